@@ -17,9 +17,10 @@ from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
 from fleetc.adopt.words import Entry, Ledger, Process
 from fleetc.adopt.writing import written
+from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Span, has_errors
-from fleetc.toml.document import Source
+from fleetc.toml.document import LineMap, Source
 
 FLEET_NAME = "adopted"
 
@@ -37,6 +38,7 @@ class Adopted:
     checked: Checked | None = None
     differences: tuple[Difference, ...] = ()
     compared: int = 0
+    secrets: tuple[Span, ...] = ()
 
 
 def adopt(
@@ -61,7 +63,8 @@ def adopt(
         )  # fmt: skip
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, fleet_name, role)
     if assembled is None or has_errors(ledger.findings):
-        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes))
+        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
+                       secrets=tuple(ledger.secrets))  # fmt: skip
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     differences: list[Difference] = []
@@ -71,4 +74,22 @@ def adopt(
     return Adopted(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, tuple(differences), compared,
+        tuple(ledger.secrets),
     )  # fmt: skip
+
+
+def located(found: Adopted) -> list[Located]:
+    """The diagnostics with their lines; a line with a secret is never shown."""
+    lines = {source.name: LineMap(source.text) for source in found.sources}
+    hidden = set()
+    for span in found.secrets:
+        known = lines.get(span.source)
+        if known is not None:
+            first, last = known.position(span.start)[0], known.position(span.end)[0]
+            hidden |= {(span.source, line) for line in range(first, last + 1)}
+    return [
+        item._replace(primary=item.primary._replace(hidden=True))
+        if any((item.primary.file, line) in hidden for line in range(item.primary.line, item.primary.end_line + 1))
+        else item
+        for item in locate(found.diagnostics, found.sources, None)
+    ]

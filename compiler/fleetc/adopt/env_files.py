@@ -28,6 +28,7 @@ class EnvironmentFile:
 def environment(source: str, text: str) -> EnvironmentFile:
     """Read an environment file."""
     found = EnvironmentFile()
+    referred: dict[str, Word] = {}
     start = 0
     for line in text.split("\n"):
         begun, start = start, start + len(line) + 1
@@ -35,6 +36,7 @@ def environment(source: str, text: str) -> EnvironmentFile:
         reference = _REFERENCE.fullmatch(plain)
         if reference is not None:
             found.secrets[reference[1]] = (reference[2], reference[3])
+            referred[reference[1]] = Word(reference[3], Span(source, begun, begun + len(line)))
             continue
         if not plain.strip() or plain.lstrip()[0] in "#;":
             continue
@@ -45,6 +47,7 @@ def environment(source: str, text: str) -> EnvironmentFile:
         value = _value(match[2])
         span = Span(source, begun + match.start(2), begun + max(match.end(2), match.start(2) + 1))
         found.variables[match[1]] = Word(value, span, holes_in(value))
+    found.variables |= referred  # a rollout fills these in, so what stands there is the name of the reference
     return found
 
 

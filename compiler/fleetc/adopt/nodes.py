@@ -333,6 +333,7 @@ def _variable(work: Filling, name: str, word: Word) -> None:
         work.ask(f"environment.{name}", "its value is not in the sources")
         work.running.reasons[f"env {name}"] = "its value is not in the sources"
     elif leaks.names_secret(name) or leaks.find(word.text, name):
+        ledger.secrets.append(word.span)
         variable = f"{work.running.name}_{name}".upper().replace("-", "_")
         reference = work.session.secret(word, variable, f"the value of {name}")
         work.table.values.setdefault("secret_environment", {})[name] = reference

@@ -102,6 +102,9 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         for flag in (*ROLE_FLAGS, "reward", "initializeRound")
         if flag in settings and not settings[flag].word.holes and boolean(settings[flag].text)
     }
+    for flag, setting in settings.items():
+        if FLAGS[flag].secret and setting.text and not setting.word.holes:
+            ledger.secrets.append(setting.word.span)
     role = role_of(on) or otherwise
     if "config" in settings:
         ledger.note(settings["config"].word.span, shown("config", settings["config"].text), Fate.UNDERSTOOD,
@@ -129,17 +132,32 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     behind = [word for word in parsed.ignored if word.text.startswith("-") and len(word.text) > 1]
     at = next((i for i, word in enumerate(process.words) if word is stopper), 0)
     before = process.words[at - 1].text.lstrip("-") if at else ""
+    hidden = _after_secret(process.words, at)
+    text = _NOT_SHOWN if hidden else leaks.shown(stopper.text)
     switch = FLAGS.get(before)
     if switch is not None and switch.type == "bool" and stopper.text.lower() in ("true", "false"):
         message = f"-{before} takes no word behind it, so it is on, and the node reads nothing behind {stopper.text}"
         advice = f"write -{before}={stopper.text}, if that is what you mean"
     else:
-        message = f"the node stops reading at {leaks.shown(stopper.text)}: it is no flag, and everything behind it is lost"
+        message = f"the node stops reading at {text}: it is no flag, and everything behind it is lost"
         advice = "remove it, or put the whole value in quotes"
     lost = f", {len(behind)} flags among it" if behind else ""
     for word in parsed.ignored:
-        ledger.note(word.span, leaks.shown(word.text), Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
+        hidden = hidden and not word.text.startswith("-")
+        if hidden:
+            ledger.secrets.append(word.span)
+        shown_ = _NOT_SHOWN if hidden else leaks.shown(word.text)
+        ledger.note(word.span, shown_, Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
     ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice, "ignored from here on")
+
+
+_NOT_SHOWN = "a word that may be part of a secret"
+
+
+def _after_secret(words: tuple[Word, ...], at: int) -> bool:
+    """Whether a word follows the value of a flag that is a secret: it may be the rest of it."""
+    names = [word.text.lstrip("-").partition("=")[0] for word in words[max(0, at - 2) : at] if word.text.startswith("-")]
+    return any(name in FLAGS and FLAGS[name].secret for name in names)
 
 
 def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) -> Parsed | None:

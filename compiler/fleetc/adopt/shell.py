@@ -329,6 +329,8 @@ class _Reader:
 
     def _assign(self, name: str, word: Word, maybe: bool) -> None:
         span, before = word.span, self.variables.get(name)
+        if leaks.names_secret(name) or leaks.find(word.text, name):
+            self.ledger.secrets.append(span)
         if self.mode == "skip":
             self.ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")
             self.variables.setdefault(name, Word("", span))

@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from fleetc.adopt.compose import read_compose
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
+from fleetc.adopt.inventory import is_inventory, read_inventories
 from fleetc.adopt.launch_json import is_launch_file, read_launch_file
 from fleetc.adopt.library import Library
 from fleetc.adopt.session import Table
@@ -44,6 +45,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     kinds: dict[str, list[Source]] = {}
     for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
+    found.hosts = read_inventories(kinds.get("inventory", []), ledger)
     for source in kinds.get("compose", []):
         found.processes += read_compose(source, library, ledger)
     for source in kinds.get("launch", []):
@@ -58,16 +60,37 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
             library.written[path] = Source(source.name, text)
         found.processes += shell.processes
     found.processes += started
+    for source in kinds.get("flags", []):
+        folder = PurePosixPath(source.name).parent
+        if any(PurePosixPath(process.span.source).parent == folder for process in found.processes):
+            ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it")
+            continue
+        found.processes.append(_flags(source))
     found.processes = [_on_host(process, hosts) for process in found.processes]
     _alone(kinds, found, library, ledger)
     found.models = [source for source in kinds.get("models", [])]
     return found
 
 
+def _flags(source: Source) -> Process:
+    """One flag a line."""
+    words = []
+    place = 0
+    for line in source.text.split("\n"):
+        if line.startswith("-"):
+            words.append(Word(line, Span(source.name, place, place + len(line))))
+        place += len(line) + 1
+    return Process(PurePosixPath(source.name).parent.name, Span(source.name, 0, 1), tuple(words))
+
+
 def kind_of(source: Source) -> str:
     """What a source is: compose, unit, launch, models, prices, renditions, json, config, environment or shell."""
     text, name = source.text, PurePosixPath(source.name).name
     start = text.lstrip()[:1]
+    if name.endswith(".flags"):
+        return "flags"
+    if is_inventory(source.name, text):
+        return "inventory"
     if is_unit(text):
         return "unit"
     if is_launch_file(text):

@@ -54,6 +54,8 @@ class Ledger:
 
     entries: list[Entry] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
+    secrets: list[Span] = field(default_factory=list)
+    """Where secrets stand: no message shows those lines."""
 
     def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
         """Account for something."""

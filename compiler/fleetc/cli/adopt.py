@@ -20,7 +20,6 @@ from fleetc.messages.forms import AdoptionFormat, Format
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
-    from fleetc.messages.locate import Located
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -59,18 +58,19 @@ def adopt(
     no spec can be written.
     """
     from fleetc.adopt.adoption import adopt as adopt_sources
+    from fleetc.adopt.adoption import located
 
     if role and role not in _ROLES:
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
     settings = load_settings(HERE)
     texts, hosts, addresses = _read(sources)
     found = adopt_sources(texts, hosts, addresses, name, only or (), role)
-    located = _located(found)
-    print_located(located, coloured(settings, sys.stderr))
+    messages = located(found)
+    print_located(messages, coloured(settings, sys.stderr))
     if report is not None:
         from fleetc.adopt.report import reported
 
-        put(reported(found, report, located))
+        put(reported(found, report, messages))
     if not found.text:
         raise typer.Exit(PROBLEMS)
     if output is not None:
@@ -103,12 +103,6 @@ def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str
         if address:
             addresses[host] = address
     return texts, hosts, addresses
-
-
-def _located(found: Adopted) -> list[Located]:
-    from fleetc.messages.locate import locate
-
-    return locate(found.diagnostics, found.sources, None)
 
 
 def _write(path: Path, text: str) -> None:
