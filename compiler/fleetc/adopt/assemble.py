@@ -162,7 +162,15 @@ def _facts(found: list[Running], network: str) -> Facts:
                     redeemers[f"{one.host} {where}"] = one.name
                 else:
                     signers[f"{one.host} http://{where}"] = one.name
-    return Facts(network, services, signers, redeemers, peers, {one.name: one for one in found})
+    workers: dict[str, set[str]] = {}
+    for one in found:
+        if one.role in ("transcoder", "ai-worker") and one.text("orchAddr"):
+            url = orchestrator_url(one.text("orchAddr").split(",")[0])
+            host = (split(url.partition("://")[2]) or ("", 0))[0]
+            peer = peers.get((one.process.span.source, host))
+            workers.setdefault(services.get(url) or (peer.name if peer else ""), set()).add(one.role)
+    named = {name: frozenset(roles) for name, roles in workers.items()}
+    return Facts(network, services, signers, redeemers, peers, {one.name: one for one in found}, named)
 
 
 # ----------------------------------------------------------------------------------------------------- hosts

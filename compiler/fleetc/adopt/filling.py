@@ -24,7 +24,8 @@ from fleetc.upstream import FLAGS
 
 @dataclass(frozen=True)
 class Facts:
-    """What all nodes of the fleet agree about. `services` are addresses of orchestrators, with the host they are on."""
+    """What all nodes of the fleet agree about. `services` are addresses of orchestrators, `workers` the roles of those that name
+    each orchestrator."""
 
     network: str
     services: Mapping[str, str]
@@ -32,6 +33,7 @@ class Facts:
     redeemers: Mapping[str, str]
     peers: Mapping[tuple[str, str], Running]
     processes: Mapping[str, Running]
+    workers: Mapping[str, frozenset[str]]
 
     @property
     def on_chain(self) -> bool:

@@ -188,7 +188,7 @@ def _rows(work: Filling) -> None:
         if work.unknown(flag, field):
             continue
         known = FLAGS[flag]
-        if flag not in _OWN_MEANING and _is_default(flag, text):
+        if flag not in _OWN_MEANING and not work.process.ours and _is_default(flag, text):
             work.take(flag, "the node's own default, so the spec leaves it out")
             continue
         if not text:

@@ -52,19 +52,21 @@ def _work(work: Filling) -> None:
     running = work.running
     transcodes, runs_models = running.on("transcoder"), running.on("aiWorker")
     lists, runners = bool(running.text("aiModels")), running.on("useLiveRunners") or bool(running.text("liveRunnerConfig"))
-    ai = runs_models or lists or runners
-    if transcodes:
-        mode = "dual" if ai else "video"
-    elif runs_models or (runners and not lists):
-        mode = "ai"
-    else:
-        mode = "dual" if lists and running.text("pricePerUnit") else "ai" if lists else "video"
-    work.say("mode", mode)
-    if mode in ("video", "dual") and not transcodes:
-        work.say("transcoding", "remote")
-    if mode in ("ai", "dual") and not runs_models and not (runners and not lists):
-        work.say("ai_work", "remote")
-    remote = "remote" in (work.table.values.get("transcoding"), work.table.values.get("ai_work"))
+    workers = work.facts.workers.get(running.name, frozenset())
+    ai = runs_models or lists or runners or "ai-worker" in workers
+    video = transcodes or "transcoder" in workers
+    if not video and not ai:
+        video = True  # it waits for workers, and those of video are the usual ones
+    elif ai and not video and not runs_models and lists and running.text("pricePerUnit"):
+        video = True
+    work.say("mode", "dual" if ai and video else "ai" if ai else "video")
+    if video and transcodes is ("transcoder" in workers):
+        work.say("transcoding", "local" if transcodes else "remote")
+    if ai and not (runners and not lists) and runs_models is ("ai-worker" in workers):
+        work.say("ai_work", "local" if runs_models else "remote")
+    elif ai and runners and not lists and runs_models and "ai-worker" not in workers:
+        work.say("ai_work", "local")
+    remote = (video and not transcodes) or (ai and not runs_models and not (runners and not lists))
     if (remote or (runners and not transcodes)) and not running.text("orchSecret"):
         work.ask("secret", "what remote workers present; without one, anybody may work for it, or it does not start",
                  example='{ host_file = "/etc/livepeer/orchestrator-secret" }')  # fmt: skip

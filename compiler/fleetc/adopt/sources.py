@@ -66,7 +66,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
             ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it")
             continue
         found.processes.append(_flags(source))
-    found.processes = [_on_host(process, hosts) for process in found.processes]
+    found.processes = [_on_host(process, hosts, library) for process in found.processes]
     _alone(kinds, found, library, ledger)
     found.models = [source for source in kinds.get("models", [])]
     return found
@@ -135,13 +135,17 @@ def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Wor
     return found
 
 
-def _on_host(process: Process, hosts: Mapping[str, str]) -> Process:
+_OURS = "# Written by fleetc"
+
+
+def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
     """The host that a source is about: as the user says, or by a folder of the tree that fleetc writes."""
     said = hosts.get(process.span.source, "")
     parts = PurePosixPath(process.span.source).parts
     if not said and "hosts" in parts[:-2]:
         said = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1]
-    return replace(process, host=said or process.host)
+    source = library.sources.get(process.span.source)
+    return replace(process, host=said or process.host, ours=source is not None and source.text.startswith(_OURS))
 
 
 def _alone(kinds: Mapping[str, list[Source]], found: Found, library: Library, ledger: Ledger) -> None:

@@ -107,7 +107,8 @@ class Process:
 
     `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has a network of its own. `peers` are names
     of other containers that reach it. `secrets` are
-    references that fleetc itself wrote beside variables, and `release` the release that it named.
+    references that fleetc itself wrote beside variables, `release` the release that it named, and
+    `ours` says that fleetc wrote the source: then each setting there is one that a spec gives.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Process:
     gpus: tuple[str, ...] = ()
     secrets: dict[str, tuple[str, str]] = field(default_factory=dict)
     release: str = ""
+    ours: bool = False
 
     def at(self, span: Span) -> Process:
         """The same process with one place for all its words, where theirs are of a text within a text."""
