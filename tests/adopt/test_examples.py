@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
@@ -25,8 +23,10 @@ DATA = Path(__file__).parent.parent / "data"
 EXAMPLES: dict[str, dict[str, Any]] = {
     example["id"]: example for example in json.loads((DATA / "adopt_examples.json").read_text())
 }
-SUFFIXES = {"compose": "compose.yaml", "conf": "livepeer.conf", "systemd": "livepeer.service", "aiModels": "aiModels.json",
-            "command": "start.sh"}  # fmt: skip
+SUFFIXES = {
+    "compose": "compose.yaml", "conf": "livepeer.conf", "systemd": "livepeer.service", "aiModels": "aiModels.json",
+    "command": "start.sh",
+}  # fmt: skip
 ROLES = {"L12": "gateway", "L15": "gateway", "L24": "orchestrator", "L49": "gateway"}
 """What the fragments are that name no role."""
 FILES = {
@@ -46,8 +46,11 @@ FILLED = (
     (r"(?<=ethOrchAddr=)<ORCH_ADDR>|<MAIN_ORCH_ETH_ADDRESS>", "0x2222222222222222222222222222222222222222"),
     (r"<(?:ORCHESTRATOR_ADDRESSES|ORCH_LIST|ORCH_ADDR|YOUR_ORCHESTRATOR_ADDRESS)>", "https://orch1.example.com:8935"),
     (r"<[A-Z_ ]*(?:RPC|PROVIDER)[A-Z_ ]*>|YOUR_RPC", "https://rpc.example.net"),
-    (r"<(?:YOUR_ETH_ADDRESS|ETH_ACCT_ADDR|ETHEREUM_ADDRESS|AI_SUBNET_ORCH_ETH_ADDRESS|YOUR ETH ACCOUNT ADDRESS)>|0xabc123",
-     "0x1111111111111111111111111111111111111111"),
+    (
+        r"<(?:YOUR_ETH_ADDRESS|ETH_ACCT_ADDR|ETHEREUM_ADDRESS|AI_SUBNET_ORCH_ETH_ADDRESS|YOUR ETH ACCOUNT ADDRESS)>"
+        r"|0xabc123",
+        "0x1111111111111111111111111111111111111111",
+    ),
     (r"<CONTROLLER_CONTRACT_ADDRESS[^>]*>|(?<=ethController )\{wallet\}", "0x3333333333333333333333333333333333333333"),
     (r"(?<=ethAcctAddr )\{wallet\}", "0x1111111111111111111111111111111111111111"),
     (r"broadcaster_\{wallet\}", "broadcaster"),
@@ -106,7 +109,9 @@ def adopted(example: dict[str, Any], only: str = "", text: str | None = None) ->
 
 def runs(example: dict[str, Any]) -> tuple[str, ...]:
     """The processes to adopt one by one, where a file has several of different networks; else all at once."""
-    return tuple(dict.fromkeys(p.name for p in adopted(example).processes)) if example["id"] in ("L01", "L10") else ("",)
+    return (
+        tuple(dict.fromkeys(p.name for p in adopted(example).processes)) if example["id"] in ("L01", "L10") else ("",)
+    )
 
 
 @dataclass
@@ -129,7 +134,7 @@ def row(example: dict[str, Any], only: str) -> Row:
     files = {"/etc/livepeer/password": "word", "/etc/livepeer/secret": "secret"}
     for source in found.sources[1:]:
         base = Path(source.name).name
-        files |= {path: source.text for path in re.findall(rf"[^\s'\"=]*{re.escape(base)}", found.sources[0].text)}
+        files |= dict.fromkeys(re.findall(rf"[^\s'\"=]*{re.escape(base)}", found.sources[0].text), source.text)
     if errors:
         broken = [rule for node in found.nodes for rule in broken_rules(before(node, files))]
         return Row("broken today" if broken else "does not check", {}, {**errors, "rules of the node": broken})

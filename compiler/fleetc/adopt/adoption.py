@@ -1,4 +1,4 @@
-"""The whole of an adoption: sources become processes, processes a fleet, a fleet a spec, and the spec is compiled again.
+"""The whole of an adoption: sources become processes, these a fleet, the fleet a spec, and the spec is compiled again.
 
 In: sources by name. Out: `Adopted`. Called by `cli/adopt.py`.
 """

@@ -28,7 +28,9 @@ from fleetc.text import leaks
 from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
 
 _LONE_HOST = "host-1"
-_PLAIN_STEMS = frozenset({"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "stdin", "-"})
+_PLAIN_STEMS = frozenset(
+    {"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "stdin", "-"}
+)
 _PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
 
 
@@ -46,7 +48,9 @@ def assemble(
 ) -> Assembled | None:
     """Make one fleet, or refuse. `role` is that of processes that do not say theirs."""
     inventory = sources.hosts
-    found = [one for process in processes if (one := running(process, session.library, session.ledger, role)) is not None]
+    found = [
+        one for process in processes if (one := running(process, session.library, session.ledger, role)) is not None
+    ]
     if len(found) < len(processes):
         return None
     if not found:
@@ -70,7 +74,13 @@ def assemble(
     _prune_hosts(found, session, inventory)
     return Assembled(
         fleet,
-        {"hosts": session.hosts, "wallets": session.wallets, "models": session.models, **tables, "ladders": session.ladders},
+        {
+            "hosts": session.hosts,
+            "wallets": session.wallets,
+            "models": session.models,
+            **tables,
+            "ladders": session.ladders,
+        },
         found,
     )
 
@@ -150,8 +160,8 @@ def _facts(found: list[Running], network: str) -> Facts:
     redeemers: dict[str, str] = {}
     peers: dict[tuple[str, str], Running] = {}
     for one in found:
-        for peer in one.process.peers:
-            peers[one.process.span.source, peer] = one
+        for called in one.process.peers:
+            peers[one.process.span.source, called] = one
         if one.role == "orchestrator" and one.text("serviceAddr") not in ("", "none"):
             services.setdefault(orchestrator_url(service_url(one.text("serviceAddr"))), one.name)
         elif one.role in ("remote-signer", "redeemer"):
@@ -237,7 +247,12 @@ def _systemd_host(table: Table, here: list[Running]) -> None:
     if users and "node_user" not in table.values and users[0] != "livepeer":
         table.values["node_user"] = users[0]
     programs = [one.process.program for one in here if one.process.program.startswith("/")]
-    if programs and "binary" not in table.values and "build" not in table.values and programs[0] != "/usr/local/bin/livepeer":
+    if (
+        programs
+        and "binary" not in table.values
+        and "build" not in table.values
+        and programs[0] != "/usr/local/bin/livepeer"
+    ):
         table.values["binary"] = programs[0]
 
 
@@ -325,7 +340,9 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
     common = Counter([*releases.values(), *said]).most_common(1)
     fleet.values["node_release"] = common[0][0] if common else format_release(NEWEST_RELEASE)
     if not common:
-        fleet.ask("TODO node_release: which release runs? livepeer -version says it; this is the newest one that fleetc knows")
+        fleet.ask(
+            "TODO node_release: which release runs? livepeer -version says it; this is the newest one that fleetc knows"
+        )
     for one in found:
         table = tables[one.table][one.name]
         own = releases.get(one.name) or one.process.release
@@ -360,14 +377,16 @@ def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session:
             wallet.values["reward_by"] = chosen.name if chosen else "none"
             session.ledger.warn(
                 "adopt-reward-unsaid", holders[1].process.span,
-                f"{len(holders)} nodes have this wallet and do not say who calls reward: each does, if it is registered",
+                f"{len(holders)} nodes have this wallet and none says who calls reward: each does, if it is registered",
                 f"the spec says reward_by = \"{wallet.values['reward_by']}\"; change it if another one should",
             )  # fmt: skip
         elif off:
             wallet.values["reward_by"] = "none"
         for one in holders:
             if "reward_by" in wallet.values:
-                one.reasons.setdefault("reward", "one process of a wallet calls reward, and the others say that they do not")
+                one.reasons.setdefault(
+                    "reward", "one process of a wallet calls reward, and the others say that they do not"
+                )
 
 
 def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None:
@@ -382,4 +401,3 @@ def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None
             session.models[name].values["price"] = found[0]["price"]
             for use in found:
                 del use["price"]
-

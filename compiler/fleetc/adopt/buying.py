@@ -12,7 +12,14 @@ from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling, hole_variable, looks_like_path
 from fleetc.adopt.flags import number
 from fleetc.adopt.listeners import (
-    LOOPBACK, RTMP, completed, http_listener, is_loopback, orchestrator_url, split, written,
+    LOOPBACK,
+    RTMP,
+    completed,
+    http_listener,
+    is_loopback,
+    orchestrator_url,
+    split,
+    written,
 )  # fmt: skip
 from fleetc.adopt.listening import helper_http, open_listener
 from fleetc.adopt.reading import missing
@@ -136,7 +143,11 @@ def _discovery(work: Filling, behind_signer: bool) -> None:
         plain = leaks.find(word.text, "orchWebhookUrl") is None and not word.holes
         row = rows_of("gateways")["authWebhookUrl"]  # the same kind of address
         ours = work.process.secrets.get("LP_ORCHWEBHOOKURL")
-        value: Any = word.text if plain and not ours and takes_text(row, word.text) else work.hidden("orchWebhookUrl", "discovery")
+        value: Any = (
+            word.text
+            if plain and not ours and takes_text(row, word.text)
+            else work.hidden("orchWebhookUrl", "discovery")
+        )
         work.say("discovery", {"webhook": value})
         running.reasons.setdefault("orchWebhookUrl", "a reference in the spec has the same value")
         work.take("orchWebhookUrl", "discovery")
@@ -196,7 +207,7 @@ def orchestrator_named(work: Filling, url: str) -> str:
     known = work.facts.services.get(url)
     if known is not None:
         return known
-    host, port = (split(url.partition("://")[2]) or ("", 0))
+    host, port = split(url.partition("://")[2]) or ("", 0)
     peer = work.facts.peers.get((work.process.span.source, host))
     if peer is not None and peer.role == "orchestrator":
         return peer.name
@@ -279,7 +290,9 @@ def _model_caps(work: Filling, pixels: int) -> None:
         source = work.document(flag, "prices")
         if source is None:
             missing(word, "the file with caps by model", work.session.ledger)
-            work.ask("max_model_prices", "the file with them is none of the sources", flag, '{ model = "..." }', warn=False)
+            work.ask(
+                "max_model_prices", "the file with them is none of the sources", flag, '{ model = "..." }', warn=False
+            )
             return
         text = source.text
     try:
@@ -291,11 +304,14 @@ def _model_caps(work: Filling, pixels: int) -> None:
     for cap in entries:
         shown = price_text(cap.price) if cap.price else None
         if cap.pipeline not in PIPELINES or shown is None:
-            work.mistake("adopt-document-unread", flag, f"the cap for {leaks.shown(cap.pipeline)} has no price or no pipeline of the node",
+            work.mistake("adopt-document-unread", flag,
+                         f"the cap for {leaks.shown(cap.pipeline)} has no price, or no pipeline of the node",
                          "write pipeline, price_per_unit and currency together")  # fmt: skip
             continue
-        key = cap.pipeline if cap.model_id == "default" else work.session.model(
-            ModelEntry(cap.pipeline, cap.model_id, False, None, "", False, (), None, "")
+        key = (
+            cap.pipeline
+            if cap.model_id == "default"
+            else work.session.model(ModelEntry(cap.pipeline, cap.model_id, False, None, "", False, (), None, ""))
         )
         said[key] = shown
     if said:

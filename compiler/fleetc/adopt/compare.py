@@ -17,7 +17,15 @@ from fleetc.adopt.filling import PATH_OR_TEXT, home_of, looks_like_path
 from fleetc.adopt.flags import boolean, duration, value_of
 from fleetc.adopt.library import Library
 from fleetc.adopt.listeners import (
-    LOOPBACK, RTMP, cli_listener, completed, http_listener, is_loopback, orchestrator_url, service_url, split,
+    LOOPBACK,
+    RTMP,
+    cli_listener,
+    completed,
+    http_listener,
+    is_loopback,
+    orchestrator_url,
+    service_url,
+    split,
 )  # fmt: skip
 from fleetc.adopt.reading import OFFCHAIN, Running
 from fleetc.adopt.session import flag_price
@@ -256,7 +264,7 @@ def _documents(texts: Mapping[str, str], read: Files, chain: bool) -> dict[str, 
     if options and read(options) is not None:
         found["transcodingOptions"] = _read(options, read, renditions)
     images = texts.get("aiRunnerImageOverrides", "")
-    found["aiRunnerImageOverrides"] = _read(images, read, lambda text: documents.image_overrides(text))
+    found["aiRunnerImageOverrides"] = _read(images, read, documents.image_overrides)
     versions = texts.get("aiMinRunnerVersion", "")
     found["aiMinRunnerVersion"] = _read(versions, read, lambda text: sorted(documents.runner_versions(text)) or "")
     return found

@@ -23,11 +23,14 @@ from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 
-_VARIABLE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\})*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)")
+_VARIABLE = re.compile(
+    r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\})*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)"
+)
 _WORD = re.compile(r"(?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])+", re.DOTALL)
 _PIECE = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|\\(.)|([^\"'\\]+)", re.DOTALL)
 _UNDERSTOOD = {
-    "image": "image of the node, and its release", "command": "how the node starts", "entrypoint": "how the node starts",
+    "image": "image of the node, and its release", "command": "how the node starts",
+    "entrypoint": "how the node starts",
     "environment": "variables of the process", "env_file": "variables of the process",
     "volumes": "where paths of the container are on the host", "ports": "which ports the host publishes",
     "network_mode": "whether the container has a network of its own", "container_name": "name of the node",
@@ -50,7 +53,8 @@ def read_compose(source: Source, library: Library, ledger: Ledger) -> list[Proce
         return []
     if len(roots) > 1:
         ledger.refuse(
-            "adopt-source-unreadable", roots[1].span(source.name), "a Compose file is one document, and this has several",
+            "adopt-source-unreadable", roots[1].span(source.name),
+            "a Compose file is one document, and this has several",
             "remove the lines with ---, or give each document a file of its own",
         )  # fmt: skip
         return []
@@ -184,7 +188,8 @@ class _Compose:
         if base is None:
             self.ledger.warn(
                 "adopt-file-missing", extends.span(self.source.name),
-                f"this service extends {leaks.shown(wanted)}, which no source has", "name the file with it among the sources",
+                f"this service extends {leaks.shown(wanted)}, which no source has",
+                "name the file with it among the sources",
             )  # fmt: skip
             return fields
         reader = self if source is self.source else _Compose(source, self.library, self.ledger, root)
@@ -277,7 +282,9 @@ class _Compose:
                     continue
                 source = self.library.find(path.text, self.source.name)
                 if source is None:
-                    if not (required is not None and required.text == "false") and not (secrets and "secret" in path.text):
+                    if not (required is not None and required.text == "false") and not (
+                        secrets and "secret" in path.text
+                    ):
                         missing(self._word(path), "the environment file", self.ledger)
                     continue
                 read = environment(source.name, source.text)
@@ -313,7 +320,9 @@ class _Compose:
             target, origin, kind = item.get("target"), item.get("source"), item.get("type")
             if target is not None:
                 bind = kind is None or kind.text == "bind"
-                yield Mount(self._text(target).rstrip("/") or "/", self._text(origin).rstrip("/") if bind and origin else "")
+                yield Mount(
+                    self._text(target).rstrip("/") or "/", self._text(origin).rstrip("/") if bind and origin else ""
+                )
 
     def _ports(self, node: Node | None) -> Iterator[Published]:
         for item in node.items if node is not None and node.kind == "list" else []:

@@ -13,9 +13,11 @@ from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
 from fleetc.places.diagnostic import Span
 
 _SWITCHES = frozenset(
-    "detach interactive tty rm privileged init read-only publish-all no-healthcheck oom-kill-disable quiet "
-    "disable-content-trust sig-proxy help".split()
-)
+    {
+        "detach", "interactive", "tty", "rm", "privileged", "init", "read-only", "publish-all", "no-healthcheck",
+        "oom-kill-disable", "quiet", "disable-content-trust", "sig-proxy", "help",
+    }
+)  # fmt: skip
 _SHORT_SWITCHES = frozenset("ditPq")
 _IMAGE = re.compile(r"(?:^|/)(?:go-)?livepeer(?:[:@]|$)")
 
@@ -25,9 +27,7 @@ def names_node(image: str) -> bool:
     return bool(_IMAGE.search(image))
 
 
-def docker_process(
-    words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger
-) -> Process | None:
+def docker_process(words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger) -> Process | None:
     """The process of a container."""
     options, place = _options(words)
     if place >= len(words):

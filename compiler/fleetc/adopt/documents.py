@@ -121,7 +121,20 @@ def models(text: str, base_pixels: int = 1) -> list[ModelEntry]:
 
 def _short_model(item: str) -> ModelEntry:
     parts = item.strip().split(":")
-    if len(parts) < 3 or parts[2] not in ("true", "false", "1", "0", "t", "f", "T", "F", "TRUE", "FALSE", "True", "False"):
+    if len(parts) < 3 or parts[2] not in (
+        "true",
+        "false",
+        "1",
+        "0",
+        "t",
+        "f",
+        "T",
+        "F",
+        "TRUE",
+        "FALSE",
+        "True",
+        "False",
+    ):
         raise DocumentError("an item of the short form is not pipeline:model:warm")
     return ModelEntry(parts[0], parts[1], parts[2].lower() in ("true", "1", "t"), None, "", False, (), None, "")
 

@@ -205,7 +205,7 @@ def parse_config(source: str, text: str, types: Mapping[str, str] = TYPES) -> Pa
 
 
 _PLACEHOLDER = re.compile(
-    r"<[^<>\n]{1,80}>|\$\{[A-Za-z_:][^{}\n]{0,80}\}|\{\{[^{}\n]{1,80}\}\}|(?<![\w\"{])\{[A-Za-z_]{2,40}\}"
+    r"<[^<>\n]{1,80}>|\$\{[A-Za-z_:][^{}\n]{0,80}\}|\{\{[^{}\n]{1,80}\}\}|(?<![\w\"{])\{(?!proxy\})[A-Za-z_]{2,40}\}"
 )
 
 

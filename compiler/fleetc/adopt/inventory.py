@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from pydantic_core import PydanticCustomError
+
 from fleetc.adopt.session import Table
 from fleetc.adopt.words import Fate, Ledger
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
@@ -121,7 +123,7 @@ def _host(hosts: dict[str, dict[str, object]], name: str, fields: dict[str, str]
 def _is_address(name: str) -> bool:
     try:
         check_name(name)
-    except Exception:  # noqa: BLE001  # a name that is none of ours may be an address
+    except PydanticCustomError:
         try:
             parse_host(name)
         except QuantityError:

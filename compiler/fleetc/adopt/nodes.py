@@ -108,7 +108,9 @@ def _chain(work: Filling, behind_signer: bool) -> None:
             if not work.has(flag):
                 continue
             if why.startswith("off") and flag != "reward":
-                work.mistake("adopt-setting-unread", flag, f"-{flag} does nothing off-chain", "remove it, or set -network")
+                work.mistake(
+                    "adopt-setting-unread", flag, f"-{flag} does nothing off-chain", "remove it, or set -network"
+                )
             else:
                 work.drop(flag, why)
         return
@@ -306,7 +308,8 @@ def _environment(work: Filling) -> None:
     for name, word in sorted(work.process.variables.items()):
         if name.startswith("LP_"):
             if not any(flag.env == name for flag in FLAGS.values()):
-                work.session.ledger.mistake("adopt-flag-unknown", word.span, name, f"the node reads no variable {leaks.shown(name)}",
+                work.session.ledger.mistake("adopt-flag-unknown", word.span, name,
+                                            f"the node reads no variable {leaks.shown(name)}",
                                             "remove it")  # fmt: skip
             continue
         _variable(work, name, word)
@@ -345,4 +348,3 @@ def _variable(work: Filling, name: str, word: Word) -> None:
     else:
         work.table.values.setdefault("environment", {})[name] = word.text
     ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")
-

@@ -23,7 +23,15 @@ TABLES = {
     "remote-signer": "remote_signers", "redeemer": "redeemers", "reward": "reward_callers",
 }  # fmt: skip
 ROLE_FLAGS = ("redeemer", "remoteSigner", "orchestrator", "transcoder", "aiWorker", "broadcaster", "gateway")
-CHAIN_SIGNS = ("ethUrl", "ethAcctAddr", "ethKeystorePath", "ethPassword", "pricePerUnit", "maxPricePerUnit", "ethOrchAddr")
+CHAIN_SIGNS = (
+    "ethUrl",
+    "ethAcctAddr",
+    "ethKeystorePath",
+    "ethPassword",
+    "pricePerUnit",
+    "maxPricePerUnit",
+    "ethOrchAddr",
+)
 OFFCHAIN = "offchain"
 
 
@@ -87,10 +95,14 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
     for wrong in (*parsed.wrong, *(config.wrong if config else ()), *_wrong_variables(process.variables)):
         _wrong(wrong, ledger)
     bad = {wrong.word.span for wrong in _wrong_variables(process.variables)}
-    settings = {flag: one for flag, one in found.settings.items() if one.source != "environment" or one.word.span not in bad}
+    settings = {
+        flag: one for flag, one in found.settings.items() if one.source != "environment" or one.word.span not in bad
+    }
     for lost, winner in found.lost:
         if lost.word.span == winner.word.span or lost.word.text == winner.word.text:
-            ledger.note(lost.word.span, shown(lost.flag, lost.text), Fate.DROPPED, "said again elsewhere, in the same way")
+            ledger.note(
+                lost.word.span, shown(lost.flag, lost.text), Fate.DROPPED, "said again elsewhere, in the same way"
+            )
             continue
         ledger.mistake(
             "adopt-setting-overridden", lost.word.span, shown(lost.flag, lost.text),
@@ -156,7 +168,9 @@ _NOT_SHOWN = "a word that may be part of a secret"
 
 def _after_secret(words: tuple[Word, ...], at: int) -> bool:
     """Whether a word follows the value of a flag that is a secret: it may be the rest of it."""
-    names = [word.text.lstrip("-").partition("=")[0] for word in words[max(0, at - 2) : at] if word.text.startswith("-")]
+    names = [
+        word.text.lstrip("-").partition("=")[0] for word in words[max(0, at - 2) : at] if word.text.startswith("-")
+    ]
     return any(name in FLAGS and FLAGS[name].secret for name in names)
 
 
@@ -254,8 +268,8 @@ _FLAG_OF = {
     "remote-signer": "remoteSigner", "redeemer": "redeemer",
 }  # fmt: skip
 _ARTICLES = {
-    "gateway": "a gateway", "orchestrator": "an orchestrator", "transcoder": "a transcoder", "ai-worker": "an AI worker",
-    "remote-signer": "a remote signer", "redeemer": "a redeemer", "reward": "a reward caller",
+    "gateway": "a gateway", "orchestrator": "an orchestrator", "transcoder": "a transcoder",
+    "ai-worker": "an AI worker", "remote-signer": "a remote signer", "redeemer": "a redeemer", "reward": "a reward caller",
 }  # fmt: skip
 
 

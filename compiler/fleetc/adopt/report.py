@@ -58,9 +58,17 @@ def _text(found: Adopted) -> Iterator[str]:
 def _markdown(found: Adopted) -> str:
     lines = ["# Adopted", ""]
     nodes = ", ".join(f"{node.name} ({node.role})" for node in found.nodes)
-    lines += [f"Nodes: {_cell(nodes or 'none')}. {found.compared} settings compared, {len(found.differences)} differ.", ""]
+    lines += [
+        f"Nodes: {_cell(nodes or 'none')}. {found.compared} settings compared, {len(found.differences)} differ.",
+        "",
+    ]
     if found.differences:
-        lines += ["## What the spec changes", "", "| Node | Setting | Today | Compiled | Why |", "|---|---|---|---|---|"]
+        lines += [
+            "## What the spec changes",
+            "",
+            "| Node | Setting | Today | Compiled | Why |",
+            "|---|---|---|---|---|",
+        ]
         for one in found.differences:
             cells = (one.node, f"-{one.flag}", one.today, one.compiled, one.reason or _UNEXPLAINED)
             lines.append("| " + " | ".join(map(_cell, cells)) + " |")
@@ -83,7 +91,9 @@ def _cell(text: str) -> str:
 def _values(found: Adopted, located: Sequence[Located]) -> dict[str, Any]:
     return {
         "spec": found.text,
-        "nodes": [{"name": n.name, "table": n.table, "host": n.host, "source": n.process.span.source} for n in found.nodes],
+        "nodes": [
+            {"name": n.name, "table": n.table, "host": n.host, "source": n.process.span.source} for n in found.nodes
+        ],
         "compared": found.compared,
         "differences": [
             {"node": d.node, "flag": d.flag, "today": d.today, "compiled": d.compiled, "reason": d.reason}

@@ -51,7 +51,10 @@ def _work(work: Filling) -> None:
     """What an orchestrator sells, and where it is done."""
     running = work.running
     transcodes, runs_models = running.on("transcoder"), running.on("aiWorker")
-    lists, runners = bool(running.text("aiModels")), running.on("useLiveRunners") or bool(running.text("liveRunnerConfig"))
+    lists, runners = (
+        bool(running.text("aiModels")),
+        running.on("useLiveRunners") or bool(running.text("liveRunnerConfig")),
+    )
     workers = work.facts.workers.get(running.name, frozenset())
     ai = runs_models or lists or runners or "ai-worker" in workers
     video = transcodes or "transcoder" in workers
@@ -153,7 +156,9 @@ def _price(work: Filling) -> None:
                 if flag == "autoAdjustPrice":
                     work.drop(flag, "off-chain nobody pays")
                 else:
-                    work.mistake("adopt-setting-unread", flag, f"-{flag} does nothing: off-chain nobody pays", "remove it")
+                    work.mistake(
+                        "adopt-setting-unread", flag, f"-{flag} does nothing: off-chain nobody pays", "remove it"
+                    )
         return
     pixels = pixels_of(work)
     if "pricePerUnit" in running.settings:
@@ -165,7 +170,12 @@ def _price(work: Filling) -> None:
             price = flag_price(text, pixels)
             said = price_text(price) if price else None
             if said is None:
-                work.ask("price", f"the node does not read {leaks.shown(text)} as a price", "pricePerUnit", '"1200 wei / pixel"')
+                work.ask(
+                    "price",
+                    f"the node does not read {leaks.shown(text)} as a price",
+                    "pricePerUnit",
+                    '"1200 wei / pixel"',
+                )
             elif not (price and price.amount == 0 and _runners_alone(work)):
                 work.say("price", said)
             work.take("pricePerUnit", "price")
@@ -173,7 +183,9 @@ def _price(work: Filling) -> None:
         work.ask("price", "on a chain the node does not start without one", example='"1200 wei / pixel"')
         running.reasons["pricePerUnit"] = "a question is left: the price"
     elif _runners_alone(work):
-        running.reasons["pricePerUnit"] = "live runners have prices of their own, and the node does not start without one"
+        running.reasons["pricePerUnit"] = (
+            "live runners have prices of their own, and the node does not start without one"
+        )
     work.take("pixelsPerUnit", "price")
     _gateway_prices(work)
 
@@ -220,7 +232,11 @@ def _orchestrator(work: Filling) -> None:
         work.say("orchestrator", name or first.rstrip("/"))
         work.take(flag, "orchestrator")
     theirs = work.facts.processes.get(name)
-    if theirs is not None and "orchSecret" in running.settings and theirs.text("orchSecret") == running.text("orchSecret"):
+    if (
+        theirs is not None
+        and "orchSecret" in running.settings
+        and theirs.text("orchSecret") == running.text("orchSecret")
+    ):
         work.take("orchSecret", f"secret of {name}, which it serves")
         running.reasons.setdefault("orchSecret", "a reference in the spec has the same value")
     elif not running.text("orchSecret"):
@@ -279,7 +295,9 @@ def _list_of_models(work: Filling, text: str) -> None:
     try:
         entries = documents.models(text, pixels_of(work) or 1)
     except DocumentError as problem:
-        work.mistake("adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the list of models")
+        work.mistake(
+            "adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the list of models"
+        )
         work.running.reasons["aiModels prices"] = "the node does not read its list of models"
         return
     overrides = _overrides(work)

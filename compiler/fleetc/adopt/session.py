@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from fleetc.adopt.documents import ModelEntry, PriceEntry
@@ -71,7 +71,11 @@ class Session:
         """The table of a model."""
         flags = entry.optimization if entry.warm else ()
         for known, name in self._models.items():
-            if known[:2] == (entry.pipeline, entry.model_id) and (not flags or known[2] in ((), flags)) and known[3] == image:
+            if (
+                known[:2] == (entry.pipeline, entry.model_id)
+                and (not flags or known[2] in ((), flags))
+                and known[3] == image
+            ):
                 if flags and not known[2]:
                     self.models[name].values["optimization"] = dict(flags)
                     del self._models[known]
@@ -107,7 +111,7 @@ class Session:
     def name_for(self, text: str, other: str, taken: set[str]) -> str:
         """A name for a table from a text of a source; `other` where nothing of the text can be one."""
         name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-        name = re.sub(r"^[0-9-]+", "", name)[:NAME_LIMIT - 4].rstrip("-") or other
+        name = re.sub(r"^[0-9-]+", "", name)[: NAME_LIMIT - 4].rstrip("-") or other
         if name in RESERVED_NAMES:
             name = f"{name}-{other}"
         free, number = name, 2
@@ -139,5 +143,5 @@ def flag_price(text: str, pixels: int) -> PriceEntry | None:
     unit = (found[2] or "wei").lower()
     amount = Decimal(found[1])
     if unit == "eth":
-        return PriceEntry(Decimal(amount.as_tuple()._replace(exponent=int(amount.as_tuple().exponent) + 18)), pixels, "wei")
+        return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
     return PriceEntry(amount, pixels, "wei" if unit == "wei" else unit.upper())

@@ -416,7 +416,11 @@ class _Reader:
         operator = re.match(r":?[-=?+]", part.text)
         if operator is not None and operator[0].endswith("+"):
             return ("", (), True) if known is None or not known.text else self._inner(part.text[operator.end() :])
-        if operator is not None and operator[0][-1] in "-=" and (known is None or (":" in operator[0] and not known.text)):
+        if (
+            operator is not None
+            and operator[0][-1] in "-="
+            and (known is None or (":" in operator[0] and not known.text))
+        ):
             text, holes, _ = self._inner(part.text[operator.end() :])
             return text, holes, known is None
         if known is not None and not part.text:
@@ -439,7 +443,8 @@ class _Reader:
         if len(token.parts) == 1 and token.parts[0].kind == "variable" and token.parts[0].name in self.arrays:
             return self.arrays[token.parts[0].name]
         fields: list[Word] = []
-        text, holes, fresh = "", [], True
+        text, fresh = "", True
+        holes: list[str] = []
         for part in token.parts:
             piece, inner, _ = self._text([part])
             splits = part.kind == "variable" and not part.quoted

@@ -140,22 +140,26 @@ def tokens(text: str) -> Iterator[Token]:
             yield Token("comment", found[0], place, found.end())
             place = found.end()
             continue
-        if text[place] in "<>&|;()\n" or (text[place].isdigit() and text[place + 1 : place + 2] in ("<", ">")):
-            if not _PLACEHOLDER.match(text, place):
-                operator = _OPERATOR.match(text, place)
-                assert operator is not None  # noqa: S101  # every such character is one
-                token = Token("op", operator[0], place, operator.end())
-                place = operator.end()
-                if token.text.startswith("<<") and token.text != "<<<":
-                    place = _heredoc(text, place, token)
-                    waiting.append(token)
-                yield token
-                if token.text == "\n" and waiting:
-                    place = _bodies(text, place, waiting)
-                    waiting = []
-                continue
+        if _begins_operator(text, place):
+            operator = _OPERATOR.match(text, place)
+            assert operator is not None  # noqa: S101  # every such character is one
+            token = Token("op", operator[0], place, operator.end())
+            place = operator.end()
+            if token.text.startswith("<<") and token.text != "<<<":
+                place = _heredoc(text, place, token)
+                waiting.append(token)
+            yield token
+            if token.text == "\n" and waiting:
+                place = _bodies(text, place, waiting)
+                waiting = []
+            continue
         token, place = _word(text, place)
         yield token
+
+
+def _begins_operator(text: str, place: int) -> bool:
+    redirects = text[place].isdigit() and text[place + 1 : place + 2] in ("<", ">")
+    return (text[place] in "<>&|;()\n" or redirects) and _PLACEHOLDER.match(text, place) is None
 
 
 def _heredoc(text: str, place: int, token: Token) -> int:

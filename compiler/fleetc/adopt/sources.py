@@ -63,12 +63,14 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     for source in kinds.get("flags", []):
         folder = PurePosixPath(source.name).parent
         if any(PurePosixPath(process.span.source).parent == folder for process in found.processes):
-            ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it")
+            ledger.note(
+                Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it"
+            )
             continue
         found.processes.append(_flags(source))
     found.processes = [_on_host(process, hosts, library) for process in found.processes]
     _alone(kinds, found, library, ledger)
-    found.models = [source for source in kinds.get("models", [])]
+    found.models = kinds.get("models", [])
     return found
 
 
@@ -145,7 +147,12 @@ def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Pr
     if not said and "hosts" in parts[:-2]:
         said = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1]
     source = library.sources.get(process.span.source)
-    return replace(process, host=said or process.host, ours=source is not None and source.text.startswith(_OURS))
+    process = replace(process, host=said or process.host)
+    if source is None or not source.text.startswith(_OURS):
+        return process
+    words = tuple(Word(word.text, word.span) for word in process.words)  # what looks like a placeholder is a value
+    variables = {name: Word(word.text, word.span) for name, word in process.variables.items()}
+    return replace(process, words=words, variables=variables, ours=True)
 
 
 def _alone(kinds: Mapping[str, list[Source]], found: Found, library: Library, ledger: Ledger) -> None:
@@ -160,9 +167,7 @@ def _alone(kinds: Mapping[str, list[Source]], found: Found, library: Library, le
     for source in kinds.get("environment", []):
         read = environment(source.name, source.text)
         if any(name.startswith("LP_") for name in read.variables):
-            found.processes.append(
-                Process("", Span(source.name, 0, 1), (), read.variables, secrets=read.secrets)
-            )
+            found.processes.append(Process("", Span(source.name, 0, 1), (), read.variables, secrets=read.secrets))
     for source in kinds.get("json", []):
         ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "no file that a node reads")
 

@@ -58,7 +58,9 @@ def read_units(sources: Sequence[Source], library: Library, ledger: Ledger) -> I
     for source in sorted(sources, key=lambda one: (_is_drop_in(one.name), one.name)):
         key = _unit_of(source.name)
         if _is_drop_in(source.name) and key not in units:
-            ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources")
+            ledger.note(
+                Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources"
+            )
             continue
         unit = units.setdefault(key, _Unit(PurePosixPath(key).name.removesuffix(".service"), source.name))
         _read(source, unit, ledger)
@@ -111,7 +113,8 @@ def _read(source: Source, unit: _Unit, ledger: Ledger) -> None:
             continue
         key = _KEY.match(line)
         if key is None:
-            ledger.note(Span(source.name, start, start + max(1, len(line))), leaks.shown(line.strip()[:60]), Fate.DROPPED,
+            span = Span(source.name, start, start + max(1, len(line)))
+            ledger.note(span, leaks.shown(line.strip()[:60]), Fate.DROPPED,
                         "systemd reads no setting here")  # fmt: skip
             continue
         value = line[key.end() :].rstrip()
@@ -126,7 +129,9 @@ def _read(source: Source, unit: _Unit, ledger: Ledger) -> None:
         unit.settings.setdefault(key[1], []).append(word)
 
 
-_TAKEN = frozenset({"ExecStart", "Environment", "EnvironmentFile", "User", "WorkingDirectory", "LoadCredential", "Description"})
+_TAKEN = frozenset(
+    {"ExecStart", "Environment", "EnvironmentFile", "User", "WorkingDirectory", "LoadCredential", "Description"}
+)
 
 
 def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Process]:

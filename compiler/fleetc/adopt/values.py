@@ -126,9 +126,11 @@ def _same(kind: str, one: str, other: str) -> bool:
         return False
     if one.isdigit() and other.isdigit():
         return int(one) == int(other)
-    return [item.strip() for item in one.split(",")] == [item.strip() for item in other.split(",") if item.strip()] or (
-        one.lower() == other.lower() and one.startswith("0x")
-    ) or one.rstrip("/") == other.rstrip("/")
+    return (
+        [item.strip() for item in one.split(",")] == [item.strip() for item in other.split(",") if item.strip()]
+        or (one.lower() == other.lower() and one.startswith("0x"))
+        or one.rstrip("/") == other.rstrip("/")
+    )
 
 
 def extra_value(flag: str, text: str) -> bool | int | str:

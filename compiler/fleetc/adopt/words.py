@@ -13,7 +13,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text of a source and its place. `holes` are the variables and placeholders in it that no source gives a value."""
+    """A text of a source and its place. `holes` are variables and placeholders in it that no source gives a value."""
 
     text: str
     span: Span
@@ -105,10 +105,10 @@ class Published:
 class Process:
     """A node process as a source starts it.
 
-    `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has a network of its own. `peers` are names
-    of other containers that reach it. `secrets` are
-    references that fleetc itself wrote beside variables, `release` the release that it named, and
-    `ours` says that fleetc wrote the source: then each setting there is one that a spec gives.
+    `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has a
+    network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc itself
+    wrote beside variables, `release` the release that it named, and `ours` says that fleetc wrote the source: then each
+    setting there is one that a spec gives.
     """
 
     name: str

@@ -113,27 +113,28 @@ def _documents(events: Any) -> Iterator[Node]:
 
     for event in events:
         node: Node | None = None
+        at, end = event.start_mark.index, event.end_mark.index
         if isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0] and event.style is None
-            node = Node("text", event.start_mark.index, event.end_mark.index, event.value,
+            node = Node("text", at, end, event.value,
                         empty=plain and event.value in ("", "~", "null"), quoted=not plain)  # fmt: skip
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
-                raise YamlError("an alias comes before its anchor", event.start_mark.index)
+                raise YamlError("an alias comes before its anchor", at)
             node = anchors[event.anchor]
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             kind = "map" if isinstance(event, yaml.MappingStartEvent) else "list"
-            opened = Node(kind, event.start_mark.index, event.end_mark.index)
+            opened = Node(kind, at, end)
             if event.anchor:
                 anchors[event.anchor] = opened
             stack.append((opened, []))
             count += 1
             if len(stack) > _DEEPEST:
-                raise YamlError("it is nested too deeply", event.start_mark.index)
+                raise YamlError("it is nested too deeply", at)
             continue
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             node, _ = stack.pop()
-            node.end = event.end_mark.index
+            node.end = end
         if node is None:
             continue
         count += 1

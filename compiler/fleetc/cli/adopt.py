@@ -1,7 +1,7 @@
 """`fleetc adopt`: a spec of what already runs.
 
-In: commands, scripts, units, Compose files and the files that nodes read, by name. Out: a spec on stdout or in a file, what
-people must know on stderr, and on request an account of every word. Sources are read, never run.
+In: commands, scripts, units, Compose files and the files that nodes read, by name. Out: a spec on stdout or in a file,
+what people must know on stderr, and on request an account of every word. Sources are read, never run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def adopt(
     ] = None,
     report: Annotated[
         AdoptionFormat | None,
-        typer.Option("--report", help="Print what became of every word, and what the spec changes, instead of the spec."),
+        typer.Option(
+            "--report", help="Print what became of every word, and what the spec changes, instead of the spec."
+        ),
     ] = None,
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the fleet.")] = "adopted",
     only: Annotated[
@@ -49,7 +51,8 @@ def adopt(
         typer.Option("--only", metavar="NAME", help="Adopt only this service, unit or container; repeatable."),
     ] = None,
     role: Annotated[
-        str, typer.Option("--role", metavar="ROLE", help="What a node is whose command does not say it, such as gateway.")
+        str,
+        typer.Option("--role", metavar="ROLE", help="What a node is whose command does not say it, such as gateway."),
     ] = "",
 ) -> None:
     """Write a spec of nodes that already run, from the commands, units or Compose files that start them.
@@ -121,10 +124,13 @@ def _summary(found: Adopted, output: Path | None) -> None:
 
     nodes = len(found.nodes)
     questions = found.text.count("\n# TODO ")
+    asked = "question" if questions == 1 else "questions"
     where = f"wrote {output}: " if output is not None else ""
-    message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}, {questions} {'question' if questions == 1 else 'questions'}")
+    message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}, {questions} {asked}")
     if found.checked is not None and has_errors(found.checked.diagnostics):
         message("answer the TODO lines, then run fleetc check; fleetc compile works after that")
     elif found.checked is not None:
         changes = len(found.differences)
-        message(f"the spec compiles: {found.compared} settings compared, {changes} differ; --report markdown lists them")
+        message(
+            f"the spec compiles: {found.compared} settings compared, {changes} differ; --report markdown lists them"
+        )
