@@ -67,6 +67,7 @@ def assemble(
         table = Table(origin=_origin(one.process))
         fill(Filling(session, one, facts, table))
         tables.setdefault(one.table, {})[one.name] = table
+    _modes(tables)
     _rpc(found, fleet, session)
     _releases(found, fleet, tables, session)
     _rewards(found, tables, session)
@@ -146,11 +147,12 @@ def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]
         process = one.process
         host = process.host or lone
         if host not in hosts:
-            hosts[host] = session.name_for(host, "host", set(hosts.values()))
+            hosts[host] = session.name_for(host, "host", taken)
+            taken.add(hosts[host])
         one.host = hosts[host]
         stem = PurePosixPath(process.span.source).stem.removeprefix("livepeer-").removeprefix("livepeer_")
         hint = process.name.removeprefix("livepeer-") or (stem if stem not in _PLAIN_STEMS else "") or one.role
-        one.name = session.name_for(hint, one.role, taken | set(hosts.values()))
+        one.name = session.name_for(hint, one.role, taken)
         taken.add(one.name)
 
 
@@ -268,6 +270,22 @@ def _prune_hosts(found: list[Running], session: Session, inventory: Mapping[str,
 
 
 # ------------------------------------------------------------------------------------------------ whole fleet
+
+
+def _modes(tables: dict[str, dict[str, Table]]) -> None:
+    """A gateway that only uses orchestrators of this fleet serves what one of them does."""
+    sold = {name: str(table.values["mode"]) for name, table in tables.get("orchestrators", {}).items()}
+    for table in tables.get("gateways", {}).values():
+        named = table.values.get("orchestrators", [])
+        if not named or any(name not in sold for name in named):
+            continue
+        works = {work for name in named for work in _WORKS[sold[name]]}
+        wanted = _WORKS[str(table.values["mode"])]
+        if not wanted <= works:
+            table.values["mode"] = "dual" if len(works) > 1 else next(iter(works))
+
+
+_WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
 
 
 def _rpc(found: list[Running], fleet: Table, session: Session) -> None:

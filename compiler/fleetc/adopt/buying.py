@@ -65,7 +65,7 @@ def fill(work: Filling, behind_signer: bool) -> None:
         for flag in _SELECTION:
             if work.has(flag):
                 work.drop(flag, "behind a signer a gateway runs off-chain, where this does nothing")
-    elif not running.on_chain:
+    elif not running.on_chain and not work.process.ours:
         for flag in ("maxTicketEV", "maxTotalEV", "depositMultiplier", "blockPollingInterval", "priceFeedAddr"):
             if work.has(flag):
                 _unread(work, flag, "off-chain nobody pays")
@@ -240,7 +240,7 @@ def _signer(work: Filling) -> None:
 def _caps(work: Filling, behind_signer: bool) -> None:
     running = work.running
     flags = ("maxPricePerUnit", "pixelsPerUnit", "maxPricePerCapability")
-    if behind_signer or not running.on_chain:
+    if behind_signer or (not running.on_chain and not (work.process.ours and work.has("maxPricePerUnit"))):
         why = "the signer compares prices" if behind_signer else "off-chain nobody pays"
         for flag in flags:
             if work.has(flag):

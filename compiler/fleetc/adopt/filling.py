@@ -24,8 +24,9 @@ from fleetc.upstream import FLAGS
 
 @dataclass(frozen=True)
 class Facts:
-    """What all nodes of the fleet agree about. `services` are addresses of orchestrators with their names, and `workers`
-    the roles of those that name each orchestrator.
+    """What all nodes of the fleet agree about.
+
+    `services` are addresses of orchestrators with their names, `workers` the roles of those that name each.
     """
 
     network: str

@@ -9,7 +9,7 @@ environment comes after the command line and a file after that, except for the t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -211,12 +211,48 @@ _PLACEHOLDER = re.compile(
 
 def holes_in(text: str) -> tuple[str, ...]:
     """The placeholders in a text, such as <YOUR_RPC_URL>, ${RPC} or {{ rpc }}."""
+    if "<" not in text and "{" not in text:
+        return ()
     return tuple(found[0] for found in _PLACEHOLDER.finditer(text))
+
+
+_OTHER_PROGRAMS = frozenset({"livepeer_cli", "livepeer_bench", "livepeer_router", "livepeer_cli.exe"})
+_ROLES = frozenset({"gateway", "broadcaster", "orchestrator", "transcoder", "aiWorker", "remoteSigner", "redeemer"})
+
+
+def starts_node(program: str, arguments: Sequence[Word]) -> bool:
+    """Whether a program is the node: by its name, or, under another name, by flags that only the node has."""
+    base = re.split(r"[/\\]", program)[-1]
+    if base in _OTHER_PROGRAMS:
+        return False
+    if base in ("livepeer", "livepeer.exe"):
+        return True
+    flags = [word.text.lstrip("-").partition("=")[0] for word in arguments if word.text.startswith("-")]
+    known = [flag for flag in flags if flag in TYPES]
+    return (
+        bool(flags)
+        and flags[0] in TYPES
+        and len(known) > 1
+        and (bool(_ROLES.intersection(known)) or base.startswith("livepeer"))
+    )
 
 
 def storage_of(flag: str) -> str:
     """Where the value of a flag lands: datadir and dataDir are two flags over one place."""
     return "dataDir" if flag == "datadir" else flag
+
+
+_BY_VARIABLE: dict[str, list[str]] = {}
+for _name, _flag in FLAGS.items():
+    _BY_VARIABLE.setdefault(_flag.env, []).append(_name)
+
+
+def environment_flags(variables: Mapping[str, Word]) -> Iterator[tuple[str, Word]]:
+    """The flags that variables set, with their texts; an empty one counts as unset. Two flags share one variable."""
+    for variable in sorted(name for name in variables if name.startswith("LP_")):
+        word = variables[variable]
+        if word.text:
+            yield from ((name, word) for name in _BY_VARIABLE.get(variable, ()))
 
 
 @dataclass
@@ -243,10 +279,7 @@ def effective(words: Parsed, variables: Mapping[str, Word], config: Parsed | Non
         put(setting)
         given.add(setting.flag)
     in_environment = set()
-    for name, flag in FLAGS.items():
-        word = variables.get(flag.env)
-        if word is None or not word.text:
-            continue
+    for name, word in environment_flags(variables):
         setting = Setting(name, word, "environment")
         if name in given:
             if storage_of(name) != "dataDir":

@@ -13,7 +13,7 @@ HTTP = {"gateway": 9935, "orchestrator": 8935, "remote-signer": 8935, "redeemer"
 CLI = {"gateway": 5935, "orchestrator": 7935, "transcoder": 6935, "ai-worker": 4935, "remote-signer": 3935}
 RTMP = 1935
 SERVICE_PORT = 8935
-_ANY = ("", "0.0.0.0", "[::]", "*")  # noqa: S104  # what people write for all interfaces
+_ANY = ("", "0.0.0.0", "*")  # noqa: S104  # what people write for all interfaces
 
 Listener = tuple[str, int]
 

@@ -317,7 +317,7 @@ def _environment(work: Filling) -> None:
 
 def _variable(work: Filling, name: str, word: Word) -> None:
     ledger = work.session.ledger
-    if name in _NOT_OURS or name.startswith("LC_"):
+    if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
         ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
         return
     try:

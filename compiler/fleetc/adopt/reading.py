@@ -10,7 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from fleetc.adopt.flags import Parsed, Setting, Wrong, boolean, effective, parse_config, parse_words, role_of
+from fleetc.adopt.flags import (
+    Parsed,
+    Setting,
+    Wrong,
+    boolean,
+    effective,
+    environment_flags,
+    parse_config,
+    parse_words,
+    role_of,
+    value_of,
+)  # fmt: skip
 from fleetc.adopt.library import Library
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.language.rows import flag_called
@@ -33,6 +44,8 @@ CHAIN_SIGNS = (
     "ethOrchAddr",
 )
 OFFCHAIN = "offchain"
+LONGEST_TEXT = 50_000
+"""Characters of a value; a line of a spec has at most 65,536."""
 
 
 @dataclass
@@ -92,12 +105,20 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
     _ignored(parsed, process, ledger)
     config = _config(parsed, process, library, ledger)
     found = effective(parsed, process.variables, config)
-    for wrong in (*parsed.wrong, *(config.wrong if config else ()), *_wrong_variables(process.variables)):
+    wrong_variables = _wrong_variables(process.variables)
+    for wrong in (*parsed.wrong, *(config.wrong if config else ()), *wrong_variables):
         _wrong(wrong, ledger)
-    bad = {wrong.word.span for wrong in _wrong_variables(process.variables)}
+    bad = {wrong.word.span for wrong in wrong_variables}
     settings = {
         flag: one for flag, one in found.settings.items() if one.source != "environment" or one.word.span not in bad
     }
+    for flag in [flag for flag, one in settings.items() if len(one.text) > LONGEST_TEXT]:
+        ledger.mistake(
+            "adopt-value-invalid", settings[flag].word.span, f"-{flag}",
+            f"the value of -{flag} has more than {LONGEST_TEXT} characters, which no spec has",
+            "put it into a file, where the node reads one",
+        )  # fmt: skip
+        del settings[flag]
     for lost, winner in found.lost:
         if lost.word.span == winner.word.span or lost.word.text == winner.word.text:
             ledger.note(
@@ -206,15 +227,12 @@ def missing(word: Word, what: str, ledger: Ledger) -> None:
 
 def _wrong_variables(variables: Mapping[str, Word]) -> list[Wrong]:
     """Variables of flags whose value the node cannot read."""
-    from fleetc.adopt.flags import value_of
-
     found = []
-    for name, flag in FLAGS.items():
-        word = variables.get(flag.env)
-        if word is None or not word.text or word.holes or name == "datadir":
+    for name, word in environment_flags(variables):
+        if word.holes or name == "datadir":
             continue
         try:
-            value_of(flag.type, word.text)
+            value_of(FLAGS[name].type, word.text)
         except ValueError:
             found.append(Wrong(name, word, "invalid"))
     return found
@@ -269,7 +287,8 @@ _FLAG_OF = {
 }  # fmt: skip
 _ARTICLES = {
     "gateway": "a gateway", "orchestrator": "an orchestrator", "transcoder": "a transcoder",
-    "ai-worker": "an AI worker", "remote-signer": "a remote signer", "redeemer": "a redeemer", "reward": "a reward caller",
+    "ai-worker": "an AI worker", "remote-signer": "a remote signer", "redeemer": "a redeemer",
+    "reward": "a reward caller",
 }  # fmt: skip
 
 

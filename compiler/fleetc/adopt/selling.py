@@ -128,7 +128,10 @@ def _registry(work: Filling) -> None:
     running = work.running
     on = running.on(flag)
     if not running.on_chain:
-        if work.has(flag):
+        if work.has(flag) and work.process.ours:
+            work.say("ai_registry", on)
+            work.take(flag, "ai_registry")
+        elif work.has(flag):
             work.drop(flag, "there is no registry off-chain")
         return
     mode = work.table.values["mode"]
@@ -150,7 +153,7 @@ def _redeemer(work: Filling) -> None:
 
 def _price(work: Filling) -> None:
     running = work.running
-    if not running.on_chain:
+    if not running.on_chain and not work.process.ours:
         for flag in _PRICES:
             if work.has(flag):
                 if flag == "autoAdjustPrice":
@@ -179,6 +182,8 @@ def _price(work: Filling) -> None:
             elif not (price and price.amount == 0 and _runners_alone(work)):
                 work.say("price", said)
             work.take("pricePerUnit", "price")
+    elif not running.on_chain:
+        pass
     elif work.table.values["mode"] != "ai":
         work.ask("price", "on a chain the node does not start without one", example='"1200 wei / pixel"')
         running.reasons["pricePerUnit"] = "a question is left: the price"

@@ -46,6 +46,7 @@ class Session:
     ladders: dict[str, Table] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
     _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str], str] = field(default_factory=dict)
     _wallets: dict[str, str] = field(default_factory=dict)
@@ -114,9 +115,10 @@ class Session:
         name = re.sub(r"^[0-9-]+", "", name)[: NAME_LIMIT - 4].rstrip("-") or other
         if name in RESERVED_NAMES:
             name = f"{name}-{other}"
-        free, number = name, 2
+        free, number = name, self._numbers.get(name, 2)
         while free in taken:
             free, number = f"{name}-{number}", number + 1
+            self._numbers[name] = number
         return free
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.docker_run import docker_process, names_node
-from fleetc.adopt.flags import TYPES, holes_in
+from fleetc.adopt.flags import TYPES, holes_in, starts_node
 from fleetc.adopt.shell_words import Part, ShellError, Token, quoted_parts, tokens
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
@@ -24,6 +24,8 @@ _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _DEEPEST = 40
 _MANY_WORDS = 20_000
+_LONGEST = 200_000
+"""Characters of a word: variables in variables grow without an end."""
 
 
 @dataclass
@@ -54,7 +56,7 @@ def read_shell(source: str, text: str, ledger: Ledger, variables: dict[str, Word
         span = Span(source, problem.start, problem.start + 1)
         ledger.refuse(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
-            "close the quote or the bracket, or give the command without what is around it",
+            "close the quote, or give the command without what is around it",
         )  # fmt: skip
     return reader.found
 
@@ -70,6 +72,7 @@ class _Reader:
         self.truth: bool | None = True
         self.joined = ""
         self.cut = False
+        self.depth = 0
 
     @property
     def mode(self) -> str:
@@ -102,6 +105,8 @@ class _Reader:
                 self._operator(token)
             else:
                 line.append(token)
+                if len(line) > _MANY_WORDS:
+                    raise ShellError(f"a command has more than {_MANY_WORDS} words", line[0].start - base)
             last_end = token.end
         self._command(line, depth)
 
@@ -246,7 +251,7 @@ class _Reader:
         span = Span(self.source, words[0].span.start, words[-1].span.end)
         base = _base(words[0].text)
         variables = {**self.exported, **own}
-        if base in ("livepeer", "livepeer.exe"):
+        if base not in ("docker", "podman") and base not in _SHELLS and starts_node(words[0].text, words[1:]):
             self._node(Process("", span, tuple(words[1:]), variables, program=words[0].text))
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger)
@@ -403,6 +408,8 @@ class _Reader:
                 holes += inner
                 soft = soft or default
         text = "".join(pieces)
+        if len(text) > _LONGEST:
+            raise ShellError(f"a word has more than {_LONGEST} characters", 0)
         for hole in holes_in(text):
             if hole not in holes:
                 holes.append(hole)
@@ -431,6 +438,15 @@ class _Reader:
         return hole, (hole,), True
 
     def _inner(self, text: str) -> tuple[str, tuple[str, ...], bool]:
+        self.depth += 1
+        try:
+            if self.depth > _DEEPEST:
+                raise ShellError("variables are nested too deeply", 0)
+            return self._default(text)
+        finally:
+            self.depth -= 1
+
+    def _default(self, text: str) -> tuple[str, tuple[str, ...], bool]:
         parts, _ = quoted_parts(text.replace('"', ""), 0, len(text))
         return self._text(parts)
 

@@ -51,7 +51,7 @@ _DEEPEST = 50
 
 
 class ShellError(Exception):
-    """The text is no shell text: `start` is where a quote or bracket begins that never ends."""
+    """The text is no shell text that can be read: `start` is where a quote begins that never ends, or the like."""
 
     def __init__(self, message: str, start: int) -> None:
         super().__init__(message)

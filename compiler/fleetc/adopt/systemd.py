@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from fleetc.adopt.env_files import environment
-from fleetc.adopt.flags import holes_in
+from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
@@ -147,13 +147,14 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
             name, equals, _ = item.text.partition("=")
             if equals:
                 variables[name] = item.part(len(name) + 1)
+    home = variables.pop("HOME").text if "HOME" in variables else ""
     for word in unit.settings.get("EnvironmentFile", []):
         _environment_file(word, library, variables, secrets, ledger)
     release = _RELEASE.fullmatch(unit.last("Description"))
     base = Process(
-        unit.name, Span(unit.source, 0, 1), (), {key: value for key, value in variables.items() if key != "HOME"},
+        unit.name, Span(unit.source, 0, 1), (), variables,
         user=unit.last("User") or "root", directory=unit.last("WorkingDirectory").lstrip("-~") or "/",
-        home=variables["HOME"].text if "HOME" in variables else "", secrets=secrets,
+        home=home, secrets=secrets,
         release=release[1] if release else "",
     )  # fmt: skip
     for word in unit.settings.get("ExecStart", []):
@@ -173,7 +174,7 @@ def _started(
     span = Span(base.span.source, words[0].span.start, words[-1].span.end)
     program = words[0].text
     name = PurePosixPath(program).name
-    if name in ("livepeer", "livepeer.exe"):
+    if starts_node(program, words[1:]):
         yield replace(base, span=span, words=tuple(words[1:]), program=program)
         return
     script = library.find(words[1].text if name in ("sh", "bash") and len(words) > 1 else program, span.source)

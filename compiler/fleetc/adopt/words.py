@@ -56,6 +56,7 @@ class Ledger:
     findings: list[Diagnostic] = field(default_factory=list)
     secrets: list[Span] = field(default_factory=list)
     """Where secrets stand: no message shows those lines."""
+    _said: set[tuple[str, Span, str]] = field(default_factory=set)
 
     def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
         """Account for something."""
@@ -79,9 +80,10 @@ class Ledger:
         self._add(code, Severity.NOTE, span, message, help, "")
 
     def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, note: str) -> None:
-        found = Diagnostic(code, severity, message, Label(span, note), help=help)
-        if found not in self.findings[-50:]:
-            self.findings.append(found)
+        key = (code, span, message)
+        if key not in self._said:
+            self._said.add(key)
+            self.findings.append(Diagnostic(code, severity, message, Label(span, note), help=help))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +107,10 @@ class Published:
 class Process:
     """A node process as a source starts it.
 
-    `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has a
-    network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc itself
-    wrote beside variables, `release` the release that it named, and `ours` says that fleetc wrote the source: then each
-    setting there is one that a spec gives.
+    `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has
+    a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
+    itself wrote beside variables, `release` the release that it named. `ours` says that fleetc wrote the source: then
+    each setting there is one that a spec gives.
     """
 
     name: str

@@ -5,6 +5,7 @@ In: `Assembled`. Out: TOML text. Comments say where tables come from, and what i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -13,12 +14,11 @@ import tomli_w
 
 from fleetc.adopt.assemble import Assembled
 from fleetc.adopt.session import Table
-from fleetc.formatting import formatted
+from fleetc.formatting import in_one_form
 from fleetc.language.fleet import Fleet
 from fleetc.text.encoders import visible
-from fleetc.toml.document import Source
 
-_NAME = "adopted.toml"
+_BARE = re.compile("[A-Za-z0-9_-]+")
 _WIDE = 100
 
 
@@ -28,10 +28,7 @@ def written(assembled: Assembled) -> str:
     for table in Fleet.model_fields:
         for name, values in assembled.tables.get(table, {}).items():
             lines += ["", *_table(f"{table}.{name}", values)]
-    text, problems = formatted(Source(_NAME, "\n".join(lines) + "\n"))
-    if text is None:
-        raise ValueError(f"the adopted spec is not TOML: {problems}")
-    return text
+    return in_one_form("\n".join(lines) + "\n")
 
 
 def _table(header: str, table: Table) -> Iterator[str]:
@@ -50,6 +47,8 @@ def _comment(text: str) -> str:
 
 
 def _key(key: str) -> str:
+    if _BARE.fullmatch(key):
+        return key
     return tomli_w.dumps({key: 0}).partition(" = ")[0]
 
 
