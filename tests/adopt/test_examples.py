@@ -12,12 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fleetc.adopt.adoption import Adopted, adopt
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.formatting import formatted
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
 from tests.adopt.support import answered, before, meanings
-from tests.node import broken_rules
+from tests.node import broken_rules, understand
+from tests.test_launch_examples import CASES, published
+from tests.test_launch_examples import EXAMPLES as CURATED
 
 DATA = Path(__file__).parent.parent / "data"
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -90,6 +96,17 @@ REFUSED = {
 """Examples for which no spec can be written."""
 
 
+ONLY = {
+    ("L10", "both"): "Launch O/T (on-chain)", ("L10", "orch"): "Launch O (on-chain)",
+    ("L10", "trans"): "Launch T (on-chain)",
+}  # fmt: skip
+"""The configuration of a launch file that a curated example is."""
+READ_OTHERWISE: dict[str, dict[str, tuple[object, object]]] = {
+    "L07": {"serviceAddr": ("https://localhost:8935", "https://127.0.0.1:8935")}
+}
+"""Where the curated words are those of another branch of a script, and what differs then."""
+
+
 def filled(text: str) -> str:
     """A published text with its placeholders replaced."""
     for pattern, value in FILLED:
@@ -149,3 +166,59 @@ def row(example: dict[str, Any], only: str) -> Row:
                 result.unexplained[f"{node.name} -{flag}"] = pair
     result.state = "different" if result.unexplained else "explained" if result.explained else "equal"
     return result
+
+
+RUNS = [(name, only) for name, example in EXAMPLES.items() for only in runs(example)]
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, Row]:
+    """What became of every example."""
+    return {f"{name} {only}".strip(): row(EXAMPLES[name], only) for name, only in RUNS}
+
+
+def test_table_of_published_configurations(table: dict[str, Row], snapshot: SnapshotAssertion) -> None:
+    shown = [f"{name}: {found.state}" for name, found in table.items()]
+    for name, found in table.items():
+        shown += [f"  {name} {setting}: {why}" for setting, why in sorted(found.explained.items())]
+    assert "\n".join(shown) == snapshot
+
+
+def test_nearly_all_published_configurations_compile_to_what_they_are_today(table: dict[str, Row]) -> None:
+    whole = [name for name, found in table.items() if found.state in ("equal", "explained")]
+    assert len(whole) >= 0.95 * len(table)
+    assert {name: found.unexplained for name, found in table.items() if found.state == "different"} == {}
+
+
+def test_what_cannot_compile_does_not_start_today_or_is_no_node(table: dict[str, Row]) -> None:
+    refused = {name for name, found in table.items() if found.state == "refused"}
+    assert refused == set(REFUSED)
+    assert {name for name, found in table.items() if found.state == "does not check"} == set()
+    broken = {name: found.unexplained["rules of the node"] for name, found in table.items() if "broken" in found.state}
+    assert broken == {"L19": ["R98"]}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_published_text_with_its_placeholders_adopts_without_an_end_in_a_traceback(name: str) -> None:
+    found = adopted(EXAMPLES[name], text=EXAMPLES[name]["text"])
+    errors = [d for d in found.diagnostics if d.severity is Severity.ERROR]
+    assert bool(errors) is not bool(found.text)
+    assert all(located(found))
+    if found.text:
+        assert formatted(Source("fleet.toml", found.text)) == (found.text, [])
+
+
+@pytest.mark.parametrize(("name", "service"), CASES, ids=map("-".join, CASES))
+def test_words_of_a_published_command_are_read_as_a_shell_or_compose_reads_them(name: str, service: str) -> None:
+    """The readers against the reading of the same examples by hand, in launch_examples.json."""
+    curated = CURATED[name]
+    text = EXAMPLES[name]["text"]
+    for placeholder, value in curated["placeholders"].items():
+        text = text.replace(placeholder, value)
+    files = dict(curated["files"])
+    sources = [Source(SUFFIXES[EXAMPLES[name]["kind"]], text)]
+    sources += [Source(f"files{path}", content) for path, content in files.items()]
+    found = adopt(sources, only=[ONLY[name, service]] if (name, service) in ONLY else [])
+    wanted = published(curated, service).meaning
+    node = next(node for node in found.nodes if node.name == service or len(found.nodes) == 1)
+    assert understand(before(node, files)).differences(wanted) == READ_OTHERWISE.get(name, {})

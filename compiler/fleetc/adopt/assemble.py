@@ -142,16 +142,18 @@ def _network(found: list[Running], session: Session) -> str | None:
 def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
     lone = next(iter(inventory)) if len(inventory) == 1 else _LONE_HOST
     taken: set[str] = set()
+    named: set[str] = set()
     hosts: dict[str, str] = {}
     for one in found:
         process = one.process
         host = process.host or lone
         if host not in hosts:
-            hosts[host] = session.name_for(host, "host", taken)
-            taken.add(hosts[host])
+            hosts[host] = session.name_for(host, "host", named)
+            named.add(hosts[host])
         one.host = hosts[host]
         stem = PurePosixPath(process.span.source).stem.removeprefix("livepeer-").removeprefix("livepeer_")
-        hint = process.name.removeprefix("livepeer-") or (stem if stem not in _PLAIN_STEMS else "") or one.role
+        called = process.name.removeprefix("livepeer-")
+        hint = next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
         one.name = session.name_for(hint, one.role, taken)
         taken.add(one.name)
 

@@ -240,14 +240,16 @@ def _signer(work: Filling) -> None:
 def _caps(work: Filling, behind_signer: bool) -> None:
     running = work.running
     flags = ("maxPricePerUnit", "pixelsPerUnit", "maxPricePerCapability")
-    if behind_signer or (not running.on_chain and not (work.process.ours and work.has("maxPricePerUnit"))):
+    if behind_signer or (not running.on_chain and not work.process.ours):
         why = "the signer compares prices" if behind_signer else "off-chain nobody pays"
         for flag in flags:
             if work.has(flag):
                 work.drop(flag, why)
         return
     pixels = pixels_of(work)
-    if work.has("maxPricePerUnit") and (running.word("maxPricePerUnit").holes or pixels is None):
+    if not running.on_chain and not work.has("maxPricePerUnit"):
+        work.take("pixelsPerUnit", "")
+    elif work.has("maxPricePerUnit") and (running.word("maxPricePerUnit").holes or pixels is None):
         work.unknown("maxPricePerUnit", "max_price")
         work.done |= {"pixelsPerUnit", "maxPricePerUnit"}
         running.reasons.setdefault("maxPricePerUnit", "a question is left: the cap")

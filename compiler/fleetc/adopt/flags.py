@@ -9,7 +9,7 @@ environment comes after the command line and a file after that, except for the t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -113,8 +113,15 @@ def duration(text: str) -> int:
     return sign * total
 
 
-_READERS = {
-    "bool": boolean, "int": integer, "int64": integer, "float": number, "float64": number, "duration": duration,
+def _floating(text: str) -> object:
+    """A float as Go reads it: infinities and NaN are numbers too."""
+    return text.lower() if _SPECIAL.fullmatch(text) else number(text)
+
+
+_SPECIAL = re.compile("[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+
+_READERS: dict[str, Callable[[str], object]] = {
+    "bool": boolean, "int": integer, "int64": integer, "float": _floating, "float64": _floating, "duration": duration,
 }  # fmt: skip
 
 
@@ -223,7 +230,7 @@ _ROLES = frozenset({"gateway", "broadcaster", "orchestrator", "transcoder", "aiW
 def starts_node(program: str, arguments: Sequence[Word]) -> bool:
     """Whether a program is the node: by its name, or, under another name, by flags that only the node has."""
     base = re.split(r"[/\\]", program)[-1]
-    if base in _OTHER_PROGRAMS:
+    if base in _OTHER_PROGRAMS or program.startswith("-"):
         return False
     if base in ("livepeer", "livepeer.exe"):
         return True
