@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS
+from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
-from fleetc.cli.working import load_settings
 from fleetc.messages.forms import AdoptionFormat, Format
 
 if TYPE_CHECKING:
@@ -65,11 +64,10 @@ def adopt(
 
     if role and role not in _ROLES:
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
-    settings = load_settings(HERE)
     texts, hosts, addresses = _read(sources)
     found = adopt_sources(texts, hosts, addresses, name, only or (), role)
     messages = located(found)
-    print_located(messages, coloured(settings, sys.stderr))
+    print_located(messages, coloured(None, sys.stderr))
     if report is not None:
         from fleetc.adopt.report import reported
 
