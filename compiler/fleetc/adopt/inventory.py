@@ -6,10 +6,10 @@ inventory are its own.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 
 from pydantic_core import PydanticCustomError
 
@@ -30,10 +30,17 @@ _HOST_LINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:[ \t]+[a-z_]+=.*)?")
 _MOST_HOSTS = 20_000
 
 
+def _folder(name: str) -> str:
+    return posixpath.basename(posixpath.dirname(name))
+
+
+def _stem(name: str) -> str:
+    return posixpath.splitext(posixpath.basename(name))[0]
+
+
 def is_inventory(name: str, text: str) -> bool:
     """Whether a text is an inventory or the variables of a host."""
-    path = PurePosixPath(name)
-    if path.parent.name == "host_vars" or path.stem in ("inventory", "hosts"):
+    if _folder(name) == "host_vars" or _stem(name) in ("inventory", "hosts"):
         return True
     return "ansible_host" in text[:100_000] and "services:" not in text[:100_000]
 
@@ -43,13 +50,12 @@ def read_inventories(sources: Iterable[Source], ledger: Ledger) -> dict[str, Tab
     hosts: dict[str, dict[str, object]] = {}
     origins: dict[str, str] = {}
     for source in sources:
-        path = PurePosixPath(source.name)
         try:
             root = _root(source)
         except YamlError:
             root = None
-        if path.parent.name == "host_vars" and root is not None:
-            _note(hosts, path.stem, root, source, ledger)
+        if _folder(source.name) == "host_vars" and root is not None:
+            _note(hosts, _stem(source.name), root, source, ledger)
         elif root is not None and root.kind == "map":
             _group(hosts, root, source, ledger, 0)
         else:

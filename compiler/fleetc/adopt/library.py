@@ -6,8 +6,8 @@ opens no file.
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from fleetc.toml.document import Source
 
@@ -23,7 +23,7 @@ class Library:
 
     def __post_init__(self) -> None:
         for name in sorted(self.sources):
-            self._by_base.setdefault(PurePosixPath(name).name, []).append(name)
+            self._by_base.setdefault(posixpath.basename(name), []).append(name)
 
     def find(self, path: str, beside: str) -> Source | None:
         """The source that a path means to a process of the source `beside`; None if there is none, or several.

@@ -6,9 +6,9 @@ each line of a config file is accounted for, here or by whoever takes the settin
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from fleetc.adopt.flags import (
     Parsed,
@@ -217,7 +217,7 @@ def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) 
 
 def missing(word: Word, what: str, ledger: Ledger) -> None:
     """A file that a process needs, and that is none of the sources."""
-    name = PurePosixPath(word.text).name or "it"
+    name = posixpath.basename(word.text) or "it"
     ledger.note(word.span, leaks.shown(word.text), Fate.DROPPED, f"{what} is none of the sources", "adopt-file-missing")
     ledger.warn(
         "adopt-file-missing", word.span, f"{what} is none of the sources, so what it says is not adopted",

@@ -135,7 +135,7 @@ def _registry(work: Filling) -> None:
             work.drop(flag, "there is no registry off-chain")
         return
     mode = work.table.values["mode"]
-    if on != (mode == "ai"):
+    if on != (mode == "ai") or (work.process.ours and work.has(flag) and not on):
         work.say("ai_registry", on)
     work.take(flag, "ai_registry")
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.docker_run import docker_process, names_node
-from fleetc.adopt.flags import TYPES, holes_in, starts_node
-from fleetc.adopt.shell_words import Part, ShellError, Token, quoted_parts, tokens
+from fleetc.adopt.flags import TYPES, starts_node
+from fleetc.adopt.shell_values import Values
+from fleetc.adopt.shell_words import ShellError, Token, quoted_parts, tokens
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -24,8 +25,6 @@ _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _DEEPEST = 40
 _MANY_WORDS = 20_000
-_LONGEST = 200_000
-"""Characters of a word: variables in variables grow without an end."""
 
 
 @dataclass
@@ -64,15 +63,13 @@ def read_shell(source: str, text: str, ledger: Ledger, variables: dict[str, Word
 class _Reader:
     def __init__(self, source: str, ledger: Ledger, variables: dict[str, Word]) -> None:
         self.source, self.ledger = source, ledger
-        self.variables: dict[str, Word] = variables
-        self.arrays: dict[str, list[Word]] = {}
+        self.values = Values(source, variables)
         self.exported: dict[str, Word] = {}
         self.found = ShellText()
         self.levels: list[_Level] = []
         self.truth: bool | None = True
         self.joined = ""
         self.cut = False
-        self.depth = 0
 
     @property
     def mode(self) -> str:
@@ -124,10 +121,10 @@ class _Reader:
             if token.kind == "op" and token.text == ")":
                 break
             if token.kind == "word" and len(words) < _MANY_WORDS:
-                words += self._expand(token)
+                words += self.values.expand(token)
         name = name.removesuffix("+")
         if self.mode == "run" or append:
-            self.arrays[name] = (self.arrays.get(name, []) if append else []) + words
+            self.values.arrays[name] = (self.values.arrays.get(name, []) if append else []) + words
 
     def _command(self, line: list[Token], depth: int) -> None:
         if not line:
@@ -159,11 +156,11 @@ class _Reader:
         if kind == "if":
             self._command(line[1:], depth)
         elif kind == "loop" and line[0].text == "for" and len(line) > 1:
-            self.variables.pop(line[1].text, None)
+            self.values.variables.pop(line[1].text, None)
             if len(line) > 3 and line[2].text == "in" and self.mode == "run":
-                words = [word for token in line[3:] if token.kind == "word" for word in self._expand(token)]
+                words = [word for token in line[3:] if token.kind == "word" for word in self.values.expand(token)]
                 if len(words) == 1:
-                    self.variables[line[1].text] = words[0]
+                    self.values.variables[line[1].text] = words[0]
         elif kind == "case":
             self.levels[-1].mode = "skip" if self.mode == "skip" else "maybe"
 
@@ -206,9 +203,9 @@ class _Reader:
         own: dict[str, Word] = {}
         place = 0
         while place < len(words_of) and (found := _ASSIGNMENT.match(words_of[place].text)):
-            own[found[1]] = self._assigned(words_of[place], found)
+            own[found[1]] = self.values.assigned(words_of[place], found)
             if found[2] == "+=":
-                own[found[1]] = _joined(self.variables.get(found[1]), own[found[1]])
+                own[found[1]] = _joined(self.values.variables.get(found[1]), own[found[1]])
             place += 1
         rest = words_of[place:]
         if not rest:
@@ -217,11 +214,11 @@ class _Reader:
             if own:
                 self.truth = True
             return
-        words = [word for token in rest for word in self._expand(token)]
+        words = [word for token in rest for word in self.values.expand(token)]
         if not words:
             return
         if words[0].text in ("[", "[[", "test"):
-            self.truth = self._test(rest)
+            self.truth = self.values.test(rest)
             return
         if words[0].text in ("export", "declare", "local", "readonly", "typeset"):
             self._export(rest[1:], maybe)
@@ -271,7 +268,7 @@ class _Reader:
     def _inside(self, word: Word, depth: int) -> None:
         """The text of `sh -c`, read as a script of its own; its places are those of the whole text."""
         begun = len(self.found.processes)
-        inner = _Reader(self.source, self.ledger, dict(self.variables))
+        inner = _Reader(self.source, self.ledger, dict(self.values.variables))
         inner.exported = dict(self.exported)
         inner.read(word.text, 0, depth + 1)
         self.found.processes += [process.at(word.span) for process in inner.found.processes]
@@ -323,22 +320,13 @@ class _Reader:
 
     # ------------------------------------------------------------------------------- variables and words
 
-    def _assigned(self, token: Token, found: re.Match[str]) -> Word:
-        """The value of NAME=value: everything behind the sign, in one piece."""
-        parts = list(token.parts)
-        skip = found.end()
-        first = parts[0]
-        parts[0] = Part(first.kind, first.text[skip:], first.quoted, first.name)
-        text, holes, _ = self._text(parts)
-        return Word(text, Span(self.source, token.start, token.end), holes)
-
     def _assign(self, name: str, word: Word, maybe: bool) -> None:
-        span, before = word.span, self.variables.get(name)
+        span, before = word.span, self.values.variables.get(name)
         if leaks.names_secret(name) or leaks.find(word.text, name):
             self.ledger.secrets.append(span)
         if self.mode == "skip":
             self.ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")
-            self.variables.setdefault(name, Word("", span))
+            self.values.variables.setdefault(name, Word("", span))
             return
         if maybe and not (before is not None and before.text and word.text.startswith(before.text)):
             self.ledger.note(span, name, Fate.DROPPED, "a branch that only a running script decides")
@@ -346,9 +334,9 @@ class _Reader:
                 "adopt-branch-not-followed", span, f"only a running script knows whether {name} gets this value",
                 f"it is not used; set {name} at the top of the script if it should be",
             )  # fmt: skip
-            self.variables.setdefault(name, Word("", span))
+            self.values.variables.setdefault(name, Word("", span))
             return
-        self.variables[name] = word
+        self.values.variables[name] = word
         if name in self.exported or name.startswith("LP_"):
             self.exported[name] = word
         self.ledger.note(span, name, Fate.UNDERSTOOD, "a variable, filled in where it is used")
@@ -357,10 +345,10 @@ class _Reader:
         for token in tokens_:
             found = _ASSIGNMENT.match(token.text)
             if found:
-                self._assign(found[1], self._assigned(token, found), maybe)
+                self._assign(found[1], self.values.assigned(token, found), maybe)
             name = found[1] if found else token.text
-            if name in self.variables:
-                self.exported[name] = self.variables[name]
+            if name in self.values.variables:
+                self.exported[name] = self.values.variables[name]
 
     def _heredocs(self, line: list[Token]) -> None:
         """`cat > path <<EOF`: the text is a file that other sources may name."""
@@ -370,11 +358,11 @@ class _Reader:
         for at, token in enumerate(line[:-1]):
             writes = token.kind == "op" and token.text in (">", ">>")
             if (writes or token.text == "tee") and line[at + 1].kind == "word":
-                words = self._expand(line[at + 1])
+                words = self.values.expand(line[at + 1])
                 text, start = body.body, body.body_start
                 if not body.literal:
                     parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
-                    text = self._text(parts)[0].replace("\x00", '"')
+                    text = self.values.text(parts)[0].replace("\x00", '"')
                 if words:
                     self.found.files[words[0].text] = (text, start)
 
@@ -390,113 +378,6 @@ class _Reader:
             else:
                 kept.append(token)
         return kept
-
-    def _text(self, parts: list[Part]) -> tuple[str, tuple[str, ...], bool]:
-        """Parts in one piece: the text, its holes, and whether a default stands for an unset variable."""
-        pieces: list[str] = []
-        holes: list[str] = []
-        soft = False
-        for part in parts:
-            if part.kind == "text":
-                pieces.append(part.text)
-            elif part.kind == "hole":
-                pieces.append(part.text)
-                holes.append(part.text)
-            else:
-                text, inner, default = self._value(part)
-                pieces.append(text)
-                holes += inner
-                soft = soft or default
-        text = "".join(pieces)
-        if len(text) > _LONGEST:
-            raise ShellError(f"a word has more than {_LONGEST} characters", 0)
-        for hole in holes_in(text):
-            if hole not in holes:
-                holes.append(hole)
-        return text, tuple(holes), soft
-
-    def _value(self, part: Part) -> tuple[str, tuple[str, ...], bool]:
-        known = self.variables.get(part.name)
-        if known is None and part.name in self.arrays:
-            words = self.arrays[part.name]
-            return " ".join(w.text for w in words), tuple(h for w in words for h in w.holes), False
-        operator = re.match(r":?[-=?+]", part.text)
-        if operator is not None and operator[0].endswith("+"):
-            return ("", (), True) if known is None or not known.text else self._inner(part.text[operator.end() :])
-        if (
-            operator is not None
-            and operator[0][-1] in "-="
-            and (known is None or (":" in operator[0] and not known.text))
-        ):
-            text, holes, _ = self._inner(part.text[operator.end() :])
-            return text, holes, known is None
-        if known is not None and not part.text:
-            return known.text, known.holes, False
-        if known is not None and operator is not None:
-            return known.text, known.holes, False
-        hole = "${" + part.name + "}"
-        return hole, (hole,), True
-
-    def _inner(self, text: str) -> tuple[str, tuple[str, ...], bool]:
-        self.depth += 1
-        try:
-            if self.depth > _DEEPEST:
-                raise ShellError("variables are nested too deeply", 0)
-            return self._default(text)
-        finally:
-            self.depth -= 1
-
-    def _default(self, text: str) -> tuple[str, tuple[str, ...], bool]:
-        parts, _ = quoted_parts(text.replace('"', ""), 0, len(text))
-        return self._text(parts)
-
-    def _expand(self, token: Token) -> list[Word]:
-        """The words that a token becomes: unquoted variables fall into words at spaces."""
-        span = Span(self.source, token.start, token.end)
-        if all(part.kind == "text" for part in token.parts):
-            text = "".join(part.text for part in token.parts)
-            return [Word(text, span, holes_in(text) if "{" in text or "<" in text else ())]
-        if len(token.parts) == 1 and token.parts[0].kind == "variable" and token.parts[0].name in self.arrays:
-            return self.arrays[token.parts[0].name]
-        fields: list[Word] = []
-        text, fresh = "", True
-        holes: list[str] = []
-        for part in token.parts:
-            piece, inner, _ = self._text([part])
-            splits = part.kind == "variable" and not part.quoted
-            if not splits:
-                text, fresh = text + piece, False
-                holes += inner
-                continue
-            cut = re.split(r"[ \t\n]+", piece)
-            for index, field_text in enumerate(cut):
-                if index and not fresh:
-                    fields.append(Word(text, span, tuple(h for h in holes if h in text)))
-                    text, fresh = "", True
-                if field_text:
-                    text, fresh = text + field_text, False
-            holes += inner
-        if not fresh:
-            fields.append(Word(text, span, tuple(dict.fromkeys(h for h in holes if h in text))))
-        return fields
-
-    def _test(self, rest: list[Token]) -> bool | None:
-        """Whether a test holds; None where only a running script knows."""
-        args: list[str] = []
-        for token in rest[1:]:
-            text, holes, soft = self._text(token.parts)
-            if holes or soft:
-                return None
-            args.append(text)
-        args = [arg for arg in args if arg not in ("]", "]]")]
-        wanted = True
-        if args[:1] == ["!"]:
-            wanted, args = False, args[1:]
-        if len(args) == 2 and args[0] in ("-n", "-z"):
-            return (bool(args[1]) == (args[0] == "-n")) == wanted
-        if len(args) == 3 and args[1] in ("=", "==", "!=", "-eq", "-ne"):
-            return ((args[0] == args[2]) == (args[1] in ("=", "==", "-eq"))) == wanted
-        return None
 
 
 def _joined(before: Word | None, word: Word) -> Word:

@@ -6,10 +6,10 @@ In: sources. Out: `Found`. What kind a source is shows in its text; its name onl
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 from fleetc.adopt.compose import read_compose
 from fleetc.adopt.env_files import environment
@@ -61,8 +61,8 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
         found.processes += shell.processes
     found.processes += started
     for source in kinds.get("flags", []):
-        folder = PurePosixPath(source.name).parent
-        if any(PurePosixPath(process.span.source).parent == folder for process in found.processes):
+        folder = posixpath.dirname(source.name)
+        if any(posixpath.dirname(process.span.source) == folder for process in found.processes):
             ledger.note(
                 Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it"
             )
@@ -82,12 +82,12 @@ def _flags(source: Source) -> Process:
         if line.startswith("-"):
             words.append(Word(line, Span(source.name, place, place + len(line))))
         place += len(line) + 1
-    return Process(PurePosixPath(source.name).parent.name, Span(source.name, 0, 1), tuple(words))
+    return Process(posixpath.basename(posixpath.dirname(source.name)), Span(source.name, 0, 1), tuple(words))
 
 
 def kind_of(source: Source) -> str:
     """What a source is: compose, unit, launch, models, prices, renditions, json, config, environment or shell."""
-    text, name = source.text, PurePosixPath(source.name).name
+    text, name = source.text, posixpath.basename(source.name)
     start = text.lstrip()[:1]
     if name.endswith(".flags"):
         return "flags"
@@ -132,7 +132,7 @@ def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Wor
     """What a script takes from a `.env` beside it."""
     found: dict[str, Word] = {}
     for source in files:
-        if PurePosixPath(source.name).name.endswith(".env"):
+        if posixpath.basename(source.name).endswith(".env"):
             found |= environment(source.name, source.text).variables
     return found
 
@@ -143,7 +143,7 @@ _OURS = "# Written by fleetc"
 def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
     """The host that a source is about: as the user says, or by a folder of the tree that fleetc writes."""
     said = hosts.get(process.span.source, "")
-    parts = PurePosixPath(process.span.source).parts
+    parts = process.span.source.split("/")
     if not said and "hosts" in parts[:-2]:
         said = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1]
     source = library.sources.get(process.span.source)
@@ -174,15 +174,15 @@ def _alone(kinds: Mapping[str, list[Source]], found: Found, library: Library, le
 
 def _named(processes: Sequence[Process], name: str) -> bool:
     """Whether a process names a config file of this name."""
-    base = PurePosixPath(name).name
+    base = posixpath.basename(name)
     for process in processes:
         for at, word in enumerate(process.words):
             flag, equals, value = word.text.lstrip("-").partition("=")
             if flag == "config":
                 path = value if equals else process.words[at + 1].text if at + 1 < len(process.words) else ""
-                if PurePosixPath(path).name == base:
+                if posixpath.basename(path) == base:
                     return True
         config = process.variables.get("LP_CONFIG")
-        if config is not None and PurePosixPath(config.text).name == base:
+        if config is not None and posixpath.basename(config.text) == base:
             return True
     return False

@@ -6,10 +6,10 @@ Specifiers that only a running systemd knows are holes.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import holes_in, starts_node
@@ -62,18 +62,18 @@ def read_units(sources: Sequence[Source], library: Library, ledger: Ledger) -> I
                 Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources"
             )
             continue
-        unit = units.setdefault(key, _Unit(PurePosixPath(key).name.removesuffix(".service"), source.name))
+        unit = units.setdefault(key, _Unit(posixpath.basename(key).removesuffix(".service"), source.name))
         _read(source, unit, ledger)
     for unit in units.values():
         yield from _processes(unit, library, ledger)
 
 
 def _is_drop_in(name: str) -> bool:
-    return PurePosixPath(name).parent.name.endswith(".service.d")
+    return posixpath.basename(posixpath.dirname(name)).endswith(".service.d")
 
 
 def _unit_of(name: str) -> str:
-    return str(PurePosixPath(name).parent).removesuffix(".d") if _is_drop_in(name) else name
+    return posixpath.dirname(name).removesuffix(".d") if _is_drop_in(name) else name
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
@@ -173,7 +173,7 @@ def _started(
 ) -> Iterator[Process]:
     span = Span(base.span.source, words[0].span.start, words[-1].span.end)
     program = words[0].text
-    name = PurePosixPath(program).name
+    name = posixpath.basename(program)
     if starts_node(program, words[1:]):
         yield replace(base, span=span, words=tuple(words[1:]), program=program)
         return
