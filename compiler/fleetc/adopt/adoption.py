@@ -53,7 +53,7 @@ def adopt(
     session = Session(library, ledger)
     found = read_sources(sources, hosts or {}, library, ledger)
     for host, address in (addresses or {}).items():
-        found.hosts.setdefault(host, Table(origin="the command line")).values["address"] = address
+        found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
     processes = [process for process in found.processes if not only or process.name in only]
     if not processes and not found.models and not has_errors(ledger.findings):
         name = sources[0].name if sources else ""

@@ -348,7 +348,11 @@ def _rpc_value(one: Running, session: Session) -> object:
         except QuantityError:
             return {"env": "RPC_URL"}
         return text
-    return {"env": "RPC_URL"} if word.holes else session.secret(word, "RPC_URL", "the RPC address with its key")
+    return (
+        {"env": "RPC_URL"}
+        if word.holes
+        else session.secret(word, word.variable or "RPC_URL", "the RPC address with its key")
+    )
 
 
 def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Table]], session: Session) -> None:

@@ -214,7 +214,9 @@ class _Compose:
 
     def _word(self, node: Node) -> Word:
         text, holes = self._filled(node.text, node)
-        return Word(text, node.span(self.source.name), holes)
+        lone = _VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
+        name = (lone[1] or lone[4] or "") if lone is not None else ""
+        return Word(text, node.span(self.source.name), holes, name)
 
     def _filled(self, text: str, node: Node) -> tuple[str, tuple[str, ...]]:
         holes: list[str] = []
@@ -261,13 +263,10 @@ class _Compose:
         for match in _spaced_holes(text.text):
             piece = match
             word = _unquoted(piece)
-            at = raw.find(piece, place)
-            if at < 0 or len(piece) > 10_000:
-                span = text.span
-            else:
-                place = at + len(piece)
-                span = Span(self.source.name, node.start + at, node.start + place)
-            found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word)))
+            at, end, name = _place_of(piece, raw, place)
+            place = end
+            span = Span(self.source.name, node.start + at, node.start + end) if end > at else text.span
+            found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name))
         return found
 
     def _environment(self, fields: dict[str, Node]) -> tuple[dict[str, Word], dict[str, tuple[str, str]]]:
@@ -335,6 +334,19 @@ class _Compose:
             address = self._text(item.get("host_ip"))
             if inside.isdigit() and outside.isdigit():
                 yield Published("" if address == "0.0.0.0" else address, int(outside), int(inside))  # noqa: S104
+
+
+_RAW_WORD = re.compile(r"[^\s\"'>|]\S*")
+
+
+def _place_of(piece: str, raw: str, place: int) -> tuple[int, int, str]:
+    """Where a word stands in the text of a command, and the variable that it comes from; nowhere is an empty place."""
+    at = raw.find(piece, place)
+    following = _RAW_WORD.search(raw, place)
+    if following is not None and "$" in following[0] and (at < 0 or following.start() < at):
+        lone = _VARIABLE.fullmatch(following[0].rpartition("=")[2])
+        return following.start(), following.end(), (lone[1] or lone[4] or "") if lone is not None else ""
+    return (at, at + len(piece), "") if at >= 0 else (place, place, "")
 
 
 _HOLE_WITH_SPACES = re.compile(r"<[A-Za-z][^<>\n]{0,80}>")

@@ -137,7 +137,7 @@ class Filling:
                 return {"host_file": path}
             self.ask(key, "the file with it, by its path on the host", example='{ host_file = "/etc/livepeer/..." }')
             return None
-        name = f"{self.running.name}_{_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
+        name = word.variable or f"{self.running.name}_{_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
         if word.holes:
             return {"env": name}
         return self.session.secret(word, name, f"the value of -{flag}")

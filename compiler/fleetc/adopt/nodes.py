@@ -15,7 +15,7 @@ from fleetc.adopt.filling import Filling, hole_variable, home_of, host_path
 from fleetc.adopt.flags import boolean
 from fleetc.adopt.listening import cli, helper_http
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret
-from fleetc.adopt.words import Fate, Word
+from fleetc.adopt.words import Fate, Process, Word
 from fleetc.language.fields import check_variable_name
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
@@ -84,7 +84,13 @@ def _data_dir(work: Filling) -> None:
         home = home_of(process)
         path = host_path(process, f"{home}/.lpData/{running.network}") if home else None
     if path is None:
-        said = "the path that the source names is not one of the host" if work.has(flag) else "today it is in ~/.lpData"
+        inside = running.text(flag) or f"/root/.lpData/{running.network}"
+        if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
+            work.drop(flag, "today it is inside the container, and gone with it")
+            for other in ("ethKeystorePath", "aiModelsDir"):
+                running.reasons.setdefault(other, running.reasons["dataDir"])
+            return
+        said = _where(process, inside)
         work.ask("data_dir", f"{said}; without it the node begins with an empty one", flag, '"/path/on/the/host"')
         running.reasons["dataDir"] = "the source does not say where it is on the host"
         for other in ("ethKeystorePath", "aiModelsDir"):
@@ -97,6 +103,18 @@ def _data_dir(work: Filling) -> None:
         running.reasons["dataDir"] = "a path has the same name inside and outside; this is the one on the host"
         for other in ("ethKeystorePath", "aiModelsDir"):
             running.reasons.setdefault(other, running.reasons["dataDir"])
+
+
+def _where(process: Process, path: str) -> str:
+    """Where a path of a process is that is none of the host, in words."""
+    if process.runtime != "docker":
+        return "today it is in ~/.lpData" if not path or "/.lpData/" in path else f"the source says {leaks.shown(path)}"
+    for mount in process.mounts:
+        if path == mount.inside or path.startswith(f"{mount.inside}/"):
+            if mount.outside:
+                return f"today it is {leaks.shown(mount.outside + path[len(mount.inside) :])}, seen from the source"
+            return "today it is in a volume; docker volume inspect says where"
+    return f"the source says {leaks.shown(path)}"
 
 
 def _chain(work: Filling, behind_signer: bool) -> None:

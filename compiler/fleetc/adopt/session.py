@@ -62,7 +62,8 @@ class Session:
         reference = {"env": name}
         self._secrets[word.text] = reference
         self.ledger.warn(
-            "adopt-secret-inline", word.span, f"{what} stands in this file in clear",
+            "adopt-secret-inline", word.span,
+            f"{what} stands in {f'a source in clear, as {word.variable}' if word.variable else 'this file in clear'}",
             f"the spec has a reference instead: put the value into the variable {name} of whoever deploys, "
             'or into a file on the host and write { host_file = "/path" }, and then change the secret',
         )  # fmt: skip

@@ -93,6 +93,10 @@ class Values:
             return [Word(text, span, holes_in(text) if "{" in text or "<" in text else ())]
         if len(token.parts) == 1 and token.parts[0].kind == "variable" and token.parts[0].name in self.arrays:
             return self.arrays[token.parts[0].name]
+        lone = token.parts[0] if len(token.parts) == 1 and token.parts[0].kind == "variable" else None
+        if lone is None and len(token.parts) == 2 and token.parts[1].kind == "variable":
+            lone = token.parts[1] if token.parts[0].text.endswith("=") else None
+        variable = lone.name if lone is not None else ""
         fields: list[Word] = []
         text, fresh = "", True
         holes: list[str] = []
@@ -112,7 +116,7 @@ class Values:
                     text, fresh = text + field_text, False
             holes += inner
         if not fresh:
-            fields.append(Word(text, span, tuple(dict.fromkeys(h for h in holes if h in text))))
+            fields.append(Word(text, span, tuple(dict.fromkeys(h for h in holes if h in text)), variable))
         return fields
 
     def test(self, rest: list[Token]) -> bool | None:

@@ -159,8 +159,10 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
     )  # fmt: skip
     for word in unit.settings.get("ExecStart", []):
         words = split_words(Word(word.text.lstrip("@-:+!"), _behind(word)), variables)
+        filled = {found[1] or found[2] for found in _VARIABLE.finditer(word.text)}
+        own = {name: value for name, value in variables.items() if name not in filled or name.startswith("LP_")}
         if words:
-            yield from _started(base, words, variables, library, ledger)
+            yield from _started(replace(base, variables=own), words, variables, library, ledger)
 
 
 def _behind(word: Word) -> Span:

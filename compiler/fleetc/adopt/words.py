@@ -13,16 +13,20 @@ from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text of a source and its place. `holes` are variables and placeholders in it that no source gives a value."""
+    """A text of a source and its place. `holes` are variables and placeholders in it that no source gives a value.
+
+    `variable` is the one variable whose value it is, where a source has that.
+    """
 
     text: str
     span: Span
     holes: tuple[str, ...] = ()
+    variable: str = ""
 
     def part(self, start: int, end: int | None = None) -> Word:
         """Some of its characters, with the whole word as their place: quotes and escapes may stand between them."""
         text = self.text[start:end]
-        return Word(text, self.span, tuple(hole for hole in self.holes if hole in text))
+        return Word(text, self.span, tuple(hole for hole in self.holes if hole in text), self.variable)
 
 
 class Fate(StrEnum):
