@@ -170,3 +170,54 @@ def test_inventory_says_where_hosts_are() -> None:
     assert found.checked.fleet is not None, found.text
     host = found.checked.fleet.hosts["gpu-1"]
     assert (str(host.address), host.ssh_user, host.ssh_port) == ("192.0.2.9", "deploy", 2222)
+
+
+MANIFEST = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: orch}
+data:
+  LP_MAXSESSIONS: "9"
+  aiModels.json: |
+    [{"pipeline": "text-to-image", "model_id": "stabilityai/sd-turbo", "warm": true}]
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: orch}
+spec:
+  template:
+    spec:
+      hostNetwork: true
+      nodeSelector: {kubernetes.io/hostname: gpu-7}
+      volumes:
+        - {name: data, hostPath: {path: /srv/orch}}
+        - {name: config, configMap: {name: orch}}
+      containers:
+        - name: node
+          image: livepeer/go-livepeer:v0.9.1
+          args: ["-orchestrator", "-aiWorker", "-transcoder", "-serviceAddr=$(PUBLIC):8935", "-orchSecret=$(SECRET)",
+                 "-aiModels=/config/aiModels.json", "-dataDir=/data"]
+          envFrom: [{configMapRef: {name: orch}}]
+          env:
+            - {name: PUBLIC, value: orch.example.net}
+            - name: SECRET
+              valueFrom: {secretKeyRef: {name: orch, key: secret}}
+          volumeMounts:
+            - {name: data, mountPath: /data}
+            - {name: config, mountPath: /config}
+        - {name: exporter, image: prom/node-exporter}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: orch}
+"""
+
+
+def test_manifest_with_a_config_map_and_a_secret() -> None:
+    found = adopted(orch__yaml=MANIFEST)
+    (node,) = found.nodes
+    assert (node.name, node.host, node.text("maxSessions")) == ("orch", "gpu-7", "9")
+    assert 'data_dir = "/srv/orch"' in found.text
+    assert 'service = "orch.example.net:8935"' in found.text
+    assert 'secret = { env = "SECRET" }' in found.text
+    assert 'models = [{ use = "sd-turbo", warm = true }]' in found.text

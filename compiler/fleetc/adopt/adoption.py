@@ -65,6 +65,7 @@ def adopt(
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
                        secrets=tuple(ledger.secrets))  # fmt: skip
+    sources = (*sources, *library.written.values())
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     differences: list[Difference] = []

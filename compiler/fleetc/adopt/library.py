@@ -30,11 +30,12 @@ class Library:
 
         Of sources with that file name, the one counts that shares the most folders at its end, then the nearest.
         """
-        if path in self.written:
-            return self.written[path]
         parts = _parts(path)
         if not parts:
             return None
+        for written in (path, parts[-1]):
+            if written in self.written:
+                return self.written[written]
         best: list[tuple[tuple[int, int], str]] = []
         home = _parts(beside)[:-1]
         for name in self._by_base.get(parts[-1], ()):

@@ -15,6 +15,7 @@ from fleetc.adopt.compose import read_compose
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.inventory import is_inventory, read_inventories
+from fleetc.adopt.kubernetes import is_manifest, read_manifests
 from fleetc.adopt.launch_json import is_launch_file, read_launch_file
 from fleetc.adopt.library import Library
 from fleetc.adopt.session import Table
@@ -48,6 +49,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     found.hosts = read_inventories(kinds.get("inventory", []), ledger)
     for source in kinds.get("compose", []):
         found.processes += read_compose(source, library, ledger)
+    found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
     for source in kinds.get("launch", []):
         found.processes += read_launch_file(source.name, source.text)
     started = list(read_units(kinds.get("unit", []), library, ledger))
@@ -57,7 +59,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
             continue
         shell = read_shell(source.name, source.text, ledger, variables)
         for path, (text, _) in shell.files.items():
-            library.written[path] = Source(source.name, text)
+            library.written[path] = Source(f"{path} in {source.name}", text)
         found.processes += shell.processes
     found.processes += started
     for source in kinds.get("flags", []):
@@ -86,7 +88,9 @@ def _flags(source: Source) -> Process:
 
 
 def kind_of(source: Source) -> str:
-    """What a source is: compose, unit, launch, models, prices, renditions, json, config, environment or shell."""
+    """What a source is: compose, unit, launch, manifest, inventory, flags, models, prices, renditions, json, config,
+    environment or shell.
+    """
     text, name = source.text, posixpath.basename(source.name)
     start = text.lstrip()[:1]
     if name.endswith(".flags"):
@@ -97,6 +101,8 @@ def kind_of(source: Source) -> str:
         return "unit"
     if is_launch_file(text):
         return "launch"
+    if is_manifest(text):
+        return "manifest"
     if name.endswith(".json") or (start in ("{", "[") and _json(text) is not None):
         return _kind_of_json(text)
     if _COMPOSE_NAME.search(name) or (name.endswith((".yml", ".yaml")) or _YAML_KEY.search(text[:20_000])):
