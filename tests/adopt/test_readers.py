@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
+from tests.adopt.support import answered, meanings
 
 
 def adopted(**texts: str) -> Adopted:
@@ -221,3 +223,67 @@ def test_manifest_with_a_config_map_and_a_secret() -> None:
     assert 'service = "orch.example.net:8935"' in found.text
     assert 'secret = { env = "SECRET" }' in found.text
     assert 'models = [{ use = "sd-turbo", warm = true }]' in found.text
+
+
+RUNNERS = """\
+services:
+  orchestrator:
+    image: livepeer/go-livepeer:v0.9.1
+    command:
+      - -orchestrator
+      - -useLiveRunners
+      - -serviceAddr=127.0.0.1:8935
+      - -httpAddr=0.0.0.0:8935
+      - -liveRunnerAddr=https://orchestrator:8935
+      - -orchSecret=${ORCH_SECRET:-word}
+      - -monitor=false
+MORE
+    volumes: ["/srv/runners.json:/config/runners.json:ro", "/srv/orch:/root/.lpData"]
+  echo:
+    image: registry.example.net/runner-example-echo
+    environment: {ORCHESTRATOR: "https://orchestrator:8935"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        ("      - -network=offchain\n", {}),
+        ("      - -network=offchain\n      - -liveRunnerConfig=/config/runners.json\n", {
+            "live_runner_config": "/srv/runners.json"
+        }),
+        (
+            "      - -network=arbitrum-one-mainnet\n      - -ethUrl=https://rpc.example.net\n"
+            "      - -ethAcctAddr=0x1111111111111111111111111111111111111111\n      - -ethPassword=/root/.lpData/word\n"
+            "      - -pricePerUnit=0\n      - -ticketEV=1000000000\n      - -maxFaceValue=4000000000000000\n",
+            {"wallet": "earner"},
+        ),
+    ],
+    ids=["dynamic", "static", "on a chain"],
+)  # fmt: skip
+def test_orchestrators_of_live_runners_compile_to_what_they_are(more: str, wanted: dict[str, str]) -> None:
+    found = adopted(compose__yaml=RUNNERS.replace("MORE\n", more))
+    assert [(node.name, node.role) for node in found.nodes] == [("orchestrator", "orchestrator")]
+    text = answered(found.text)
+    checked = check_spec([Source("fleet.toml", text)])
+    assert checked.fleet is not None, (checked.diagnostics, text)
+    spec = checked.fleet.orchestrators["orchestrator"]
+    assert (spec.mode, spec.live_runners) == ("ai", True)
+    assert {key: getattr(spec, key) for key in wanted} == wanted
+    before, after = meanings(found, text, {"/root/.lpData/word": "word"})["orchestrator"]
+    reasons = found.nodes[0].reasons
+    assert {flag for flag in before.differences(after) if not reasons.get(flag)} == set()
+
+
+def test_what_many_nodes_have_in_common_is_said_once() -> None:
+    text = "".join(
+        f"livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /etc/lp/secret -nvidia {i} -maxSessions 9 "
+        f"-cliAddr 127.0.0.1:{7000 + i} -dataDir /d/{i}\n"
+        for i in range(3)
+    )
+    found = adopt([Source("start.sh", text)], addresses={"gpu-1": "192.0.2.7"})
+    assert found.text.count("max_sessions") == 1
+    assert "[defaults.transcoders]" in found.text
+    assert found.checked is not None
+    assert found.checked.fleet is not None, found.checked.diagnostics
+    assert {t.max_sessions for t in found.checked.fleet.transcoders.values()} == {9}

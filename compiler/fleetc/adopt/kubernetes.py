@@ -167,8 +167,8 @@ def _variables(cluster: _Cluster, source: Source, container: Node) -> dict[str, 
     groups = container.get("envFrom")
     for item in groups.items if groups is not None else []:
         reference = item.get("configMapRef")
-        for key, (origin, value) in cluster.maps.get(_text(reference.get("name")) if reference else "", {}).items():
-            found[key] = Word(value.text, value.span(origin.name), holes_in(value.text))
+        for key, (origin, data) in cluster.maps.get(_text(reference.get("name")) if reference else "", {}).items():
+            found[key] = Word(data.text, data.span(origin.name), holes_in(data.text))
     listed = container.get("env")
     for item in listed.items if listed is not None else []:
         name, value = _text(item.get("name")), item.fields().get("value")

@@ -16,7 +16,9 @@ from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port
 from fleetc.adopt.listening import open_listener
 from fleetc.adopt.reading import missing, shown
 from fleetc.adopt.session import flag_price, price_text
+from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
+from fleetc.upstream import NETWORKS
 
 _PRICES = ("pricePerUnit", "pixelsPerUnit", "pricePerGateway", "pricePerBroadcaster", "ticketEV", "maxFaceValue",
            "autoAdjustPrice", "priceFeedAddr", "redeemerAddr", "ethOrchAddr", "blockPollingInterval")  # fmt: skip
@@ -90,19 +92,33 @@ def _service(work: Filling) -> None:
         work.ask("service", "the node advertises no address of its own, and a spec always has one", flag)
         return
     text = text.removeprefix("https://").rstrip("/")
-    parts = split(text.removeprefix("http://"))
-    if parts is not None and parts[0] == "*":
+    why = _unreachable(work, text.removeprefix("http://"))
+    if why:
         word = work.running.word(flag)
+        port = service_port(text)
         work.session.ledger.mistake(
-            "adopt-address-unreachable", word.span, shown(flag, text),
-            "0.0.0.0 stands for all addresses of a machine: no gateway reaches the node there",
-            f'write the public name of the host in the spec, such as service = "orch.example.net:{parts[1]}"',
+            "adopt-address-unreachable", word.span, shown(flag, text), f"no gateway reaches the node there: {why}",
+            f'write the public name of the host in the spec, such as service = "orch.example.net:{port}"',
         )  # fmt: skip
-        work.ask("service", "the public address; the source only has 0.0.0.0", flag,
-                 f'"orch.example.net:{parts[1]}"', warn=False)  # fmt: skip
+        work.ask("service", f"the public address; the source only has one that {why.partition(' ')[2]}", flag,
+                 f'"orch.example.net:{port}"', warn=False)  # fmt: skip
         return
     work.say("service", text)
     work.take(flag, "service")
+
+
+def _unreachable(work: Filling, text: str) -> str:
+    """Why gateways cannot reach a service address; "" where they may."""
+    host = (split(text) or (text, 0))[0]
+    if host == "*":
+        return "it stands for all addresses of a machine"
+    try:
+        known = parse_host(host.strip("[]"))
+    except QuantityError:
+        return ""
+    if work.running.on_chain and work.facts.network in NETWORKS and "." in host and not is_public_address(known):
+        return "it means nothing outside its own network"
+    return ""
 
 
 def _listener(work: Filling) -> None:

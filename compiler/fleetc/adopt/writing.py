@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -15,20 +16,41 @@ import tomli_w
 from fleetc.adopt.assemble import Assembled
 from fleetc.adopt.session import Table
 from fleetc.formatting import in_one_form
-from fleetc.language.fleet import Fleet
+from fleetc.language.fleet import NODE_TABLES, Fleet
+from fleetc.language.sharing import DEFAULTS
 from fleetc.text.encoders import visible
 
 _BARE = re.compile("[A-Za-z0-9_-]+")
 _WIDE = 100
+_ALIKE = 3
+"""Members with that many values in common share them."""
 
 
 def written(assembled: Assembled) -> str:
     """The text of the spec."""
     lines = ["spec = 1", "", *_table("fleet", assembled.fleet)]
     for table in Fleet.model_fields:
-        for name, values in assembled.tables.get(table, {}).items():
-            lines += ["", *_table(f"{table}.{name}", values)]
+        members = assembled.tables.get(table, {})
+        shared = _shared(members) if table in NODE_TABLES else {}
+        if shared:
+            lines += ["", *_table(f"{DEFAULTS}.{table}", Table(shared, origin=f"what all {len(members)} have"))]
+        for name, member in members.items():
+            own = {key: value for key, value in member.values.items() if key not in shared}
+            lines += ["", *_table(f"{table}.{name}", replace(member, values=own))]
     return in_one_form("\n".join(lines) + "\n")
+
+
+def _shared(members: Mapping[str, Table]) -> dict[str, Any]:
+    """What all members of a table have in common, if that is worth a table of its own."""
+    if len(members) < _ALIKE:
+        return {}
+    first, *others = (member.values for member in members.values())
+    shared = {
+        key: value
+        for key, value in first.items()
+        if key != "host" and all(key in other and other[key] == value for other in others)
+    }
+    return shared if len(shared) >= _ALIKE else {}
 
 
 def _table(header: str, table: Table) -> Iterator[str]:
