@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fleetc.adopt.docker_run import is_published, mount, names_node, published
@@ -40,31 +40,40 @@ _UNDERSTOOD = {
 _MOST_EXTENDS = 20
 
 
-def read_compose(source: Source, library: Library, ledger: Ledger) -> list[Process]:
-    """The node processes of a Compose file."""
+def read_compose(source: Source, library: Library, ledger: Ledger, overrides: Sequence[Source] = ()) -> list[Process]:
+    """The node processes of a Compose file; `overrides` are laid over it, as Compose does with its override file."""
+    roots = [_root(one, ledger) for one in (source, *overrides)]
+    if None in roots:
+        return []
+    reader = _Compose(source, library, ledger, *[root for root in roots if root is not None])
+    return list(reader.processes())
+
+
+def _root(source: Source, ledger: Ledger) -> Node | None:
+    """The one document of a file; None, and why, for any other file."""
     try:
-        roots = documents(source.text)
+        roots = documents(source.text, source.name)
     except YamlError as problem:
         ledger.refuse(
             "adopt-source-unreadable", Span(source.name, problem.place, problem.place + 1),
             f"this is not YAML that can be read: {leaks.shown(problem.message)}",
             "repair the file; docker compose config says what is wrong",
         )  # fmt: skip
-        return []
+        return None
     if len(roots) > 1:
         ledger.refuse(
             "adopt-source-unreadable", roots[1].span(source.name),
             "a Compose file is one document, and this has several",
             "remove the lines with ---, or give each document a file of its own",
         )  # fmt: skip
-        return []
-    reader = _Compose(source, library, ledger, roots[0] if roots else Node("map", 0, 0))
-    return list(reader.processes())
+        return None
+    return roots[0] if roots else Node("map", 0, 0)
 
 
 class _Compose:
-    def __init__(self, source: Source, library: Library, ledger: Ledger, root: Node) -> None:
+    def __init__(self, source: Source, library: Library, ledger: Ledger, root: Node, *overrides: Node) -> None:
         self.source, self.library, self.ledger, self.root = source, library, ledger, root
+        self.overrides = overrides
         self.values = self._dot_env()
         self.asked: set[str] = set()
 
@@ -87,6 +96,9 @@ class _Compose:
         for key, _ in self.root.pairs:
             if key.text not in ("services", "") and services is not None:
                 self.ledger.note(key.span(self.source.name), key.text[:60], Fate.DROPPED, "no part of a node")
+        for other in self.overrides:
+            more = other.get("services")
+            named = {**(more.fields() if more is not None else {}), **named}
         for name, service in named.items():
             if service is not None and service.kind == "map":
                 yield from self._service(name, service)
@@ -95,6 +107,11 @@ class _Compose:
         fields = self._extended(name, service, [])
         if fields is None:
             return
+        for other in self.overrides:
+            services = other.get("services")
+            over = services.fields().get(name) if services is not None else None
+            if over is not None and over is not service:
+                fields = _merged(fields, {key: value for key, value in over.fields().items() if not value.empty})
         image = self._image(fields)
         entry, command = self._words(fields.get("entrypoint")), self._words(fields.get("command"))
         words = [*entry, *command]
@@ -172,7 +189,7 @@ class _Compose:
                 return fields
             self.library.used.add(found.name)
             try:
-                roots = documents(found.text)
+                roots = documents(found.text, found.name)
             except YamlError:
                 roots = []
             source, root = found, roots[0] if roots else Node("map", 0, 0)
@@ -196,14 +213,7 @@ class _Compose:
         below = reader._extended(wanted, base, [*seen, key])
         if below is None:
             return None
-        merged = {**below, **fields}
-        for field in ("environment", "volumes", "ports", "env_file"):
-            if field in below and field in fields and below[field].kind == fields[field].kind:
-                both = Node(fields[field].kind, fields[field].start, fields[field].end)
-                both.items = [*below[field].items, *fields[field].items]
-                both.pairs = [*below[field].pairs, *fields[field].pairs]
-                merged[field] = both
-        return merged
+        return _merged(below, fields)
 
     def _image(self, fields: dict[str, Node]) -> Word | None:
         node = fields.get("image")
@@ -257,7 +267,8 @@ class _Compose:
         if node.kind == "list":
             return [self._word(item) for item in node.items if item.kind == "text"]
         text = self._word(node)
-        raw = self.source.text[node.start : node.end]
+        origin = self.library.sources.get(node.source, self.source)
+        raw = origin.text[node.start : node.end]
         place = 0
         found = []
         for match in _spaced_holes(text.text):
@@ -265,7 +276,7 @@ class _Compose:
             word = _unquoted(piece)
             at, end, name = _place_of(piece, raw, place)
             place = end
-            span = Span(self.source.name, node.start + at, node.start + end) if end > at else text.span
+            span = Span(origin.name, node.start + at, node.start + end) if end > at else text.span
             found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name))
         return found
 
@@ -334,6 +345,18 @@ class _Compose:
             address = self._text(item.get("host_ip"))
             if inside.isdigit() and outside.isdigit():
                 yield Published("" if address == "0.0.0.0" else address, int(outside), int(inside))  # noqa: S104
+
+
+def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
+    """The fields of a service with others laid over them: lists and maps of these keys add up."""
+    merged = {**below, **above}
+    for key in ("environment", "volumes", "ports", "env_file"):
+        if key in below and key in above and below[key].kind == above[key].kind:
+            both = Node(above[key].kind, above[key].start, above[key].end, source=above[key].source)
+            both.items = [*below[key].items, *above[key].items]
+            both.pairs = [*below[key].pairs, *above[key].pairs]
+            merged[key] = both
+    return merged
 
 
 _RAW_WORD = re.compile(r"[^\s\"'>|]\S*")

@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
+from fleetc.adopt.library import Library
+from fleetc.adopt.reading import missing
 from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
 from fleetc.places.diagnostic import Span
 
@@ -27,8 +30,10 @@ def names_node(image: str) -> bool:
     return bool(_IMAGE.search(image))
 
 
-def docker_process(words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger) -> Process | None:
-    """The process of a container."""
+def docker_process(
+    words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger, library: Library | None = None
+) -> Process | None:
+    """The process of a container; `library` has the files with variables that it names."""
     options, place = _options(words)
     if place >= len(words):
         return None
@@ -51,7 +56,10 @@ def docker_process(words: list[Word], span: Span, variables: dict[str, Word], le
         name=name,
         span=span,
         words=tuple(arguments),
-        variables=_environment(values.get("env", []), variables),
+        variables={
+            **_of_files(values.get("env-file", []), library, ledger),
+            **_environment(values.get("env", []), variables),
+        },
         runtime="docker",
         image=image,
         user="root",
@@ -116,6 +124,17 @@ def _account(name: str, word: Word, ledger: Ledger) -> None:
         ledger.note(word.span, shown, Fate.UNDERSTOOD, "a file with variables of the process")
     else:
         ledger.note(word.span, shown, Fate.DROPPED, "fleetc decides how containers of nodes run")
+
+
+def _of_files(words: Iterable[Word], library: Library | None, ledger: Ledger) -> dict[str, Word]:
+    found: dict[str, Word] = {}
+    for word in words:
+        source = library.find(word.text, word.span.source) if library is not None else None
+        if source is None:
+            missing(word, "the environment file", ledger)
+        else:
+            found |= environment(source.name, source.text).variables
+    return found
 
 
 def _environment(words: Iterable[Word], variables: dict[str, Word]) -> dict[str, Word]:

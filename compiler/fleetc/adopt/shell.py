@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.docker_run import docker_process, names_node
+from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, starts_node
+from fleetc.adopt.library import Library
+from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import ShellError, Token, quoted_parts, tokens
 from fleetc.adopt.words import Fate, Ledger, Process, Word
@@ -46,9 +49,11 @@ class ShellText:
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
 
 
-def read_shell(source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None) -> ShellText:
-    """Read a script or a command."""
-    reader = _Reader(source, ledger, dict(variables or {}))
+def read_shell(
+    source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None
+) -> ShellText:
+    """Read a script or a command; `library` has the files with variables that it may name."""
+    reader = _Reader(source, ledger, dict(variables or {}), library)
     try:
         reader.read(text, 0, 0)
     except ShellError as problem:
@@ -61,7 +66,9 @@ def read_shell(source: str, text: str, ledger: Ledger, variables: dict[str, Word
 
 
 class _Reader:
-    def __init__(self, source: str, ledger: Ledger, variables: dict[str, Word]) -> None:
+    def __init__(self, source: str, ledger: Ledger, variables: dict[str, Word], library: Library | None = None) -> None:
+        self.library = library
+        self.exports = False
         self.source, self.ledger = source, ledger
         self.values = Values(source, variables)
         self.exported: dict[str, Word] = {}
@@ -247,11 +254,16 @@ class _Reader:
             return
         span = Span(self.source, words[0].span.start, words[-1].span.end)
         base = _base(words[0].text)
+        if base in ("source", ".") and len(words) > 1:
+            self._source(words[1])
+            return
+        if base == "set":
+            self.exports = any(word.text in ("-a", "allexport") for word in words) or self.exports
         variables = {**self.exported, **own}
         if base not in ("docker", "podman") and base not in _SHELLS and starts_node(words[0].text, words[1:]):
             self._node(Process("", span, tuple(words[1:]), variables, program=words[0].text))
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
-            process = docker_process(words[2:], span, variables, self.ledger)
+            process = docker_process(words[2:], span, variables, self.ledger, self.library)
             if process is not None:
                 self._node(process)
             else:
@@ -265,10 +277,22 @@ class _Reader:
         else:
             self._other(words, "no node: fleetc starts and prepares nodes itself")
 
+    def _source(self, word: Word) -> None:
+        """`. FILE`: the variables of a file, if it is among the sources."""
+        found = self.library.find(word.text, self.source) if self.library is not None else None
+        if found is None:
+            missing(word, "the file that this script reads", self.ledger)
+            return
+        for name, value in environment(found.name, found.text).variables.items():
+            self.values.variables[name] = value
+            if self.exports or name.startswith("LP_"):
+                self.exported[name] = value
+        self.ledger.note(word.span, word.text[:80], Fate.UNDERSTOOD, "a file with variables")
+
     def _inside(self, word: Word, depth: int) -> None:
         """The text of `sh -c`, read as a script of its own; its places are those of the whole text."""
         begun = len(self.found.processes)
-        inner = _Reader(self.source, self.ledger, dict(self.values.variables))
+        inner = _Reader(self.source, self.ledger, dict(self.values.variables), self.library)
         inner.exported = dict(self.exported)
         inner.read(word.text, 0, depth + 1)
         self.found.processes += [process.at(word.span) for process in inner.found.processes]

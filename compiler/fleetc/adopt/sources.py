@@ -26,6 +26,7 @@ from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
 _COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
+_OVERRIDE = re.compile(r"compose[^/]*\.override\.ya?ml$")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
@@ -47,8 +48,8 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
     found.hosts = read_inventories(kinds.get("inventory", []), ledger)
-    for source in kinds.get("compose", []):
-        found.processes += read_compose(source, library, ledger)
+    for source, overrides in _with_overrides(kinds.get("compose", [])):
+        found.processes += read_compose(source, library, ledger, overrides)
     found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
     for source in kinds.get("launch", []):
         found.processes += read_launch_file(source.name, source.text)
@@ -57,7 +58,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     for source in kinds.get("shell", []):
         if source.name in library.used:
             continue
-        shell = read_shell(source.name, source.text, ledger, variables)
+        shell = read_shell(source.name, source.text, ledger, variables, library)
         for path, (text, _) in shell.files.items():
             library.written[path] = Source(f"{path} in {source.name}", text)
         found.processes += shell.processes
@@ -141,6 +142,16 @@ def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Wor
         if posixpath.basename(source.name).endswith(".env"):
             found |= environment(source.name, source.text).variables
     return found
+
+
+def _with_overrides(sources: Sequence[Source]) -> list[tuple[Source, list[Source]]]:
+    """Compose files, each with the override file beside it that Compose reads by itself."""
+    overrides = [source for source in sources if _OVERRIDE.search(source.name)]
+    plain = [source for source in sources if source not in overrides]
+    if not plain:
+        return [(source, []) for source in overrides]
+    folder = posixpath.dirname
+    return [(one, [other for other in overrides if folder(other.name) == folder(one.name)]) for one in plain]
 
 
 _OURS = "# Written by fleetc"

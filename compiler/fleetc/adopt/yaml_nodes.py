@@ -42,10 +42,11 @@ class Node:
     pairs: list[tuple[Node, Node]] = field(default_factory=list)
     merged: dict[str, Node] | None = None
     merging: bool = False
+    source: str = ""
 
     def span(self, source: str) -> Span:
-        """Its place in a source."""
-        return Span(source, self.start, max(self.end, self.start + 1))
+        """Its place; `source` is that of nodes which were made without one."""
+        return Span(self.source or source, self.start, max(self.end, self.start + 1))
 
     def get(self, key: str) -> Node | None:
         """The value of a key of a map; None for other nodes, and where the value is empty."""
@@ -83,17 +84,17 @@ class Node:
         return [item for item in self.items if item.kind == "text"]
 
 
-def documents(text: str) -> list[Node]:
+def documents(text: str, source: str = "") -> list[Node]:
     """The root of each document. Raises YamlError."""
     try:
-        return list(_documents(yaml.parse(text, Loader=_LOADER)))
+        return list(_documents(yaml.parse(text, Loader=_LOADER), source))
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None) or getattr(problem, "context_mark", None)
         place = mark.index if mark is not None else 0
         raise YamlError(str(getattr(problem, "problem", "") or "it is not YAML"), min(place, len(text))) from None
 
 
-def _documents(events: Any) -> Iterator[Node]:
+def _documents(events: Any, source: str) -> Iterator[Node]:
     stack: list[tuple[Node, list[Node]]] = []
     anchors: dict[str, Node] = {}
     count = 0
@@ -117,14 +118,14 @@ def _documents(events: Any) -> Iterator[Node]:
         if isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0] and event.style is None
             node = Node("text", at, end, event.value,
-                        empty=plain and event.value in ("", "~", "null"), quoted=not plain)  # fmt: skip
+                        empty=plain and event.value in ("", "~", "null"), quoted=not plain, source=source)  # fmt: skip
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
                 raise YamlError("an alias comes before its anchor", at)
             node = anchors[event.anchor]
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             kind = "map" if isinstance(event, yaml.MappingStartEvent) else "list"
-            opened = Node(kind, at, end)
+            opened = Node(kind, at, end, source=source)
             if event.anchor:
                 anchors[event.anchor] = opened
             stack.append((opened, []))
