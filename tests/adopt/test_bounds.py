@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import time
+import tomllib
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import adopt, located
+from fleetc.adopt.report import reported
+from fleetc.formatting import formatted
+from fleetc.messages.forms import AdoptionFormat
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
+from tests.adopt.test_examples import EXAMPLES, SUFFIXES
 
 NODE = "    image: livepeer/go-livepeer:v0.9.1\n    command: -gateway -orchAddr a.example.net:1\n"
 BOMB = 'a: &a ["x"]\n' + "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}' if i else '*a'] * 9)}]\n" for i in range(30))
@@ -93,3 +100,29 @@ def test_five_megabytes_of_compose_are_adopted_in_five_seconds() -> None:
     found = adopt([Source("compose.yaml", text)])
     assert len(found.nodes) == 2000
     assert time.process_time() - begun < 5
+
+
+TEXTS = [(example["kind"], example["text"]) for example in EXAMPLES.values()]
+ODD = ['"', "'", "$(", "${", "}", "\\", "\n", "#", "<", "{", "[", ":", "&a ", "*a", "- ", "\t", "\x1b[31m", "\u202e", "\x85",
+       "EOF", "<<EOF\n", "if ", "fi\n", "done\n", "-ethPassword x ", "=", "\\ud800", ", ", "|", ";", "`", "%", "@", "!"]  # fmt: skip
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(TEXTS),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), st.sampled_from(["", *ODD])), max_size=6),
+)
+def test_damaged_texts_end_in_messages(found: tuple[str, str], damage: list[tuple[float, int, str]]) -> None:
+    kind, text = found
+    for place, cut, odd in damage:
+        at = int(place * len(text))
+        text = text[:at] + odd + text[at + cut :]
+    result = adopt([Source(SUFFIXES[kind], text)])
+    located(result)
+    for form in AdoptionFormat:
+        reported(result, form, located(result)).encode()
+    if result.text:
+        assert formatted(Source("fleet.toml", result.text)) == (result.text, [])
+        tomllib.loads(result.text)
+    else:
+        assert [d for d in result.diagnostics if d.severity is Severity.ERROR]

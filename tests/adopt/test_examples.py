@@ -222,3 +222,22 @@ def test_words_of_a_published_command_are_read_as_a_shell_or_compose_reads_them(
     wanted = published(curated, service).meaning
     node = next(node for node in found.nodes if node.name == service or len(found.nodes) == 1)
     assert understand(before(node, files)).differences(wanted) == READ_OTHERWISE.get(name, {})
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_flag_of_a_command_is_accounted_for(name: str) -> None:
+    for only in runs(EXAMPLES[name]):
+        found = adopted(EXAMPLES[name], only)
+        if not found.text:
+            continue
+        account = " ".join(entry.shown for entry in found.entries)
+        for process in found.processes:
+            flags = [word.text.lstrip("-").partition("=")[0] for word in process.words if word.text.startswith("-")]
+            assert [flag for flag in flags if f"-{flag.replace('datadir', 'dataDir')}" not in account] == []
+
+
+def test_what_no_command_names_is_accounted_for_too() -> None:
+    found = adopt([Source("start.sh", "livepeer -gateway -orchAddr a:1"), Source("other.json", "{}")])
+    assert [entry.words for entry in found.entries if entry.span.source == "other.json"] == [
+        "no command among the sources names it"
+    ]

@@ -287,3 +287,46 @@ def test_what_many_nodes_have_in_common_is_said_once() -> None:
     assert found.checked is not None
     assert found.checked.fleet is not None, found.checked.diagnostics
     assert {t.max_sessions for t in found.checked.fleet.transcoders.values()} == {9}
+
+
+def test_override_file_lies_over_the_compose_file_beside_it() -> None:
+    base = "services:\n  g:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -gateway -orchAddr a.example.net:1\n"
+    over = "services:\n  g:\n    environment: {LP_V: '7'}\n    network_mode: host\n    ports: ['1:2']\n"
+    found = adopt([Source("x/compose.yaml", base), Source("x/compose.override.yaml", over)])
+    (node,) = found.nodes
+    assert (node.text("v"), node.process.network) == ("7", "host")
+    assert node.word("v").span.source == "x/compose.override.yaml"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set -a\n. ./node.env\nset +a\nlivepeer -gateway -orchAddr $ORCH",
+        "source /etc/livepeer/node.env\nlivepeer -gateway -orchAddr ${ORCH}",
+        "docker run --network host --env-file node.env livepeer/go-livepeer:v0.9.1 -gateway -orchAddr a.example.net:1",
+    ],
+)
+def test_scripts_read_the_environment_files_that_are_sources(text: str) -> None:
+    found = adopt([Source("start.sh", text), Source("node.env", "ORCH=a.example.net:1\nLP_V=7\n")])
+    (node,) = found.nodes
+    assert (node.text("v"), node.text("orchAddr")) == ("7", "a.example.net:1")
+
+
+def test_command_over_ssh_is_on_that_host() -> None:
+    text = (
+        'ssh -p 2222 root@worker1 "docker run --net=host livepeer/go-livepeer:v0.9.1 -transcoder -orchAddr a.example:1"'
+    )
+    (node,) = adopted(start__sh=text).nodes
+    assert (node.host, node.role, node.process.network) == ("worker1", "transcoder", "host")
+
+
+def test_password_file_that_no_source_places_is_asked_for_at_the_wallet() -> None:
+    text = (
+        'docker run -v "$HOME/.lpData":/root/.lpData livepeer/go-livepeer:v0.9.1 -gateway '
+        "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethPassword /root/.lpData/pw -ethAcctAddr 0x"
+        + "1"
+        * 40
+    )
+    spec = adopted(start__sh=text).text
+    assert spec.count("TODO password") == 1
+    assert spec.index("TODO password") < spec.index("[wallets.payer]") < spec.index("[gateways.")

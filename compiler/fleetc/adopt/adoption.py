@@ -15,7 +15,7 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
-from fleetc.adopt.words import Entry, Ledger, Process
+from fleetc.adopt.words import Entry, Fate, Ledger, Process
 from fleetc.adopt.writing import written
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Checked, check_spec
@@ -65,6 +65,7 @@ def adopt(
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
                        secrets=tuple(ledger.secrets))  # fmt: skip
+    _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
@@ -77,6 +78,17 @@ def adopt(
         tuple(assembled.nodes), checked, tuple(differences), compared,
         tuple(ledger.secrets),
     )  # fmt: skip
+
+
+def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:
+    """Account for sources as a whole: those that a node reads, and those that nothing names."""
+    known = {entry.span.source for entry in ledger.entries}
+    for source in sources:
+        span = Span(source.name, 0, 1)
+        if source.name in library.used:
+            ledger.note(span, "the file", Fate.UNDERSTOOD, "what it says is in the spec, as the node reads it")
+        elif source.name not in known:
+            ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
 
 
 def located(found: Adopted) -> list[Located]:

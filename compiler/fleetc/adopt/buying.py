@@ -9,7 +9,7 @@ from typing import Any
 
 from fleetc.adopt import documents
 from fleetc.adopt.documents import DocumentError, ModelEntry
-from fleetc.adopt.filling import Filling, hole_variable, looks_like_path
+from fleetc.adopt.filling import Filling, hole_variable
 from fleetc.adopt.flags import number
 from fleetc.adopt.listeners import (
     LOOPBACK,
@@ -22,7 +22,7 @@ from fleetc.adopt.listeners import (
     written,
 )  # fmt: skip
 from fleetc.adopt.listening import helper_http, open_listener
-from fleetc.adopt.reading import missing
+from fleetc.adopt.reading import looks_like_path, missing
 from fleetc.adopt.session import flag_price, price_text
 from fleetc.adopt.values import rows_of, takes_text
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP

@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.adopt import documents
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.filling import PATH_OR_TEXT, home_of, looks_like_path
+from fleetc.adopt.filling import home_of
 from fleetc.adopt.flags import boolean, duration, value_of
 from fleetc.adopt.library import Library
 from fleetc.adopt.listeners import (
@@ -124,7 +124,7 @@ def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets
         if name in _SKIPPED:
             continue
         text = texts.get(name)
-        if name in secrets or (flag.secret and text and _is_reference(name, text)):
+        if name in secrets or (flag.secret and text):
             found[name] = SET
         elif text is None or (not text and flag.type != "string"):
             found[name] = _typed(flag.type, _default(flag.default))
@@ -146,10 +146,6 @@ def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets
 
 def _default(value: object) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
-
-
-def _is_reference(flag: str, text: str) -> bool:
-    return flag not in PATH_OR_TEXT or not looks_like_path(text) or True
 
 
 def _typed(kind: str, text: str) -> object:

@@ -51,7 +51,11 @@ def parsed_json(text: str) -> Any:
     if deepest > _DEEPEST:
         raise DocumentError("its lists and objects are nested too deeply")
     try:
-        return json.loads(text, parse_float=Decimal, parse_int=_int, parse_constant=_no_constant)
+        text.encode()
+        value = json.loads(text, parse_float=Decimal, parse_int=_int, parse_constant=_no_constant)
+        if "\\u" in text:
+            json.dumps(value, default=str, ensure_ascii=False).encode()  # half of a pair is no text
+        return value
     except (ValueError, RecursionError) as problem:
         place = f" at line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
         raise DocumentError(f"it is not JSON{place}") from None

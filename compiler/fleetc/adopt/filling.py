@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from fleetc.adopt.reading import Running, shown
+from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, shown
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Fate, Process, Word
 from fleetc.language.fields import check_path
@@ -123,7 +123,10 @@ class Filling:
         return True
 
     def hidden(self, flag: str, key: str) -> dict[str, str] | None:
-        """A reference for a setting that is a secret: a file on the host, a variable of who deploys, or one made up."""
+        """A reference for a setting that is a secret: a file on the host, a variable of who deploys, or one made up.
+
+        None where it is a file that no source places on the host; then a question is left at `key`, if there is one.
+        """
         word, process = self.running.word(flag), self.process
         known = process.secrets.get(FLAGS[flag].env)
         if known is not None and word.text == known[1]:
@@ -135,7 +138,10 @@ class Filling:
             path = self.host_path(word.text)
             if path is not None:
                 return {"host_file": path}
-            self.ask(key, "the file with it, by its path on the host", example='{ host_file = "/etc/livepeer/..." }')
+            if key:
+                self.ask(
+                    key, "the file with it, by its path on the host", example='{ host_file = "/etc/livepeer/..." }'
+                )
             return None
         name = word.variable or f"{self.running.name}_{_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
         if word.holes:
@@ -152,9 +158,6 @@ class Filling:
         return self.session.library.find(word.text, self.process.span.source) if looks_like_path(word.text) else None
 
 
-PATH_OR_TEXT = ("orchSecret", "ethPassword", "FVfailGskey")
-"""Secrets that the node reads from a file, if their text is the path of one."""
-
 _VARIABLES = {
     "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
     "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
@@ -170,11 +173,6 @@ def hole_variable(word: Word) -> str:
     if not name.replace("_", "").isalnum() or not name.isascii() or name[0].isdigit():
         return ""
     return name.upper()
-
-
-def looks_like_path(text: str) -> bool:
-    """Whether a text that may be a secret or a path is a path."""
-    return text.startswith(("/", "./", "../", "~/")) and "\n" not in text and len(text) < 1000
 
 
 def home_of(process: Process) -> str:

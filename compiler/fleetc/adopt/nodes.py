@@ -183,11 +183,13 @@ def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> Non
     flag = "ethPassword"
     work.running.reasons.setdefault(flag, "a reference in the spec has the same password")
     if work.has(flag) and work.running.text(flag):
-        reference = work.hidden(flag, "password")
+        reference = work.hidden(flag, "")
         work.take(flag, f"wallets.{name}.password")
         if reference is not None:
             values.setdefault("password", reference)
             return
+    elif work.has(flag):
+        work.take(flag, "empty, which the node takes for no password")
     if "password" not in values:
         work.running.reasons[flag] = "a question is left: where the password of the key file is"
         ask('TODO password = { host_file = "/etc/livepeer/password" }: where the password of the key file is')

@@ -44,6 +44,8 @@ CHAIN_SIGNS = (
     "ethOrchAddr",
 )
 OFFCHAIN = "offchain"
+PATH_OR_TEXT = ("orchSecret", "ethPassword", "FVfailGskey")
+"""Secrets that the node reads from a file, if their text is the path of one."""
 LONGEST_TEXT = 50_000
 """Characters of a value; a line of a spec has at most 65,536."""
 
@@ -91,6 +93,11 @@ class Running:
         return self.settings[flag].word
 
 
+def looks_like_path(text: str) -> bool:
+    """Whether a text that may be a secret or a path is a path."""
+    return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
+
+
 def shown(flag: str, text: str) -> str:
     """A flag and its value as the account may show them."""
     known = FLAGS.get(flag)
@@ -136,7 +143,8 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         if flag in settings and not settings[flag].word.holes and boolean(settings[flag].text)
     }
     for flag, setting in settings.items():
-        if FLAGS[flag].secret and setting.text and not setting.word.holes:
+        path = flag in PATH_OR_TEXT and looks_like_path(setting.text)
+        if FLAGS[flag].secret and setting.text and not setting.word.holes and not path:
             ledger.secrets.append(setting.word.span)
     role = role_of(on) or otherwise
     if "config" in settings:

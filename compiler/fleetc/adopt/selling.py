@@ -11,10 +11,10 @@ from typing import Any
 from fleetc.adopt import documents
 from fleetc.adopt.buying import orchestrator_named, pixels_of
 from fleetc.adopt.documents import DocumentError, ModelEntry
-from fleetc.adopt.filling import Filling, home_of, looks_like_path, plain_path
+from fleetc.adopt.filling import Filling, home_of, plain_path
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
 from fleetc.adopt.listening import open_listener
-from fleetc.adopt.reading import missing, shown
+from fleetc.adopt.reading import looks_like_path, missing, shown
 from fleetc.adopt.session import flag_price, price_text
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks

@@ -24,6 +24,7 @@ from fleetc.text import leaks
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
 _WRAPPERS = frozenset({"sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt"})
 _TAKES = {"sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": ""}
+_SSH_TAKES = frozenset({"-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-E", "-b", "-c", "-m", "-S", "-W", "-w"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _DEEPEST = 40
@@ -257,6 +258,9 @@ class _Reader:
         if base in ("source", ".") and len(words) > 1:
             self._source(words[1])
             return
+        if base == "ssh":
+            self._elsewhere(words, depth)
+            return
         if base == "set":
             self.exports = any(word.text in ("-a", "allexport") for word in words) or self.exports
         variables = {**self.exported, **own}
@@ -276,6 +280,20 @@ class _Reader:
             self._loose(words, span)
         else:
             self._other(words, "no node: fleetc starts and prepares nodes itself")
+
+    def _elsewhere(self, words: list[Word], depth: int) -> None:
+        """`ssh HOST command`: what it starts is on that host."""
+        place = 1
+        while place < len(words) and words[place].text.startswith("-"):
+            place += 2 if words[place].text in _SSH_TAKES else 1
+        if place + 1 >= len(words):
+            self._other(words, "no node: it only logs in")
+            return
+        before = len(self.found.processes)
+        for word in words[place + 1 :] if len(words) == place + 2 else [_all(words[place + 1 :])]:
+            self._inside(word, depth)
+        host = words[place].text.rpartition("@")[2]
+        self.found.processes[before:] = [replace(one, host=host) for one in self.found.processes[before:]]
 
     def _source(self, word: Word) -> None:
         """`. FILE`: the variables of a file, if it is among the sources."""
@@ -406,6 +424,12 @@ class _Reader:
 
 def _joined(before: Word | None, word: Word) -> Word:
     return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
+
+
+def _all(words: list[Word]) -> Word:
+    """Words in one text, as ssh sends them."""
+    span = Span(words[0].span.source, words[0].span.start, words[-1].span.end)
+    return Word(" ".join(word.text for word in words), span, tuple(hole for word in words for hole in word.holes))
 
 
 def _base(text: str) -> str:
