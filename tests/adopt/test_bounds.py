@@ -103,8 +103,12 @@ def test_five_megabytes_of_compose_are_adopted_in_five_seconds() -> None:
 
 
 TEXTS = [(example["kind"], example["text"]) for example in EXAMPLES.values()]
-ODD = ['"', "'", "$(", "${", "}", "\\", "\n", "#", "<", "{", "[", ":", "&a ", "*a", "- ", "\t", "\x1b[31m", "\u202e", "\x85",
-       "EOF", "<<EOF\n", "if ", "fi\n", "done\n", "-ethPassword x ", "=", "\\ud800", ", ", "|", ";", "`", "%", "@", "!"]  # fmt: skip
+ODD = [
+    *["'", '"', "`", "$(", "${", "}", "\\", "\n", "\t", "#", "<", "{", "[", ":", "=", ", ", "|", ";", "%", "@", "!"],
+    *["&a ", "*a", "- ", "EOF", "<<EOF\n", "if ", "fi\n", "done\n", "-ethPassword x "],
+    *["\x1b[31m", "\u202e", "\x85", "\\ud800"],
+]
+"""Signs that mean something to a shell, to YAML or to a terminal."""
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])

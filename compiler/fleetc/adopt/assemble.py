@@ -25,6 +25,7 @@ from fleetc.language.quantities import QuantityError, parse_host, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
+from fleetc.text.encoders import visible
 from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
 
 _LONE_HOST = "host-1"
@@ -73,6 +74,9 @@ def assemble(
     _rewards(found, tables, session)
     _model_prices(tables, session)
     _prune_hosts(found, session, inventory)
+    for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.ladders):
+        for table in kind.values():
+            _without_hidden(table)
     return Assembled(
         fleet,
         {
@@ -84,6 +88,21 @@ def assemble(
         },
         found,
     )
+
+
+def _without_hidden(table: Table) -> None:
+    """Leave out values with hidden characters, which no spec may have, and ask for them."""
+    for key in [key for key, value in table.values.items() if _hidden(value)]:
+        del table.values[key]
+        table.ask(f"TODO {visible(key)}: the source has a hidden character there, which no spec may have")
+
+
+def _hidden(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(_hidden(key) or _hidden(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return any(map(_hidden, value))
+    return isinstance(value, str) and visible(value) != value
 
 
 def _only_models(sources: Found, session: Session, fleet_name: str) -> Assembled:
@@ -103,6 +122,8 @@ def _only_models(sources: Found, session: Session, fleet_name: str) -> Assembled
             price = price_text(entry.price) if entry.price is not None else None
             if price is not None:
                 session.models[name].values["price"] = price
+    for table in session.models.values():
+        _without_hidden(table)
     host = Table({"runtime": "docker"})
     host.ask('TODO address = "203.0.113.10": where you log in; no source says it')
     return Assembled(fleet, {"hosts": {_LONE_HOST: host}, "models": session.models})

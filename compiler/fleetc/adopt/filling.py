@@ -139,9 +139,7 @@ class Filling:
             if path is not None:
                 return {"host_file": path}
             if key:
-                self.ask(
-                    key, "the file with it, by its path on the host", example='{ host_file = "/etc/livepeer/..." }'
-                )
+                self.ask(key, "its file, by the path on the host", example='{ host_file = "/etc/livepeer/..." }')
             return None
         name = word.variable or f"{self.running.name}_{_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
         if word.holes:

@@ -27,6 +27,7 @@ from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.language.rows import flag_called
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
+from fleetc.text.encoders import visible
 from fleetc.upstream import FLAGS
 
 TABLES = {
@@ -124,6 +125,12 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
             "adopt-value-invalid", settings[flag].word.span, f"-{flag}",
             f"the value of -{flag} has more than {LONGEST_TEXT} characters, which no spec has",
             "put it into a file, where the node reads one",
+        )  # fmt: skip
+        del settings[flag]
+    for flag in [flag for flag, one in settings.items() if visible(one.text) != one.text]:
+        ledger.mistake(
+            "adopt-value-invalid", settings[flag].word.span, f"-{flag}",
+            f"the value of -{flag} has a hidden character, which no spec may have", "type the value again",
         )  # fmt: skip
         del settings[flag]
     for lost, winner in found.lost:
