@@ -9,7 +9,7 @@ from typing import Any
 
 from fleetc.adopt import documents
 from fleetc.adopt.documents import DocumentError, ModelEntry
-from fleetc.adopt.filling import Filling, hole_variable
+from fleetc.adopt.filling import Filling
 from fleetc.adopt.flags import number
 from fleetc.adopt.listeners import (
     LOOPBACK,
@@ -207,11 +207,10 @@ def orchestrator_named(work: Filling, url: str) -> str:
     known = work.facts.services.get(url)
     if known is not None:
         return known
-    host, port = split(url.partition("://")[2]) or ("", 0)
+    host, _ = split(url.partition("://")[2]) or ("", 0)
     peer = work.facts.peers.get((work.process.span.source, host))
     if peer is not None and peer.role == "orchestrator":
         return peer.name
-    del port
     return ""
 
 
@@ -289,7 +288,7 @@ def _model_caps(work: Filling, pixels: int) -> None:
     word = work.running.word(flag)
     text = word.text
     if looks_like_path(text):
-        source = work.document(flag, "prices")
+        source = work.document(flag)
         if source is None:
             missing(word, "the file with caps by model", work.session.ledger)
             work.ask(
@@ -326,7 +325,7 @@ def _renditions(work: Filling) -> None:
     if not work.has(flag) or work.unknown(flag, "ladder"):
         return
     word = work.running.word(flag)
-    source = work.document(flag, "renditions")
+    source = work.document(flag)
     if source is None and not looks_like_path(word.text) and not word.text.endswith(".json"):
         names = [item.strip() for item in word.text.split(",")]
         if not any(name in RENDITIONS for name in names):
@@ -364,6 +363,3 @@ def _runner_versions(work: Filling) -> None:
     }
     work.say("min_runner_versions", said)
     work.take(flag, "min_runner_versions")
-
-
-__all__ = ["fill", "hole_variable", "orchestrator_named", "pixels_of"]

@@ -14,7 +14,7 @@ from typing import Any
 from fleetc.adopt import documents
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import home_of
-from fleetc.adopt.flags import boolean, duration, value_of
+from fleetc.adopt.flags import boolean, value_of
 from fleetc.adopt.library import Library
 from fleetc.adopt.listeners import (
     LOOPBACK,
@@ -275,6 +275,3 @@ def _read(text: str, read: Files, parse: Callable[[str], Any]) -> object:
         return parse(text if content is None else content)
     except DocumentError:
         return text
-
-
-__all__ = ["Difference", "compare", "duration", "meaning"]

@@ -146,11 +146,11 @@ class Filling:
             return {"env": name}
         return self.session.secret(word, name, f"the value of -{flag}")
 
-    def host_path(self, path: str, quiet: bool = False) -> str | None:
+    def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees; None where no source says it."""
         return host_path(self.process, path)
 
-    def document(self, flag: str, what: str) -> Source | None:
+    def document(self, flag: str) -> Source | None:
         """The text that a setting names or holds."""
         word = self.running.word(flag)
         return self.session.library.find(word.text, self.process.span.source) if looks_like_path(word.text) else None

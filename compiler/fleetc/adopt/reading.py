@@ -25,7 +25,6 @@ from fleetc.adopt.flags import (
 from fleetc.adopt.library import Library
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.language.rows import flag_called
-from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.upstream import FLAGS
@@ -322,8 +321,3 @@ def _network(found: Running, ledger: Ledger) -> None:
 def _listed(flags: list[str]) -> str:
     names = [f"-{flag}" for flag in flags]
     return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
-
-
-def place(source: str) -> Span:
-    """A source as a whole."""
-    return Span(source, 0, 1)

@@ -222,7 +222,7 @@ def _gateway_prices(work: Filling) -> None:
     if not work.has(flag) or not work.running.text(flag) or work.unknown(flag, "gateway_prices"):
         return
     word = work.running.word(flag)
-    source = work.document(flag, "prices")
+    source = work.document(flag)
     if source is None and looks_like_path(word.text):
         missing(word, "the file with prices by gateway", work.session.ledger)
         work.ask("gateway_prices", "the file with them is none of the sources", flag, '{ "0x..." = "..." }', warn=False)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from fleetc.adopt.docker_run import docker_process, names_node
+from fleetc.adopt.docker_run import docker_process
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, starts_node
 from fleetc.adopt.library import Library
@@ -438,6 +438,3 @@ def _base(text: str) -> str:
 
 def _is_flag(text: str) -> bool:
     return text.lstrip("-").partition("=")[0] in TYPES
-
-
-__all__ = ["ShellText", "names_node", "read_shell"]

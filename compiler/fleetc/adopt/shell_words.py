@@ -47,7 +47,6 @@ _BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\[[@*]\])?")
 _QUOTED_TEXT = re.compile(r'[^"\\$`]+')
 _SINGLE = re.compile(r"'[^']*'")
 _ESCAPE = {'"', "\\", "$", "`"}
-_DEEPEST = 50
 
 
 class ShellError(Exception):

@@ -14,13 +14,10 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from fleetc.adopt.flags import value_of
 from fleetc.language.fleet import Fleet
-from fleetc.language.node import NodeSettings
 from fleetc.language.quantities import Duration, QuantityError, Wei
 from fleetc.language.rows import ROWS, Row, written
 from fleetc.language.secret_fields import SecretRef
 from fleetc.upstream import FLAGS
-
-_NO_VALUE = object()
 
 
 @cache
@@ -142,8 +139,3 @@ def extra_value(flag: str, text: str) -> bool | int | str:
         number = value_of(kind, text)
         return number if isinstance(number, int) else text
     return text
-
-
-def common_fields() -> frozenset[str]:
-    """The fields that every node has."""
-    return frozenset(NodeSettings.model_fields)
