@@ -31,7 +31,7 @@ from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_rel
 
 _LONE_HOST = "host-1"
 _PLAIN_STEMS = frozenset(
-    {"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "stdin", "-"}
+    {"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input"}
 )
 
 

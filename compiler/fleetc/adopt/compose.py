@@ -136,7 +136,6 @@ class _Compose:
             published=tuple(self._ports(fields.get("ports"))), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
-            gpus=("all",) if "deploy" in fields or "gpus" in fields else (),
         )  # fmt: skip
         yield from self._started(base, words, variables)
 

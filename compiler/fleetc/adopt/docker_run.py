@@ -68,7 +68,6 @@ def docker_process(
         mounts=tuple(_mounts(values)),
         published=tuple(published(word.text) for word in values.get("publish", []) if _PORT.fullmatch(word.text)),
         peers=tuple(dict.fromkeys(filter(None, (name, *(w.text for w in values.get("hostname", [])))))),
-        gpus=tuple(word.text for word in values.get("gpus", [])),
     )
 
 

@@ -149,8 +149,9 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         if flag in settings and not settings[flag].word.holes and boolean(settings[flag].text)
     }
     for flag, setting in settings.items():
-        path = flag in PATH_OR_TEXT and looks_like_path(setting.text)
-        if FLAGS[flag].secret and setting.text and not setting.word.holes and not path:
+        open_ = flag in PATH_OR_TEXT and looks_like_path(setting.text)
+        open_ = open_ or ("://" in setting.text and leaks.find(setting.text, flag) is None)  # an address without a key
+        if FLAGS[flag].secret and setting.text and not setting.word.holes and not open_:
             ledger.secrets.append(setting.word.span)
     role = role_of(on) or otherwise
     if "config" in settings:

@@ -132,7 +132,6 @@ class Process:
     mounts: tuple[Mount, ...] = ()
     published: tuple[Published, ...] = ()
     peers: tuple[str, ...] = ()
-    gpus: tuple[str, ...] = ()
     secrets: dict[str, tuple[str, str]] = field(default_factory=dict)
     release: str = ""
     ours: bool = False
