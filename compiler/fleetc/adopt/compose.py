@@ -223,6 +223,8 @@ class _Compose:
 
     def _word(self, node: Node) -> Word:
         text, holes = self._filled(node.text, node)
+        if "$" not in node.text:
+            return Word(text, node.span(self.source.name), holes)
         lone = _VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
         name = (lone[1] or lone[4] or "") if lone is not None else ""
         return Word(text, node.span(self.source.name), holes, name)

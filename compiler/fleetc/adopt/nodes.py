@@ -6,6 +6,7 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -335,14 +336,25 @@ def _environment(work: Filling) -> None:
         _variable(work, name, word)
 
 
+@cache
+def _is_name(name: str) -> bool:
+    try:
+        check_variable_name(name)
+    except PydanticCustomError:
+        return False
+    return True
+
+
+_names_secret = cache(leaks.names_secret)
+"""Fleets have the same few variables in thousands of nodes."""
+
+
 def _variable(work: Filling, name: str, word: Word) -> None:
     ledger = work.session.ledger
     if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
         ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
         return
-    try:
-        check_variable_name(name)
-    except PydanticCustomError:
+    if not _is_name(name):
         ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
         return
     known = work.process.secrets.get(name)
@@ -355,7 +367,7 @@ def _variable(work: Filling, name: str, word: Word) -> None:
     elif word.holes:
         work.ask(f"environment.{name}", "its value is not in the sources")
         work.running.reasons[f"env {name}"] = "its value is not in the sources"
-    elif leaks.names_secret(name) or leaks.find(word.text, name):
+    elif _names_secret(name) or leaks.find(word.text, name):
         ledger.secrets.append(word.span)
         variable = f"{work.running.name}_{name}".upper().replace("-", "_")
         reference = work.session.secret(word, variable, f"the value of {name}")
