@@ -28,6 +28,11 @@ class FormattingError(Exception):
     """The formatted text would not mean the same. That is a bug; the text stays as it is."""
 
 
+def in_one_form(text: str) -> str:
+    """The one form of a text that a program made, which is TOML for certain; nothing is checked again."""
+    return canonical(text, _rank)
+
+
 def formatted(source: Source) -> tuple[str | None, list[Diagnostic]]:
     """The text in its one form; None, and why, where it is not TOML. Raises FormattingError."""
     before, problems = read(source.name, source.text)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from fleetc.cli import (
+    adopt,
     affects,
     check,
     comment,
@@ -68,6 +69,7 @@ def _root(
 
 
 app.command()(init.init)
+app.command()(adopt.adopt)
 app.command()(check.check)
 app.command()(fmt.fmt)
 app.command()(migrate.migrate)

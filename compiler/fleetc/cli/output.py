@@ -98,6 +98,12 @@ def print_blocks(located: Sequence[Located]) -> None:
         sys.stderr.write("\n".join(block(item)) + "\n")
 
 
+def print_located(located: Sequence[Located], colour: bool) -> None:
+    """Print diagnostics on stderr, with a count, if there are any."""
+    if located:
+        sys.stderr.write(written(Format.text, located, colour=colour))
+
+
 def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) -> NoReturn:
     """Print what is wrong with a file and exit; as text, print it after the diagnostics found `before`."""
     from fleetc.messages.locate import outside

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fleetc.messages.pages.adopting import ADOPTING_PAGES
 from fleetc.messages.pages.hosts import HOST_PAGES
 from fleetc.messages.pages.logs import LOG_PAGES
 from fleetc.messages.pages.page import Page
@@ -30,6 +31,7 @@ class Topic(NamedTuple):
 
 
 TOPICS: dict[str, Topic] = {
+    "adopting": Topic("What adopt says about sources, and mistakes that nodes make today.", ADOPTING_PAGES),
     "files": Topic("Reading specs, settings and logs, and writing trees and reports.", SPEC_PAGES),
     "classes": Topic("Defaults, classes, tables that stand for many, and included files.", SHARING_PAGES),
     "reviews": Topic("Comparing with a tree or a revision, sealed plans, and answers of services.", REVIEW_PAGES),

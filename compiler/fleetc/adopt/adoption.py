@@ -1,0 +1,108 @@
+"""The whole of an adoption: sources become processes, these a fleet, the fleet a spec, and the spec is compiled again.
+
+In: sources by name. Out: `Adopted`. Called by `cli/adopt.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from fleetc import lower
+from fleetc.adopt.assemble import assemble
+from fleetc.adopt.compare import Difference, compare
+from fleetc.adopt.library import Library
+from fleetc.adopt.reading import Running
+from fleetc.adopt.session import Session, Table
+from fleetc.adopt.sources import read_sources
+from fleetc.adopt.words import Entry, Fate, Ledger, Process
+from fleetc.adopt.writing import written
+from fleetc.messages.locate import Located, locate
+from fleetc.pipeline import Checked, check_spec
+from fleetc.places.diagnostic import Diagnostic, Span, has_errors
+from fleetc.toml.document import LineMap, Source
+
+FLEET_NAME = "adopted"
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """What came of some sources. `text` is the spec, "" where it was refused. `compared` counts settings."""
+
+    sources: tuple[Source, ...]
+    text: str
+    diagnostics: tuple[Diagnostic, ...]
+    entries: tuple[Entry, ...]
+    processes: tuple[Process, ...]
+    nodes: tuple[Running, ...] = ()
+    checked: Checked | None = None
+    differences: tuple[Difference, ...] = ()
+    compared: int = 0
+    secrets: tuple[Span, ...] = ()
+
+
+def adopt(
+    sources: Sequence[Source], hosts: Mapping[str, str] | None = None, addresses: Mapping[str, str] | None = None,
+    fleet_name: str = FLEET_NAME, only: Collection[str] = (), role: str = "",
+) -> Adopted:  # fmt: skip
+    """Adopt sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which processes
+    count, `role` what a process is that does not say it.
+    """
+    ledger = Ledger()
+    library = Library({source.name: source for source in sources})
+    session = Session(library, ledger)
+    found = read_sources(sources, hosts or {}, library, ledger)
+    for host, address in (addresses or {}).items():
+        found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
+    processes = [process for process in found.processes if not only or process.name in only]
+    if not processes and not found.models and not has_errors(ledger.findings):
+        name = sources[0].name if sources else ""
+        ledger.refuse(
+            "adopt-nothing-found", Span(name, 0, 1), "no source starts a node",
+            "name the file with the command, the unit or the Compose file that starts it",
+        )  # fmt: skip
+    assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, fleet_name, role)
+    if assembled is None or has_errors(ledger.findings):
+        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
+                       secrets=tuple(ledger.secrets))  # fmt: skip
+    _unused(sources, library, ledger)
+    sources = (*sources, *library.written.values())
+    text = written(assembled)
+    checked = check_spec([Source("fleet.toml", text)])
+    differences: list[Difference] = []
+    compared = 0
+    if checked.fleet is not None:
+        differences, compared = compare(assembled.nodes, lower.lower(checked.fleet), library)
+    return Adopted(
+        tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
+        tuple(assembled.nodes), checked, tuple(differences), compared,
+        tuple(ledger.secrets),
+    )  # fmt: skip
+
+
+def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:
+    """Account for sources as a whole: those that a node reads, and those that nothing names."""
+    known = {entry.span.source for entry in ledger.entries}
+    for source in sources:
+        span = Span(source.name, 0, 1)
+        if source.name in library.used:
+            ledger.note(span, "the file", Fate.UNDERSTOOD, "what it says is in the spec, as the node reads it")
+        elif source.name not in known:
+            ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
+
+
+def located(found: Adopted) -> list[Located]:
+    """The diagnostics with their lines; a line with a secret is never shown."""
+    lines = {source.name: LineMap(source.text) for source in found.sources}
+    hidden = set()
+    for span in found.secrets:
+        known = lines.get(span.source)
+        if known is not None:
+            first, last = known.position(span.start)[0], known.position(span.end)[0]
+            hidden |= {(span.source, line) for line in range(first, last + 1)}
+    return [
+        item._replace(primary=item.primary._replace(hidden=True))
+        if any((item.primary.file, line) in hidden for line in range(item.primary.line, item.primary.end_line + 1))
+        else item
+        for item in locate(found.diagnostics, found.sources, None)
+    ]

@@ -1,0 +1,368 @@
+"""Makes one fleet of all processes: names, hosts, network, wallets, and the tables of the nodes.
+
+In: processes and hosts that inventories name. Out: `Assembled`: tables by name, and each process with its node; or
+nothing, where the processes do not fit into one spec.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fleetc.adopt import documents
+from fleetc.adopt.documents import DocumentError
+from fleetc.adopt.filling import Facts, Filling, hole_variable
+from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
+from fleetc.adopt.machines import add_hosts, add_idle_hosts
+from fleetc.adopt.nodes import fill
+from fleetc.adopt.reading import OFFCHAIN, Running, running
+from fleetc.adopt.session import Session, Table, price_text
+from fleetc.adopt.sources import Found
+from fleetc.adopt.words import Process
+from fleetc.language.images import release_of_tag, split_image
+from fleetc.language.quantities import QuantityError, parse_url
+from fleetc.lower.common import DEFAULT_IMAGE
+from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
+
+_LONE_HOST = "host-1"
+_PLAIN_STEMS = frozenset(
+    {"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input"}
+)
+
+
+@dataclass
+class Assembled:
+    """The tables of a spec, by table and name, and the processes with their nodes."""
+
+    fleet: Table
+    tables: dict[str, dict[str, Table]]
+    nodes: list[Running] = field(default_factory=list)
+
+
+def assemble(
+    processes: Sequence[Process], sources: Found, session: Session, fleet_name: str, role: str
+) -> Assembled | None:
+    """Make one fleet, or refuse. `role` is that of processes that do not say theirs."""
+    inventory = sources.hosts
+    found = [
+        one for process in processes if (one := running(process, session.library, session.ledger, role)) is not None
+    ]
+    if len(found) < len(processes):
+        return None
+    if not found:
+        return _only_models(sources, session, fleet_name)
+    network = _network(found, session)
+    if network is None:
+        return None
+    _name(found, session, inventory)
+    facts = _facts(found, network)
+    fleet = Table({"name": fleet_name, "network": network})
+    add_hosts(found, session, inventory)
+    tables: dict[str, dict[str, Table]] = {}
+    for one in found:
+        table = Table(origin=_origin(one.process))
+        fill(Filling(session, one, facts, table))
+        tables.setdefault(one.table, {})[one.name] = table
+    _modes(tables)
+    _rpc(found, fleet, session)
+    _releases(found, fleet, tables, session)
+    _rewards(found, tables, session)
+    _model_prices(tables, session)
+    add_idle_hosts(found, session, inventory)
+    for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.ladders):
+        for table in kind.values():
+            _without_hidden(table)
+    return Assembled(
+        fleet,
+        {
+            "hosts": session.hosts,
+            "wallets": session.wallets,
+            "models": session.models,
+            **tables,
+            "ladders": session.ladders,
+        },
+        found,
+    )
+
+
+def _without_hidden(table: Table) -> None:
+    """Leave out values with hidden characters, which no spec may have, and ask for them."""
+    for key in [key for key, value in table.values.items() if _hidden(value)]:
+        del table.values[key]
+        table.ask(f"TODO {visible(key)}: the source has a hidden character there, which no spec may have")
+
+
+def _hidden(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(_hidden(key) or _hidden(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return any(map(_hidden, value))
+    return isinstance(value, str) and visible(value) != value
+
+
+def _only_models(sources: Found, session: Session, fleet_name: str) -> Assembled:
+    """Lists of models that no node names: their tables, and the rest is left to write."""
+    fleet = Table({"name": fleet_name, "network": OFFCHAIN, "node_release": format_release(NEWEST_RELEASE)})
+    fleet.ask("TODO network: the sources are lists of models, and name no node and no network")
+    for source in sources.models:
+        try:
+            entries = documents.models(source.text)
+        except DocumentError as problem:
+            session.ledger.refuse("adopt-document-unread", Span(source.name, 0, 1),
+                                  f"the node does not read this list of models: {problem}", "repair it")  # fmt: skip
+            continue
+        for entry in entries:
+            name = session.model(entry)
+            session.models[name].origin = f"from {leaks.shown(source.name)}"
+            price = price_text(entry.price) if entry.price is not None else None
+            if price is not None:
+                session.models[name].values["price"] = price
+    for table in session.models.values():
+        _without_hidden(table)
+    host = Table({"runtime": "docker"})
+    host.ask('TODO address = "203.0.113.10": where you log in; no source says it')
+    return Assembled(fleet, {"hosts": {_LONE_HOST: host}, "models": session.models})
+
+
+def _origin(process: Process) -> str:
+    return f"from {leaks.shown(process.span.source)}"
+
+
+def _network(found: list[Running], session: Session) -> str | None:
+    """The one network of the fleet."""
+    first: dict[str, Running] = {}
+    for one in found:
+        behind_signer = one.role == "gateway" and bool(one.text("remoteSignerUrl"))
+        if one.role in ("transcoder", "ai-worker") or behind_signer:
+            continue
+        word = one.settings.get("network")
+        if word is not None and word.word.holes:
+            session.ledger.refuse(
+                "adopt-value-unknown", word.word.span, "no source says which network this node is on",
+                "write the name of the network in its place, such as arbitrum-one-mainnet, and adopt again",
+            )  # fmt: skip
+            return None
+        first.setdefault(one.network, one)
+    if len(first) > 1:
+        names = " and ".join(sorted(first)[:3])
+        other = first[sorted(first)[-1]]
+        session.ledger.refuse(
+            "adopt-networks-differ", other.process.span, f"these nodes are on {names}, and a fleet is on one network",
+            "adopt the nodes of each network into a spec of their own, with --only NAME",
+        )  # fmt: skip
+        return None
+    behind = [one.network for one in found if one.on_chain and one.role == "gateway"]
+    return next(iter(first), behind[0] if behind else OFFCHAIN)
+
+
+def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
+    lone = next(iter(inventory)) if len(inventory) == 1 else _LONE_HOST
+    taken: set[str] = set()
+    named: set[str] = set()
+    hosts: dict[str, str] = {}
+    for one in found:
+        process = one.process
+        host = process.host or lone
+        if host not in hosts:
+            hosts[host] = session.name_for(host, "host", named)
+            named.add(hosts[host])
+        one.host = hosts[host]
+        stem = (
+            posixpath.splitext(posixpath.basename(process.span.source))[0]
+            .removeprefix("livepeer-")
+            .removeprefix("livepeer_")
+        )
+        called = process.name.removeprefix("livepeer-")
+        hint = next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
+        one.name = session.name_for(hint, one.role, taken)
+        taken.add(one.name)
+
+
+def _facts(found: list[Running], network: str) -> Facts:
+    services: dict[str, str] = {}
+    signers: dict[str, str] = {}
+    redeemers: dict[str, str] = {}
+    peers: dict[tuple[str, str], Running] = {}
+    for one in found:
+        for called in one.process.peers:
+            peers[one.process.span.source, called] = one
+        if one.role == "orchestrator" and one.text("serviceAddr") not in ("", "none"):
+            services.setdefault(orchestrator_url(service_url(one.text("serviceAddr"))), one.name)
+        elif one.role in ("remote-signer", "redeemer"):
+            _, listener = http_listener(one.role, one.text("httpAddr"), "")
+            if listener is not None:
+                where = written(("127.0.0.1" if listener[0] == "*" else listener[0], listener[1]))
+                if one.role == "redeemer":
+                    redeemers[f"{one.host} {where}"] = one.name
+                else:
+                    signers[f"{one.host} http://{where}"] = one.name
+    workers: dict[str, set[str]] = {}
+    for one in found:
+        if one.role in ("transcoder", "ai-worker") and one.text("orchAddr"):
+            url = orchestrator_url(one.text("orchAddr").split(",")[0])
+            host = (split(url.partition("://")[2]) or ("", 0))[0]
+            peer = peers.get((one.process.span.source, host))
+            workers.setdefault(services.get(url) or (peer.name if peer else ""), set()).add(one.role)
+    named = {name: frozenset(roles) for name, roles in workers.items()}
+    return Facts(network, services, signers, redeemers, peers, {one.name: one for one in found}, named)
+
+
+# ------------------------------------------------------------------------------------------------ whole fleet
+
+
+def _modes(tables: dict[str, dict[str, Table]]) -> None:
+    """A gateway that only uses orchestrators of this fleet serves what one of them does."""
+    sold = {name: str(table.values["mode"]) for name, table in tables.get("orchestrators", {}).items()}
+    for table in tables.get("gateways", {}).values():
+        named = table.values.get("orchestrators", [])
+        if not named or any(name not in sold for name in named):
+            continue
+        works = {work for name in named for work in _WORKS[sold[name]]}
+        wanted = _WORKS[str(table.values["mode"])]
+        if not wanted <= works:
+            table.values["mode"] = "dual" if len(works) > 1 else next(iter(works))
+
+
+_WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
+
+
+def _rpc(found: list[Running], fleet: Table, session: Session) -> None:
+    """The RPC address and the controller of the fleet."""
+    ledger = session.ledger
+    for one in found:
+        if not one.on_chain or one.role in ("transcoder", "ai-worker"):
+            continue
+        one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
+        if one.text("ethUrl"):
+            value = _rpc_value(one, session)
+            if "rpc" not in fleet.values:
+                fleet.values["rpc"] = value
+            elif fleet.values["rpc"] != value:
+                one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"
+                ledger.warn(
+                    "adopt-fleet-differs", one.word("ethUrl").span,
+                    "this node asks another RPC address than the first one, and a fleet has one",
+                    "choose which of them all nodes use: rpc in [fleet]",
+                )  # fmt: skip
+        controller = one.text("ethController")
+        known = NETWORKS.get(one.network)
+        if controller and not one.word("ethController").holes:
+            if known is None or known.controller.lower() != controller.lower():
+                fleet.values.setdefault("controller", controller)
+        elif known is None and "controller" not in fleet.values:
+            fleet.ask('TODO controller = "0x...": the contract of the protocol; the node knows none for this network')
+    if "rpc" not in fleet.values and fleet.values["network"] != OFFCHAIN:
+        fleet.ask('TODO rpc = { env = "RPC_URL" }: the JSON-RPC address of the chain; no source has one')
+        for one in found:
+            one.reasons["ethUrl"] = "a question is left: the RPC address"
+
+
+def _rpc_value(one: Running, session: Session) -> object:
+    word = one.word("ethUrl")
+    known = one.process.secrets.get("LP_ETHURL")
+    if known is not None:
+        return {known[0]: known[1]}
+    variable = hole_variable(word)
+    if variable:
+        return {"env": variable}
+    text = word.text
+    if "://" not in text and not text.startswith("/") and not word.holes:
+        session.ledger.mistake(
+            "adopt-value-invalid", word.span, "-ethUrl",
+            "without a scheme the node takes the address for the path of a local socket",
+            "write https:// before it; the spec has it",
+        )  # fmt: skip
+        one.reasons["ethUrl"] = "without a scheme the node takes the address for the path of a local socket"
+        text = f"https://{text}"
+    if not word.holes and leaks.find(text, "ethUrl") is None:
+        try:
+            parse_url(text, ("http", "https", "ws", "wss"))
+        except QuantityError:
+            return {"env": "RPC_URL"}
+        return text
+    return (
+        {"env": "RPC_URL"}
+        if word.holes
+        else session.secret(word, word.variable or "RPC_URL", "the RPC address with its key")
+    )
+
+
+def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Table]], session: Session) -> None:
+    """The release of the fleet, and of nodes that run another one."""
+    releases = {}
+    for one in found:
+        image = one.process.image
+        tag = split_image(image.text)[0] if image else ""
+        release = release_of_tag(tag) if tag else None
+        if release is not None and release >= OLDEST_RELEASE:
+            releases[one.name] = format_release(release)
+    said = [one.process.release for one in found if one.process.release]
+    common = Counter([*releases.values(), *said]).most_common(1)
+    fleet.values["node_release"] = common[0][0] if common else format_release(NEWEST_RELEASE)
+    if not common:
+        fleet.ask(
+            "TODO node_release: which release runs? livepeer -version says it; this is the newest one that fleetc knows"
+        )
+    for one in found:
+        table = tables[one.table][one.name]
+        own = releases.get(one.name) or one.process.release
+        if own and own != fleet.values["node_release"]:
+            table.values["node_release"] = own
+        image = one.process.image
+        if image is None:
+            continue
+        plain = f"{DEFAULT_IMAGE}:{own}" if own else ""
+        if image.holes or "<" in image.text:
+            table.ask(f"TODO image: the source says {leaks.shown(image.text)}")
+            one.reasons["image"] = "its tag is not in the source"
+        elif image.text != plain:
+            table.values["image"] = image.text.removeprefix("docker.io/")
+
+
+def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session: Session) -> None:
+    """Which process of each wallet calls reward."""
+    for name, wallet in session.wallets.items():
+        holders = [one for one in found if tables[one.table][one.name].values.get("wallet") == name]
+        on = [one for one in holders if one.on("reward") and "reward" in one.settings]
+        callers = [one for one in holders if one.table == "reward_callers"]
+        off = [one for one in holders if "reward" in one.settings and one not in on]
+        if on:
+            wallet.values["reward_by"] = on[0].name
+        elif callers and len(holders) == 1:
+            continue
+        elif off and len(off) == len(holders):
+            wallet.values["reward_by"] = "none"
+        elif len(holders) > 1:
+            chosen = next((one for one in holders if one.role == "orchestrator"), None)
+            wallet.values["reward_by"] = chosen.name if chosen else "none"
+            session.ledger.warn(
+                "adopt-reward-unsaid", holders[1].process.span,
+                f"{len(holders)} nodes have this wallet and none says who calls reward: each does, if it is registered",
+                f"the spec says reward_by = \"{wallet.values['reward_by']}\"; change it if another one should",
+            )  # fmt: skip
+        elif off:
+            wallet.values["reward_by"] = "none"
+        for one in holders:
+            if "reward_by" in wallet.values:
+                one.reasons.setdefault(
+                    "reward", "one process of a wallet calls reward, and the others say that they do not"
+                )
+
+
+def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None:
+    """A price that all nodes ask for a model is a price of the model."""
+    uses: dict[str, list[dict[str, object]]] = {}
+    for table in tables.get("orchestrators", {}).values():
+        for use in table.values.get("models", []):
+            uses.setdefault(use["use"], []).append(use)
+    for name, found in uses.items():
+        prices = {use.get("price") for use in found}
+        if len(prices) == 1 and None not in prices:
+            session.models[name].values["price"] = found[0]["price"]
+            for use in found:
+                del use["price"]

@@ -1,0 +1,365 @@
+"""Fills what gateways and remote signers have: listeners, how they find orchestrators, caps, renditions, a signer.
+
+In: a `Filling`. Out: its fields. Off-chain nobody pays, so caps are left out there, with the reason.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleetc.adopt import documents
+from fleetc.adopt.documents import DocumentError, ModelEntry
+from fleetc.adopt.filling import Filling
+from fleetc.adopt.flags import number
+from fleetc.adopt.listeners import (
+    LOOPBACK,
+    RTMP,
+    completed,
+    http_listener,
+    is_loopback,
+    orchestrator_url,
+    split,
+    written,
+)  # fmt: skip
+from fleetc.adopt.listening import helper_http, open_listener
+from fleetc.adopt.reading import looks_like_path, missing
+from fleetc.adopt.session import flag_price, price_text
+from fleetc.adopt.values import rows_of, takes_text
+from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
+from fleetc.text import leaks
+from fleetc.upstream import PIPELINES, RENDITIONS
+
+_AI_SIGNS = ("maxPricePerCapability", "aiMinRunnerVersion", "aiProcessingRetryTimeout", "liveAIAuthWebhookUrl",
+             "liveAIHeartbeatURL", "mediaMTXApiPassword", "livePaymentInterval", "liveAICapReportInterval",
+             "remoteSignerUrl", "aiModels")  # fmt: skip
+_VIDEO_SIGNS = ("transcodingOptions", "rtmpAddr", "maxSessions", "verifierUrl", "objectStore", "recordStore")
+_SELECTION = ("selectRandFreq", "selectStakeWeight", "selectPriceWeight", "selectPriceExpFactor", "minPerfScore",
+              "orchPerfStatsUrl", "region", "ignoreMaxPriceIfNeeded", "maxTicketEV", "maxTotalEV", "depositMultiplier",
+              "priceFeedAddr", "blockPollingInterval")  # fmt: skip
+
+
+def fill(work: Filling, behind_signer: bool) -> None:
+    """Fill the table of a gateway or a signer."""
+    running = work.running
+    gateway = running.role == "gateway"
+    if gateway:
+        ingest = _ingests(work)
+        work.say("mode", _mode(work) if ingest else "video")
+        _listeners(work)
+        _ingest(work, ingest)
+        _renditions(work)
+        _runner_versions(work)
+    else:
+        helper_http(work)
+    if gateway or running.on("remoteDiscovery"):
+        _discovery(work, behind_signer)
+    else:
+        for flag in ("orchAddr", "orchWebhookUrl", "aiServiceRegistry", "orchBlocklist", "extraNodes",
+                     "discoveryTimeout", "liveAICapReportInterval"):  # fmt: skip
+            if work.has(flag):
+                _unread(work, flag, "a signer finds orchestrators only with -remoteDiscovery")
+    if gateway and behind_signer:
+        _signer(work)
+    _caps(work, behind_signer)
+    if behind_signer:
+        for flag in _SELECTION:
+            if work.has(flag):
+                work.drop(flag, "behind a signer a gateway runs off-chain, where this does nothing")
+    elif not running.on_chain and not work.process.ours:
+        for flag in ("maxTicketEV", "maxTotalEV", "depositMultiplier", "blockPollingInterval", "priceFeedAddr"):
+            if work.has(flag):
+                _unread(work, flag, "off-chain nobody pays")
+
+
+def _unread(work: Filling, flag: str, why: str) -> None:
+    work.mistake("adopt-setting-unread", flag, f"-{flag} does nothing: {why}", "remove it")
+
+
+def _ingests(work: Filling) -> bool:
+    """Whether the node takes streams and requests over HTTP today."""
+    running = work.running
+    if "httpIngest" in running.settings:
+        return running.on("httpIngest")
+    _, listener = http_listener("gateway", running.text("httpAddr"), "")
+    return listener is None or is_loopback(listener[0]) or bool(running.text("authWebhookUrl"))
+
+
+def _ingest(work: Filling, ingest: bool) -> None:
+    """What nobody says about HTTP ingest, where the listener in the spec would decide it in another way."""
+    running = work.running
+    if "httpIngest" in running.settings or running.text("authWebhookUrl"):
+        return
+    if not ingest:
+        word = running.word("httpAddr")
+        wanted = "and its AI endpoints " if _mode(work) != "video" else ""
+        work.session.ledger.warn(
+            "adopt-ingest-off", word.span,
+            f"the node switches HTTP ingest {wanted}off, because this listener is public and no webhook admits streams",
+            'write http_ingest = true in the spec, and mode = "ai" or "dual" for AI, if it should serve them',
+        )  # fmt: skip
+    said = split(str(work.table.values.get("http", GATEWAY_HTTP)))
+    if said is not None and is_loopback(said[0]) is not ingest:
+        work.say("http_ingest", ingest)
+        running.reasons.setdefault("httpIngest", "it stays as it is today, at another listener")
+
+
+def _mode(work: Filling) -> str:
+    """What a gateway serves, as far as its settings show."""
+    running = work.running
+    variables = any(name.startswith("LIVE_AI_") for name in work.process.variables)
+    ai = running.on("aiServiceRegistry") or variables or any(flag in running.settings for flag in _AI_SIGNS)
+    video = any(running.text(flag) for flag in _VIDEO_SIGNS)
+    if ai:
+        return "dual" if video else "ai"
+    return "video"
+
+
+def _listeners(work: Filling) -> None:
+    running = work.running
+    if not (work.has("httpAddr") and work.unknown("httpAddr", "http")):
+        _, listener = http_listener("gateway", running.text("httpAddr"), "")
+        listener = open_listener(work, "httpAddr", listener, "HTTP listener")
+        if listener is None:
+            work.ask("http", "the node cannot listen where the source says", "httpAddr", '"127.0.0.1:9935"')
+        else:
+            work.take("httpAddr", "http")
+            if written(listener) != str(GATEWAY_HTTP):
+                work.say("http", written(listener))
+    if not (work.has("rtmpAddr") and work.unknown("rtmpAddr", "rtmp")):
+        listener = split(completed(running.text("rtmpAddr"), LOOPBACK, RTMP))
+        listener = open_listener(work, "rtmpAddr", listener, "RTMP listener")
+        if listener is None:
+            work.ask("rtmp", "the node cannot listen where the source says", "rtmpAddr", '"127.0.0.1:1935"')
+            return
+        work.take("rtmpAddr", "rtmp")
+        if written(listener) != str(GATEWAY_RTMP):
+            work.say("rtmp", written(listener))
+
+
+def _discovery(work: Filling, behind_signer: bool) -> None:
+    running = work.running
+    if running.text("orchWebhookUrl"):
+        word = running.word("orchWebhookUrl")
+        plain = leaks.find(word.text, "orchWebhookUrl") is None and not word.holes
+        row = rows_of("gateways")["authWebhookUrl"]  # the same kind of address
+        ours = work.process.secrets.get("LP_ORCHWEBHOOKURL")
+        value: Any = (
+            word.text
+            if plain and not ours and takes_text(row, word.text)
+            else work.hidden("orchWebhookUrl", "discovery")
+        )
+        work.say("discovery", {"webhook": value})
+        running.reasons.setdefault("orchWebhookUrl", "a reference in the spec has the same value")
+        work.take("orchWebhookUrl", "discovery")
+        if work.has("orchAddr"):
+            _unread(work, "orchAddr", "the node asks its webhook instead")
+        if work.has("aiServiceRegistry"):
+            work.drop("aiServiceRegistry", "a webhook says which orchestrators there are")
+        return
+    work.take("orchWebhookUrl", "")
+    if running.text("orchAddr"):
+        if work.unknown("orchAddr", "orchestrators"):
+            return
+        _orchestrators(work)
+        if work.has("aiServiceRegistry"):
+            work.drop("aiServiceRegistry", "a fixed list of orchestrators is given, so no registry is asked")
+        return
+    work.take("orchAddr", "")
+    registry = running.on("aiServiceRegistry")
+    if not running.on_chain or behind_signer:
+        if "aiServiceRegistry" in running.settings:
+            work.drop("aiServiceRegistry", "there is no registry off-chain")
+        if not behind_signer and running.role == "gateway":
+            work.ask("orchestrators", "off-chain a gateway finds nobody without a list",
+                     example='["https://orch.example.net:8935"]')  # fmt: skip
+            running.reasons["orchAddr"] = "a question is left: which orchestrators it uses"
+        return
+    ai_only = work.table.values.get("mode") == "ai"
+    if registry and not ai_only:
+        work.say("discovery", "ai-registry")
+    elif registry or not ai_only:
+        work.say("discovery", "registry")
+    else:  # without the flag, a node that serves AI only still asks the registry for video
+        work.say("mode", "dual")
+        work.say("discovery", "registry")
+    work.take("aiServiceRegistry", "discovery")
+
+
+def _orchestrators(work: Filling) -> None:
+    """The fixed list: names of this fleet where an address is that of an adopted orchestrator."""
+    word = work.running.word("orchAddr")
+    found: list[str] = []
+    for item in filter(None, (part.strip() for part in word.text.split(","))):
+        url = orchestrator_url(item)
+        name = orchestrator_named(work, url)
+        if name:
+            found.append(name)
+            if work.facts.services.get(url) != name:
+                work.running.reasons["orchAddr"] = "it has the service address of that orchestrator"
+        else:
+            found.append(item.rstrip("/"))
+    work.say("orchestrators", found)
+    work.take("orchAddr", "orchestrators")
+
+
+def orchestrator_named(work: Filling, url: str) -> str:
+    """The adopted orchestrator that an address leads to; "" if it is another one."""
+    known = work.facts.services.get(url)
+    if known is not None:
+        return known
+    host, _ = split(url.partition("://")[2]) or ("", 0)
+    peer = work.facts.peers.get((work.process.span.source, host))
+    if peer is not None and peer.role == "orchestrator":
+        return peer.name
+    return ""
+
+
+def _signer(work: Filling) -> None:
+    flag = "remoteSignerUrl"
+    if work.unknown(flag, "remote_signer.url"):
+        return
+    url = work.running.text(flag)
+    url = (url if "://" in url else f"https://{url}").rstrip("/")
+    name = work.facts.signers.get(f"{work.running.host} {url}")
+    if name:
+        work.say("remote_signer.signer", name)
+    elif takes_text(rows_of("gateways")[flag], url):
+        work.say("remote_signer.url", url)
+    else:
+        work.mistake("adopt-value-invalid", flag, "this is no address of a signer, and the node stops at its start",
+                     'write remote_signer = { url = "http://signer.example.net:8935" }')  # fmt: skip
+        if "orchestrators" not in work.table.values and "discovery" not in work.table.values:
+            work.ask("orchestrators", "off-chain a gateway finds nobody without a list",
+                     example='["https://orch.example.net:8935"]')  # fmt: skip
+            work.running.reasons["orchAddr"] = "a question is left: which orchestrators it uses"
+        return
+    work.take(flag, "remote_signer")
+
+
+def _caps(work: Filling, behind_signer: bool) -> None:
+    running = work.running
+    flags = ("maxPricePerUnit", "pixelsPerUnit", "maxPricePerCapability")
+    if behind_signer or (not running.on_chain and not work.process.ours):
+        why = "the signer compares prices" if behind_signer else "off-chain nobody pays"
+        for flag in flags:
+            if work.has(flag):
+                work.drop(flag, why)
+        return
+    pixels = pixels_of(work)
+    if not running.on_chain and not work.has("maxPricePerUnit"):
+        work.take("pixelsPerUnit", "")
+    elif work.has("maxPricePerUnit") and (running.word("maxPricePerUnit").holes or pixels is None):
+        work.unknown("maxPricePerUnit", "max_price")
+        work.done |= {"pixelsPerUnit", "maxPricePerUnit"}
+        running.reasons.setdefault("maxPricePerUnit", "a question is left: the cap")
+    else:
+        text = running.text("maxPricePerUnit") or "0"
+        price = flag_price(text, pixels or 1)
+        shown = price_text(price) if price is not None else None
+        if price is not None and price.amount == 0:
+            work.say("max_price", "any")
+            if not running.text("maxPricePerUnit"):
+                work.table.ask("TODO max_price: today it pays any price, because nothing sets a cap")
+        elif shown is None:
+            work.ask("max_price", f"the node does not read {leaks.shown(text)} as a price", "maxPricePerUnit",
+                     '"1200 wei / pixel"')  # fmt: skip
+        else:
+            work.say("max_price", shown)
+        work.take("maxPricePerUnit", "max_price")
+        work.take("pixelsPerUnit", "max_price")
+    if running.text("maxPricePerCapability"):
+        _model_caps(work, pixels or 1)
+
+
+def pixels_of(work: Filling) -> int | None:
+    """The pixels of the base price; None where they are unknown or none that the node takes."""
+    text = work.running.text("pixelsPerUnit") or "1"
+    if "pixelsPerUnit" in work.running.settings and work.running.word("pixelsPerUnit").holes:
+        return None
+    try:
+        value = number(text)
+    except ValueError:
+        return None
+    return int(value) if value.denominator == 1 and value > 0 else None
+
+
+def _model_caps(work: Filling, pixels: int) -> None:
+    flag = "maxPricePerCapability"
+    word = work.running.word(flag)
+    text = word.text
+    if looks_like_path(text):
+        source = work.document(flag)
+        if source is None:
+            missing(word, "the file with caps by model", work.session.ledger)
+            work.ask(
+                "max_model_prices", "the file with them is none of the sources", flag, '{ model = "..." }', warn=False
+            )
+            return
+        text = source.text
+    try:
+        entries = documents.caps(text, pixels)
+    except DocumentError as problem:
+        work.mistake("adopt-document-unread", flag, f"the node ignores all caps by model: {problem}", "repair the JSON")
+        return
+    said: dict[str, Any] = {}
+    for cap in entries:
+        shown = price_text(cap.price) if cap.price else None
+        if cap.pipeline not in PIPELINES or shown is None:
+            work.mistake("adopt-document-unread", flag,
+                         f"the cap for {leaks.shown(cap.pipeline)} has no price, or no pipeline of the node",
+                         "write pipeline, price_per_unit and currency together")  # fmt: skip
+            continue
+        key = (
+            cap.pipeline
+            if cap.model_id == "default"
+            else work.session.model(ModelEntry(cap.pipeline, cap.model_id, False, None, "", False, (), None, ""))
+        )
+        said[key] = shown
+    if said:
+        work.say("max_model_prices", said)
+    work.take(flag, "max_model_prices")
+
+
+def _renditions(work: Filling) -> None:
+    flag = "transcodingOptions"
+    if not work.has(flag) or work.unknown(flag, "ladder"):
+        return
+    word = work.running.word(flag)
+    source = work.document(flag)
+    if source is None and not looks_like_path(word.text) and not word.text.endswith(".json"):
+        names = [item.strip() for item in word.text.split(",")]
+        if not any(name in RENDITIONS for name in names):
+            work.mistake("adopt-value-invalid", flag, "the node knows none of these renditions, and stops at its start",
+                         f'write names such as "{RENDITIONS[0]}", or a ladder')  # fmt: skip
+        return  # names of built-in renditions are a plain setting
+    if source is None:
+        missing(word, "the file with renditions", work.session.ledger)
+        work.ask("ladder", "the file with its renditions is none of the sources", flag, warn=False)
+        return
+    try:
+        profiles = documents.renditions(source.text)
+    except DocumentError as problem:
+        work.mistake("adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the JSON")
+        return
+    work.say("ladder", work.session.ladder(profiles, f"{work.running.name}"))
+    work.take(flag, "ladder")
+
+
+def _runner_versions(work: Filling) -> None:
+    flag = "aiMinRunnerVersion"
+    if not work.has(flag) or work.running.text(flag) in ("", "[]"):
+        work.take(flag, "the node's own default")
+        return
+    if work.unknown(flag, "min_runner_versions"):
+        return
+    try:
+        entries = documents.runner_versions(work.running.text(flag))
+    except DocumentError as problem:
+        work.mistake("adopt-document-unread", flag, f"the node ignores all of it: {problem}", "repair the JSON")
+        return
+    said = {
+        work.session.model(ModelEntry(pipeline, model, False, None, "", False, (), None, "")): version
+        for pipeline, model, version in entries
+    }
+    work.say("min_runner_versions", said)
+    work.take(flag, "min_runner_versions")

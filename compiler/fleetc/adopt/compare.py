@@ -1,0 +1,277 @@
+"""The round trip: what each process does today against what the compiled spec makes of it.
+
+In: the adopted processes and the fleet of their spec. Out: rows: a setting, what it is today, what it is compiled, and
+why they differ. Values are compared as the node reads them, with its own defaults filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fleetc.adopt import documents
+from fleetc.adopt.documents import DocumentError
+from fleetc.adopt.filling import home_of
+from fleetc.adopt.flags import boolean, value_of
+from fleetc.adopt.library import Library
+from fleetc.adopt.listeners import (
+    LOOPBACK,
+    RTMP,
+    cli_listener,
+    completed,
+    http_listener,
+    is_loopback,
+    orchestrator_url,
+    service_url,
+    split,
+)  # fmt: skip
+from fleetc.adopt.reading import OFFCHAIN, Running
+from fleetc.adopt.session import flag_price
+from fleetc.blueprint.blueprint import Blueprint, Service
+from fleetc.emit.artifacts import json_document
+from fleetc.language.rows import READERS
+from fleetc.text import leaks
+from fleetc.upstream import FLAGS, NETWORKS
+
+_SKIPPED = frozenset({"config", "version", "j", "broadcaster", "datadir", "pixelsPerUnit", "pricePerBroadcaster"})
+_PRICED_FLAGS = frozenset({"maxPricePerUnit", "maxPricePerCapability", "pricePerUnit", "pricePerGateway", "ticketEV",
+                           "maxFaceValue", "maxTicketEV", "maxTotalEV", "depositMultiplier", "autoAdjustPrice",
+                           "priceFeedAddr", "selectRandFreq", "selectStakeWeight", "selectPriceWeight"})  # fmt: skip
+SET = "set"
+"""Stands for a secret, of which only its being there is compared and shown."""
+
+Files = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting that a compiled node has differently. `reason` is "" where nothing explains it."""
+
+    node: str
+    flag: str
+    today: str
+    compiled: str
+    reason: str
+
+
+def compare(nodes: list[Running], blueprint: Blueprint, library: Library) -> tuple[list[Difference], int]:
+    """All differences, and how many settings were compared."""
+    services = {service.name: service for host in blueprint.hosts for service in host.services}
+    found: list[Difference] = []
+    count = 0
+    for node in nodes:
+        service = services.get(node.name)
+        if service is None:
+            continue
+        before = _of_process(node, library)
+        after = _of_service(node, service)
+        readers = READERS[node.table]
+        for flag in sorted({*before, *after}):
+            if flag in FLAGS and not readers & FLAGS[flag].roles:
+                continue
+            count += 1
+            if before.get(flag) == after.get(flag):
+                continue
+            reason = node.reasons.get(flag, "")
+            found.append(Difference(node.name, flag, shown(before.get(flag)), shown(after.get(flag)), reason))
+    return found, count
+
+
+def shown(value: object) -> str:
+    """A value for people."""
+    if value is None or value in ("", (), {}):
+        return "(unset)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple | list):
+        text = ", ".join(shown(item) for item in value)
+    elif isinstance(value, Mapping):
+        text = ", ".join(f"{key}: {shown(item)}" for key, item in value.items())
+    else:
+        text = str(value)
+    return leaks.shown(text if len(text) <= 120 else text[:117] + "...")
+
+
+def _of_process(node: Running, library: Library) -> dict[str, object]:
+    texts = {flag: setting.text for flag, setting in node.settings.items()}
+    home = home_of(node.process)
+
+    def read(path: str) -> str | None:
+        source = library.find(path, node.process.span.source)
+        return source.text if source else None
+
+    return meaning(node.role, texts, read, home or "~", frozenset())
+
+
+def _of_service(node: Running, service: Service) -> dict[str, object]:
+    texts = {argument.flag: argument.value for argument in service.arguments}
+    names = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
+    for variable in service.variables:
+        if variable.name in names:
+            texts[names[variable.name]] = variable.value
+    secrets = frozenset(names[secret.name] for secret in service.secrets if secret.name in names)
+    files = {f"{service.directory}/{file.name}": json_document(file.content) for file in service.files}
+    return meaning(node.role, texts, files.get, service.data_dir, secrets)
+
+
+def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets: frozenset[str]) -> dict[str, object]:
+    """What settings mean to the node, by flag."""
+    found: dict[str, object] = {}
+    chain = (texts.get("network") or OFFCHAIN) != OFFCHAIN
+    for name, flag in FLAGS.items():
+        if name in _SKIPPED:
+            continue
+        text = texts.get(name)
+        if name in secrets or (flag.secret and text):
+            found[name] = SET
+        elif text is None or (not text and flag.type != "string"):
+            found[name] = _typed(flag.type, _default(flag.default))
+        else:
+            found[name] = _typed(flag.type, text)
+    for name in ("ethAcctAddr", "ethOrchAddr", "priceFeedAddr", "ethController", "region"):
+        found[name] = str(found[name]).lower()
+    found["gateway"] = role == "gateway"
+    found |= _listeners(role, texts)
+    found |= _places(role, texts)
+    found |= _depending(role, texts, chain, home)
+    if chain:
+        found |= _prices(texts, read)
+    else:
+        found |= dict.fromkeys(_PRICED_FLAGS, "off-chain")
+    found |= _documents(texts, read, chain)
+    return found
+
+
+def _default(value: object) -> str:
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _typed(kind: str, text: str) -> object:
+    try:
+        return value_of(kind, text)
+    except ValueError:
+        return text
+
+
+def _listeners(role: str, texts: Mapping[str, str]) -> dict[str, object]:
+    scheme, http = http_listener(role, texts.get("httpAddr", ""), texts.get("serviceAddr", ""))
+    found: dict[str, object] = {
+        "cliAddr": cli_listener(role, texts.get("cliAddr", "")),
+        "httpAddr": (scheme if scheme == "http" else "", http),
+    }
+    if role == "gateway":
+        found["rtmpAddr"] = split(completed(texts.get("rtmpAddr", ""), LOOPBACK, RTMP))
+    return found
+
+
+def _places(role: str, texts: Mapping[str, str]) -> dict[str, object]:
+    urls = [orchestrator_url(item) for item in texts.get("orchAddr", "").split(",") if item.strip()]
+    if role in ("transcoder", "ai-worker"):
+        urls = urls[:1]
+    elif texts.get("orchWebhookUrl"):
+        urls = []
+    service = texts.get("serviceAddr", "")
+    redeemer = texts.get("redeemerAddr", "")
+    return {
+        "orchAddr": tuple(urls),
+        "serviceAddr": service_url(service) if service not in ("", "none") and role == "orchestrator" else service,
+        "redeemerAddr": completed(redeemer, LOOPBACK, 8935) if redeemer else "",
+        "nodes": tuple(item.strip() for item in texts.get("nodes", "").split(",") if item.strip()),
+        "transcodingOptions": texts.get("transcodingOptions", str(FLAGS["transcodingOptions"].default)),
+    }
+
+
+def _depending(role: str, texts: Mapping[str, str], chain: bool, home: str) -> dict[str, object]:
+    """Settings whose default depends on others."""
+    network = texts.get("network") or OFFCHAIN
+    directory = texts.get("dataDir") or f"{home}/.lpData/{network}"
+    known = NETWORKS.get(network)
+    found: dict[str, object] = {
+        "dataDir": directory,
+        "ethKeystorePath": (texts.get("ethKeystorePath") or f"{directory}/keystore") if chain else "off-chain",
+        "aiModelsDir": texts.get("aiModelsDir") or f"{directory}/models",
+        "ethController": (texts.get("ethController") or (known.controller if known else "")).lower(),
+        "reward": boolean(texts["reward"]) if texts.get("reward") else ("if registered" if chain else False),
+        "localVerify": _flag(texts, "localVerify", chain),
+        "minGasPrice": _typed("int64", texts.get("minGasPrice") or str(known.min_gas_price if known else 0)),
+        "hevcDecoding": _flag(texts, "hevcDecoding", None),
+    }
+    if "aiWorker" not in texts or texts["aiWorker"] == "false":
+        found["aiModelsDir"] = "unused"
+    if role == "gateway":
+        http = http_listener(role, texts.get("httpAddr", ""), "")[1]
+        local = http is not None and is_loopback(http[0])
+        found["httpIngest"] = _flag(texts, "httpIngest", local or bool(texts.get("authWebhookUrl")))
+    return found
+
+
+def _flag(texts: Mapping[str, str], name: str, default: object) -> object:
+    return _typed("bool", texts[name]) if texts.get(name) else default
+
+
+def _prices(texts: Mapping[str, str], read: Files) -> dict[str, object]:
+    pixels = _typed("float", texts.get("pixelsPerUnit") or "1")
+    count = int(pixels) if isinstance(pixels, Fraction) and pixels > 0 else 1
+    found: dict[str, object] = {}
+    for flag in ("maxPricePerUnit", "pricePerUnit"):
+        text = texts.get(flag)
+        if not text:
+            found[flag] = "any" if flag == "maxPricePerUnit" else None
+            continue
+        price = flag_price(text, count)
+        found[flag] = _per_pixel(price) if price is not None else text
+        if flag == "maxPricePerUnit" and price is not None and price.amount == 0:
+            found[flag] = "any"
+    found["maxPricePerCapability"] = _read(
+        texts.get("maxPricePerCapability", ""), read,
+        lambda text: {(c.pipeline, c.model_id): _per_pixel(c.price) for c in documents.caps(text, count)},
+    )  # fmt: skip
+    found["pricePerGateway"] = _read(
+        texts.get("pricePerGateway") or texts.get("pricePerBroadcaster", ""), read,
+        lambda text: {account.lower(): _per_pixel(p) for account, p in documents.gateway_prices(text).items()},
+    )  # fmt: skip
+    return found
+
+
+def _per_pixel(price: documents.PriceEntry | None) -> str | None:
+    if price is None:
+        return None
+    return f"{Fraction(price.amount) / price.pixels} {price.currency}"
+
+
+def _documents(texts: Mapping[str, str], read: Files, chain: bool) -> dict[str, object]:
+    def models(text: str) -> object:
+        entries = documents.models(text)
+        return tuple(
+            (e.pipeline, e.model_id, e.warm, e.capacity, e.url, e.optimization if e.warm else (),
+             _per_pixel(e.price) if chain else None, e.gateway)
+            for e in entries
+        )  # fmt: skip
+
+    def renditions(text: str) -> object:
+        entries = documents.renditions(text)
+        plain = {"fpsDen": 1, "quality": 0, "encoder": "H.264", "fps": 0}
+        return tuple(tuple(sorted((k, v) for k, v in e.items() if plain.get(k) != v)) for e in entries)
+
+    found: dict[str, object] = {"aiModels": _read(texts.get("aiModels", ""), read, models)}
+    options = texts.get("transcodingOptions", "")
+    if options and read(options) is not None:
+        found["transcodingOptions"] = _read(options, read, renditions)
+    images = texts.get("aiRunnerImageOverrides", "")
+    found["aiRunnerImageOverrides"] = _read(images, read, documents.image_overrides)
+    versions = texts.get("aiMinRunnerVersion", "")
+    found["aiMinRunnerVersion"] = _read(versions, read, lambda text: sorted(documents.runner_versions(text)) or "")
+    return found
+
+
+def _read(text: str, read: Files, parse: Callable[[str], Any]) -> object:
+    """What a file or a text says; the text itself where the node cannot read it."""
+    if not text:
+        return ""
+    content = read(text)
+    try:
+        return parse(text if content is None else content)
+    except DocumentError:
+        return text

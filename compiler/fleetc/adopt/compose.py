@@ -1,0 +1,395 @@
+"""Reads Docker Compose files: the services that run a node.
+
+In: the text of a file, with the environment files among the sources. Out: a `Process` for each such service. Variables
+are filled in from the `.env` among the sources and from defaults; others are holes, and never guessed.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fleetc.adopt.docker_run import is_published, mount, names_node, published
+from fleetc.adopt.env_files import environment
+from fleetc.adopt.flags import TYPES, holes_in
+from fleetc.adopt.library import Library
+from fleetc.adopt.reading import missing
+from fleetc.adopt.shell import read_shell
+from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
+from fleetc.adopt.yaml_nodes import Node, YamlError, documents
+from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+from fleetc.toml.document import Source
+
+_VARIABLE = re.compile(
+    r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\})*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)"
+)
+_WORD = re.compile(r"(?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])+", re.DOTALL)
+_PIECE = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|\\(.)|([^\"'\\]+)", re.DOTALL)
+_UNDERSTOOD = {
+    "image": "image of the node, and its release", "command": "how the node starts",
+    "entrypoint": "how the node starts",
+    "environment": "variables of the process", "env_file": "variables of the process",
+    "volumes": "where paths of the container are on the host", "ports": "which ports the host publishes",
+    "network_mode": "whether the container has a network of its own", "container_name": "name of the node",
+    "hostname": "a name that other containers use", "extends": "another service", "user": "who the node runs as",
+    "deploy": "whether the container sees GPUs", "gpus": "whether the container sees GPUs",
+}  # fmt: skip
+_MOST_EXTENDS = 20
+
+
+def read_compose(source: Source, library: Library, ledger: Ledger, overrides: Sequence[Source] = ()) -> list[Process]:
+    """The node processes of a Compose file; `overrides` are laid over it, as Compose does with its override file."""
+    roots = [_root(one, ledger) for one in (source, *overrides)]
+    if None in roots:
+        return []
+    reader = _Compose(source, library, ledger, *[root for root in roots if root is not None])
+    return list(reader.processes())
+
+
+def _root(source: Source, ledger: Ledger) -> Node | None:
+    """The one document of a file; None, and why, for any other file."""
+    try:
+        roots = documents(source.text, source.name)
+    except YamlError as problem:
+        ledger.refuse(
+            "adopt-source-unreadable", Span(source.name, problem.place, problem.place + 1),
+            f"this is not YAML that can be read: {leaks.shown(problem.message)}",
+            "repair the file; docker compose config says what is wrong",
+        )  # fmt: skip
+        return None
+    if len(roots) > 1:
+        ledger.refuse(
+            "adopt-source-unreadable", roots[1].span(source.name),
+            "a Compose file is one document, and this has several",
+            "remove the lines with ---, or give each document a file of its own",
+        )  # fmt: skip
+        return None
+    return roots[0] if roots else Node("map", 0, 0)
+
+
+class _Compose:
+    def __init__(self, source: Source, library: Library, ledger: Ledger, root: Node, *overrides: Node) -> None:
+        self.source, self.library, self.ledger, self.root = source, library, ledger, root
+        self.overrides = overrides
+        self.values = self._dot_env()
+        self.asked: set[str] = set()
+
+    def _dot_env(self) -> dict[str, Word]:
+        """Variables of the `.env` beside the file."""
+        beside = posixpath.join(posixpath.dirname(self.source.name), ".env")
+        source = self.library.sources.get(beside)
+        if source is None:
+            return {}
+        self.library.used.add(source.name)
+        return environment(source.name, source.text).variables
+
+    def processes(self) -> Iterator[Process]:
+        services = self.root.get("services")
+        if services is None:
+            lone = self.root if self.root.get("command") or self.root.get("image") else None
+            named = {"": lone} if lone else {}
+        else:
+            named = services.fields()
+        for key, _ in self.root.pairs:
+            if key.text not in ("services", "") and services is not None:
+                self.ledger.note(key.span(self.source.name), key.text[:60], Fate.DROPPED, "no part of a node")
+        for other in self.overrides:
+            more = other.get("services")
+            named = {**(more.fields() if more is not None else {}), **named}
+        for name, service in named.items():
+            if service is not None and service.kind == "map":
+                yield from self._service(name, service)
+
+    def _service(self, name: str, service: Node) -> Iterator[Process]:
+        fields = self._extended(name, service, [])
+        if fields is None:
+            return
+        for other in self.overrides:
+            services = other.get("services")
+            over = services.fields().get(name) if services is not None else None
+            if over is not None and over is not service:
+                fields = _merged(fields, {key: value for key, value in over.fields().items() if not value.empty})
+        image = self._image(fields)
+        entry, command = self._words(fields.get("entrypoint")), self._words(fields.get("command"))
+        words = [*entry, *command]
+        place = service.span(self.source.name)
+        key = next((k for k, v in self._names() if v is service), None)
+        span = key.span(self.source.name) if key is not None else Span(self.source.name, place.start, place.start + 1)
+        if not self._is_node(image, words):
+            self.ledger.note(span, name, Fate.DROPPED, "this service is no node")
+            return
+        for field, node in fields.items():
+            why = _UNDERSTOOD.get(field)
+            where = (service.key(field) or node).span(self.source.name)
+            self.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
+                             why or "fleetc decides how containers of nodes run")  # fmt: skip
+        variables, secrets = self._environment(fields)
+        network = self._text(fields.get("network_mode"))
+        user = self._text(fields.get("user")) or "root"
+        base = Process(
+            name=self._text(fields.get("container_name")) or name, span=span, words=(), variables=variables,
+            runtime="docker", image=image, user=user, home="/root" if user in ("root", "0", "0:0") else "",
+            network="host" if network == "host" else "bridge", mounts=tuple(self._mounts(fields.get("volumes"))),
+            published=tuple(self._ports(fields.get("ports"))), secrets=secrets,
+            peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
+                                                     self._text(fields.get("hostname")))))),
+        )  # fmt: skip
+        yield from self._started(base, words, variables)
+
+    def _names(self) -> list[tuple[Node, Node]]:
+        services = self.root.get("services")
+        return services.pairs if services is not None else []
+
+    def _started(self, base: Process, words: list[Word], variables: dict[str, Word]) -> Iterator[Process]:
+        first = posixpath.basename(words[0].text) if words else ""
+        if first in ("livepeer", "livepeer.exe"):
+            yield replace(base, words=tuple(words[1:]), program="")
+        elif first in ("sh", "bash", "dash", "ash", "env", "exec"):
+            at = next((i for i, word in enumerate(words) if word.text == "-c"), 0)
+            if not at or at + 1 >= len(words):
+                self.ledger.warn(
+                    "adopt-cannot-say", base.span, "this service starts its node through a script of the image",
+                    "give the script as a source, with the command that it starts",
+                )  # fmt: skip
+                return
+            text = words[at + 1]
+            for one in read_shell(self.source.name, text.text, Ledger(), dict(variables)).processes:
+                moved = one.at(text.span)
+                yield replace(base, words=moved.words, variables={**variables, **moved.variables})
+        else:
+            yield replace(base, words=tuple(words))
+
+    def _is_node(self, image: Word | None, words: list[Word]) -> bool:
+        if image is not None and names_node(image.text):
+            return True
+        flags = [word.text.lstrip("-").partition("=")[0] for word in words[:3] if word.text.startswith("-")]
+        starts = any(posixpath.basename(word.text) == "livepeer" for word in words[:2])
+        return starts or (bool(flags) and all(flag in TYPES for flag in flags))
+
+    # ------------------------------------------------------------------------------------------- fields
+
+    def _extended(self, name: str, service: Node, seen: list[str]) -> dict[str, Node] | None:
+        """The fields of a service, with those of the service that it extends; None where that goes in a circle."""
+        fields = {key: value for key, value in service.fields().items() if not value.empty}
+        extends = fields.get("extends")
+        if extends is None:
+            return fields
+        file = extends.get("file") if extends.kind == "map" else None
+        other = extends.get("service") if extends.kind == "map" else extends
+        wanted = other.text if other is not None else ""
+        source, root = self.source, self.root
+        if file is not None:
+            found = self.library.find(file.text, self.source.name)
+            if found is None:
+                missing(Word(file.text, file.span(self.source.name)), "the file that this service extends", self.ledger)
+                return fields
+            self.library.used.add(found.name)
+            try:
+                roots = documents(found.text, found.name)
+            except YamlError:
+                roots = []
+            source, root = found, roots[0] if roots else Node("map", 0, 0)
+        key = f"{source.name}:{wanted}"
+        if key in seen or f"{self.source.name}:{name}" == key or len(seen) > _MOST_EXTENDS:
+            self.ledger.refuse(
+                "adopt-source-unreadable", extends.span(self.source.name), "services extend each other in a circle",
+                "remove one extends; docker compose refuses the file too",
+            )  # fmt: skip
+            return None
+        services = root.get("services")
+        base = services.fields().get(wanted) if services is not None else None
+        if base is None:
+            self.ledger.warn(
+                "adopt-file-missing", extends.span(self.source.name),
+                f"this service extends {leaks.shown(wanted)}, which no source has",
+                "name the file with it among the sources",
+            )  # fmt: skip
+            return fields
+        reader = self if source is self.source else _Compose(source, self.library, self.ledger, root)
+        below = reader._extended(wanted, base, [*seen, key])
+        if below is None:
+            return None
+        return _merged(below, fields)
+
+    def _image(self, fields: dict[str, Node]) -> Word | None:
+        node = fields.get("image")
+        return self._word(node) if node is not None and node.kind == "text" else None
+
+    def _text(self, node: Node | None) -> str:
+        return self._word(node).text if node is not None and node.kind == "text" else ""
+
+    def _word(self, node: Node) -> Word:
+        text, holes = self._filled(node.text, node)
+        if "$" not in node.text:
+            return Word(text, node.span(self.source.name), holes)
+        lone = _VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
+        name = (lone[1] or lone[4] or "") if lone is not None else ""
+        return Word(text, node.span(self.source.name), holes, name)
+
+    def _filled(self, text: str, node: Node) -> tuple[str, tuple[str, ...]]:
+        holes: list[str] = []
+
+        def variable(found: re.Match[str]) -> str:
+            if found[0] == "$$":
+                return "$"
+            name = found[1] or found[4]
+            known = self.values.get(name)
+            operator, other = found[2] or "", found[3] or ""
+            if known is not None and (known.text or not operator.startswith(":")):
+                if operator.endswith("+"):
+                    return other
+                holes.extend(known.holes)
+                return known.text
+            if operator.endswith("-"):
+                return _VARIABLE.sub(variable, other) if "$" in other and len(other) < 500 else other
+            if operator.endswith("+"):
+                return ""
+            hole = "${" + name + "}"
+            holes.append(hole)
+            if name not in self.asked:
+                self.asked.add(name)
+                self.ledger.remark(
+                    "adopt-value-unknown", node.span(self.source.name), f"no source gives {name} a value",
+                    "name the .env file beside the Compose file among the sources",
+                )  # fmt: skip
+            return hole
+
+        filled = _VARIABLE.sub(variable, text) if "$" in text else text
+        holes += [hole for hole in holes_in(filled) if hole not in holes]
+        return filled, tuple(dict.fromkeys(holes))
+
+    def _words(self, node: Node | None) -> list[Word]:
+        """A command: a list of words, or a text that is cut into words as a shell does, without comments."""
+        if node is None:
+            return []
+        if node.kind == "list":
+            return [self._word(item) for item in node.items if item.kind == "text"]
+        text = self._word(node)
+        origin = self.library.sources.get(node.source, self.source)
+        raw = origin.text[node.start : node.end]
+        place = 0
+        found = []
+        for match in _spaced_holes(text.text):
+            piece = match
+            word = _unquoted(piece)
+            at, end, name = _place_of(piece, raw, place)
+            place = end
+            span = Span(origin.name, node.start + at, node.start + end) if end > at else text.span
+            found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name))
+        return found
+
+    def _environment(self, fields: dict[str, Node]) -> tuple[dict[str, Word], dict[str, tuple[str, str]]]:
+        variables: dict[str, Word] = {}
+        secrets: dict[str, tuple[str, str]] = {}
+        files = fields.get("env_file")
+        if files is not None:
+            for item in files.items if files.kind == "list" else [files]:
+                path = item if item.kind == "text" else item.get("path")
+                required = item.get("required") if item.kind == "map" else None
+                if path is None:
+                    continue
+                source = self.library.find(path.text, self.source.name)
+                if source is None:
+                    if not (required is not None and required.text == "false") and not (
+                        secrets and "secret" in path.text
+                    ):
+                        missing(self._word(path), "the environment file", self.ledger)
+                    continue
+                read = environment(source.name, source.text)
+                variables |= read.variables
+                secrets |= read.secrets
+        node = fields.get("environment")
+        if node is not None and node.kind == "map":
+            for key, value in node.fields().items():
+                variables[key] = self._passed(key, value)
+        elif node is not None:
+            for item in node.texts():
+                word = self._word(item)
+                key, equals, _ = word.text.partition("=")
+                variables[key] = word.part(len(key) + 1) if equals else self._passed(key, item, bare=True)
+        return variables, secrets
+
+    def _passed(self, key: str, value: Node, bare: bool = False) -> Word:
+        """A variable with a value, or one that Compose passes on from its own environment."""
+        if value.kind == "text" and not value.empty and not bare:
+            return self._word(value)
+        if key in self.values:
+            return self.values[key]
+        hole = "${" + key + "}"
+        return Word(hole, value.span(self.source.name), (hole,))
+
+    def _mounts(self, node: Node | None) -> Iterator[Mount]:
+        for item in node.items if node is not None and node.kind == "list" else []:
+            if item.kind == "text":
+                found = mount(self._word(item).text)
+                if found is not None:
+                    yield found
+                continue
+            target, origin, kind = item.get("target"), item.get("source"), item.get("type")
+            if target is not None:
+                bind = kind is None or kind.text == "bind"
+                yield Mount(
+                    self._text(target).rstrip("/") or "/", self._text(origin).rstrip("/") if bind and origin else ""
+                )
+
+    def _ports(self, node: Node | None) -> Iterator[Published]:
+        for item in node.items if node is not None and node.kind == "list" else []:
+            if item.kind == "text":
+                text = self._word(item).text
+                if is_published(text):
+                    yield published(text)
+                continue
+            inside, outside = self._text(item.get("target")), self._text(item.get("published"))
+            address = self._text(item.get("host_ip"))
+            if inside.isdigit() and outside.isdigit():
+                yield Published("" if address == "0.0.0.0" else address, int(outside), int(inside))  # noqa: S104
+
+
+def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
+    """The fields of a service with others laid over them: lists and maps of these keys add up."""
+    merged = {**below, **above}
+    for key in ("environment", "volumes", "ports", "env_file"):
+        if key in below and key in above and below[key].kind == above[key].kind:
+            both = Node(above[key].kind, above[key].start, above[key].end, source=above[key].source)
+            both.items = [*below[key].items, *above[key].items]
+            both.pairs = [*below[key].pairs, *above[key].pairs]
+            merged[key] = both
+    return merged
+
+
+_RAW_WORD = re.compile(r"[^\s\"'>|]\S*")
+
+
+def _place_of(piece: str, raw: str, place: int) -> tuple[int, int, str]:
+    """Where a word stands in the text of a command, and the variable that it comes from; nowhere is an empty place."""
+    at = raw.find(piece, place)
+    following = _RAW_WORD.search(raw, place)
+    if following is not None and "$" in following[0] and (at < 0 or following.start() < at):
+        lone = _VARIABLE.fullmatch(following[0].rpartition("=")[2])
+        return following.start(), following.end(), (lone[1] or lone[4] or "") if lone is not None else ""
+    return (at, at + len(piece), "") if at >= 0 else (place, place, "")
+
+
+_HOLE_WITH_SPACES = re.compile(r"<[A-Za-z][^<>\n]{0,80}>")
+
+
+def _spaced_holes(text: str) -> Iterator[str]:
+    """The words of a command; a placeholder with spaces, such as <YOUR ARB RPC>, is one word."""
+    kept = _HOLE_WITH_SPACES.sub(lambda found: found[0].replace(" ", "\x00"), text)
+    for match in _WORD.finditer(kept):
+        yield match[0].replace("\x00", " ")
+
+
+def _unquoted(text: str) -> str:
+    if not re.search(r"[\"'\\]", text):
+        return text
+
+    def one(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            return re.sub(r"\\([\"\\$`\n])", r"\1", found[1])
+        return next(group for group in (found[2], found[3], found[4]) if group is not None)
+
+    return _PIECE.sub(one, text)

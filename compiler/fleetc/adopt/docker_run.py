@@ -1,0 +1,188 @@
+"""Reads the arguments of `docker run`: the container of a node.
+
+In: the words behind `run`. Out: a `Process`, or None where the image is no node's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from fleetc.adopt.env_files import environment
+from fleetc.adopt.flags import TYPES
+from fleetc.adopt.library import Library
+from fleetc.adopt.reading import missing
+from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
+from fleetc.places.diagnostic import Span
+
+_SWITCHES = frozenset(
+    {
+        "detach", "interactive", "tty", "rm", "privileged", "init", "read-only", "publish-all", "no-healthcheck",
+        "oom-kill-disable", "quiet", "disable-content-trust", "sig-proxy", "help",
+    }
+)  # fmt: skip
+_SHORT_SWITCHES = frozenset("ditPq")
+_IMAGE = re.compile(r"(?:^|/)(?:go-)?livepeer(?:[:@]|$)")
+
+
+def names_node(image: str) -> bool:
+    """Whether an image is one of the node by its name."""
+    return bool(_IMAGE.search(image))
+
+
+def docker_process(
+    words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger, library: Library | None = None
+) -> Process | None:
+    """The process of a container; `library` has the files with variables that it names."""
+    options, place = _options(words)
+    if place >= len(words):
+        return None
+    image, arguments = words[place], words[place + 1 :]
+    entry = next((word.text for name, word in options if name == "entrypoint"), "")
+    first = arguments[0].text.lstrip("-").partition("=")[0] if arguments else ""
+    if not names_node(image.text) and not (first in TYPES and arguments[0].text.startswith("-")):
+        return None
+    if entry and not entry.endswith("livepeer"):
+        return None
+    for name, word in options:
+        _account(name, word, ledger)
+    ledger.note(image.span, image.text, Fate.UNDERSTOOD, "image of the node, and its release")
+    values: dict[str, list[Word]] = {}
+    for name, word in options:
+        values.setdefault(name, []).append(word)
+    network = values["network"][-1].text if "network" in values else "bridge"
+    name = values["name"][-1].text if "name" in values else ""
+    return Process(
+        name=name,
+        span=span,
+        words=tuple(arguments),
+        variables={
+            **_of_files(values.get("env-file", []), library, ledger),
+            **_environment(values.get("env", []), variables),
+        },
+        runtime="docker",
+        image=image,
+        user="root",
+        home="/root",
+        network="host" if network == "host" else "bridge",
+        mounts=tuple(_mounts(values)),
+        published=tuple(published(word.text) for word in values.get("publish", []) if _PORT.fullmatch(word.text)),
+        peers=tuple(dict.fromkeys(filter(None, (name, *(w.text for w in values.get("hostname", [])))))),
+    )
+
+
+def _options(words: list[Word]) -> tuple[list[tuple[str, Word]], int]:
+    """The options with their values, and where the image stands."""
+    short = {"e": "env", "v": "volume", "p": "publish", "u": "user", "w": "workdir", "h": "hostname", "l": "label",
+             "m": "memory", "c": "cpu-shares", "a": "attach"}  # fmt: skip
+    found: list[tuple[str, Word]] = []
+    place = 0
+    while place < len(words) and words[place].text.startswith("-"):
+        word = words[place]
+        place += 1
+        if word.text.startswith("--"):
+            name, equals, _ = word.text[2:].partition("=")
+            name = {"net": "network"}.get(name, name)
+            if equals:
+                found.append((name, word.part(len(word.text[2:].partition("=")[0]) + 3)))
+            elif name in _SWITCHES:
+                found.append((name, Word("", word.span)))
+            elif place < len(words):
+                found.append((name, words[place]))
+                place += 1
+            continue
+        letters = word.text[1:]
+        while letters and letters[0] in _SHORT_SWITCHES:
+            found.append((letters[0], Word("", word.span)))
+            letters = letters[1:]
+        if letters:
+            name = short.get(letters[0], letters[0])
+            if len(letters) > 1:
+                value = word.part(word.text.index(letters) + 1)
+                found.append((name, Word(value.text.removeprefix("="), value.span, value.holes)))
+            elif place < len(words):
+                found.append((name, words[place]))
+                place += 1
+    return found, place
+
+
+_WHY = {
+    "env": "a variable of the process", "volume": "where paths of the container are on the host",
+    "mount": "where paths of the container are on the host", "publish": "which ports the host publishes",
+    "network": "whether the container has a network of its own", "name": "name of the node",
+    "hostname": "a name that other containers use", "gpus": "whether the container sees GPUs",
+    "entrypoint": "the program",
+}  # fmt: skip
+
+
+def _account(name: str, word: Word, ledger: Ledger) -> None:
+    shown = f"--{name}" if len(name) > 1 else f"-{name}"
+    if name in _WHY:
+        ledger.note(word.span, shown, Fate.UNDERSTOOD, _WHY[name])
+    elif name == "env-file":
+        ledger.note(word.span, shown, Fate.UNDERSTOOD, "a file with variables of the process")
+    else:
+        ledger.note(word.span, shown, Fate.DROPPED, "fleetc decides how containers of nodes run")
+
+
+def _of_files(words: Iterable[Word], library: Library | None, ledger: Ledger) -> dict[str, Word]:
+    found: dict[str, Word] = {}
+    for word in words:
+        source = library.find(word.text, word.span.source) if library is not None else None
+        if source is None:
+            missing(word, "the environment file", ledger)
+        else:
+            found |= environment(source.name, source.text).variables
+    return found
+
+
+def _environment(words: Iterable[Word], variables: dict[str, Word]) -> dict[str, Word]:
+    found: dict[str, Word] = {}
+    for word in words:
+        name, equals, _ = word.text.partition("=")
+        if equals:
+            found[name] = word.part(len(name) + 1)
+        elif name in variables:
+            found[name] = variables[name]
+        else:
+            found[name] = Word("${" + name + "}", word.span, ("${" + name + "}",))
+    return found
+
+
+_PORT = re.compile(r"(?:(?P<address>\[[0-9a-fA-F:]+\]|[0-9.]+):)?(?P<port>[0-9]{1,5}):(?P<inside>[0-9]{1,5})(?:/tcp)?")
+
+
+def published(text: str) -> Published:
+    """A published port, of a text that `_PORT` matches."""
+    found = _PORT.fullmatch(text)
+    assert found is not None  # noqa: S101  # callers ask first
+    address = found["address"] or ""
+    return Published("" if address in ("0.0.0.0", "[::]") else address, int(found["port"]), int(found["inside"]))  # noqa: S104
+
+
+def is_published(text: str) -> bool:
+    """Whether a text is a published port in the short form."""
+    return _PORT.fullmatch(text) is not None
+
+
+def _mounts(values: dict[str, list[Word]]) -> Iterable[Mount]:
+    for word in values.get("volume", []):
+        found = mount(word.text)
+        if found is not None:
+            yield found
+    for word in values.get("mount", []):
+        pairs = dict(item.partition("=")[::2] for item in word.text.split(","))
+        inside = pairs.get("target") or pairs.get("destination") or pairs.get("dst") or ""
+        outside = pairs.get("source") or pairs.get("src") or ""
+        if inside:
+            yield Mount(inside.rstrip("/") or "/", outside.rstrip("/") if outside[:1] in "/.~" else "")
+
+
+def mount(text: str) -> Mount | None:
+    """A volume in the short form: outside:inside:options. A name instead of a path is a volume that Docker keeps."""
+    outside, colon, rest = text.partition(":")
+    inside = rest.partition(":")[0]
+    if not colon:
+        return Mount(outside.rstrip("/"), "") if outside.startswith("/") else None
+    path = outside[:1] in ("/", ".", "~") or outside.startswith("$")
+    return Mount(inside.rstrip("/") or "/", (outside.rstrip("/") or "/") if path else "")

@@ -1,0 +1,223 @@
+"""The state of filling one node table: what is said, what is asked, and what happened to each setting.
+
+In: a running process and the session. Out: the table, and an account of every setting that `nodes.py` and the files of
+the roles take, drop or ask about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, shown
+from fleetc.adopt.session import Session, Table
+from fleetc.adopt.words import Fate, Process, Word
+from fleetc.language.fields import check_path
+from fleetc.text import leaks
+from fleetc.toml.document import Source
+from fleetc.upstream import FLAGS
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What all nodes of the fleet agree about.
+
+    `services` are addresses of orchestrators with their names, `workers` the roles of those that name each.
+    """
+
+    network: str
+    services: Mapping[str, str]
+    signers: Mapping[str, str]
+    redeemers: Mapping[str, str]
+    peers: Mapping[tuple[str, str], Running]
+    processes: Mapping[str, Running]
+    workers: Mapping[str, frozenset[str]]
+
+    @property
+    def on_chain(self) -> bool:
+        """Whether the fleet is paid on a chain."""
+        return self.network != "offchain"
+
+
+@dataclass
+class Filling:
+    """One node on its way into the spec."""
+
+    session: Session
+    running: Running
+    facts: Facts
+    table: Table
+    done: set[str] = field(default_factory=set)
+
+    @property
+    def process(self) -> Process:
+        """The process of the source."""
+        return self.running.process
+
+    def has(self, flag: str) -> bool:
+        """Whether a flag is set, and nothing has taken it yet."""
+        return flag in self.running.settings and flag not in self.done
+
+    def take(self, flag: str, where: str) -> None:
+        """Account for a setting that the spec has now."""
+        self.done.add(flag)
+        if flag in self.running.settings:
+            word = self.running.word(flag)
+            self.session.ledger.note(word.span, shown(flag, word.text), Fate.UNDERSTOOD, where)
+
+    def drop(self, flag: str, why: str, reason: bool = True) -> None:
+        """Account for a setting that the spec does not have; `reason` if the compiled node differs by it."""
+        self.done.add(flag)
+        if flag in self.running.settings:
+            word = self.running.word(flag)
+            self.session.ledger.note(word.span, shown(flag, word.text), Fate.DROPPED, why)
+        if reason:
+            self.running.reasons[flag] = why
+
+    def mistake(self, code: str, flag: str, message: str, help: str) -> None:
+        """Account for a setting that is a mistake today, and that the spec does not have."""
+        self.done.add(flag)
+        word = self.running.word(flag)
+        self.session.ledger.mistake(code, word.span, shown(flag, word.text), message, help)
+        self.running.reasons[flag] = message
+
+    def say(self, key: str, value: Any, note: str = "") -> None:
+        """Give a field of the table a value; a dotted key is a field of a table within."""
+        place = self.table.values
+        *above, last = key.split(".")
+        for part in above:
+            place = place.setdefault(part, {})
+        place[last] = value
+        if note:
+            self.table.notes[key] = note
+
+    def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
+        """Leave a question where a value is not known; `warn` unless something else already has."""
+        self.table.ask(f"TODO {key} = {example}: {words}")
+        if flag:
+            self.done.add(flag)
+            self.running.reasons[flag] = f"a question is left: {words}"
+            if flag in self.running.settings:
+                word = self.running.word(flag)
+                text = f"{words}; asked with a TODO at {key}"
+                self.session.ledger.note(word.span, shown(flag, word.text), Fate.DROPPED, text, "adopt-value-unknown")
+                if not warn:
+                    return
+                self.session.ledger.warn(
+                    "adopt-value-unknown", word.span, f"the value of -{flag} is not in the sources",
+                    f"write {key} where the spec has its TODO line",
+                )  # fmt: skip
+
+    def unknown(self, flag: str, key: str) -> bool:
+        """Whether the value of a setting has holes; then a question stands in its place."""
+        word = self.running.word(flag)
+        if not word.holes:
+            return False
+        if FLAGS[flag].secret:
+            self.ask(key, "only who runs the command knows it", flag)
+        else:
+            self.ask(key, f"the source says {leaks.shown(word.text[:80])}", flag)
+        return True
+
+    def hidden(self, flag: str, key: str) -> dict[str, str] | None:
+        """A reference for a setting that is a secret: a file on the host, a variable of who deploys, or one made up.
+
+        None where it is a file that no source places on the host; then a question is left at `key`, if there is one.
+        """
+        word, process = self.running.word(flag), self.process
+        known = process.secrets.get(FLAGS[flag].env)
+        if known is not None and word.text == known[1]:
+            return {known[0]: known[1]}
+        variable = hole_variable(word)
+        if variable:
+            return {"env": variable}
+        if flag in PATH_OR_TEXT and looks_like_path(word.text):
+            path = self.host_path(word.text)
+            if path is not None:
+                return {"host_file": path}
+            if key:
+                self.ask(key, "its file, by the path on the host", example='{ host_file = "/etc/livepeer/..." }')
+            return None
+        name = word.variable or f"{self.running.name}_{_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
+        if word.holes:
+            return {"env": name}
+        return self.session.secret(word, name, f"the value of -{flag}")
+
+    def host_path(self, path: str) -> str | None:
+        """The path on the host of a path that the process sees; None where no source says it."""
+        return host_path(self.process, path)
+
+    def document(self, flag: str) -> Source | None:
+        """The text that a setting names or holds."""
+        word = self.running.word(flag)
+        return self.session.library.find(word.text, self.process.span.source) if looks_like_path(word.text) else None
+
+
+_VARIABLES = {
+    "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
+    "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
+    "kafkaPassword": "KAFKA_PASSWORD", "metadataQueueUri": "QUEUE_URI",
+}  # fmt: skip
+
+
+def hole_variable(word: Word) -> str:
+    """The variable whose value a word is, and nothing else; "" for any other word."""
+    if len(word.holes) != 1 or word.holes[0] != word.text:
+        return ""
+    name = word.text.strip("${}<> ").removeprefix("env:").replace(" ", "_").replace("-", "_")
+    if not name.replace("_", "").isalnum() or not name.isascii() or name[0].isdigit():
+        return ""
+    return name.upper()
+
+
+def home_of(process: Process) -> str:
+    """The home of the user that a process runs as; "" where no source says it."""
+    if process.home:
+        return process.home
+    if process.user:
+        return "/root" if process.user == "root" else f"/home/{process.user}"
+    return ""
+
+
+def normal(path: str) -> str:
+    """An absolute path without empty and single-dot parts; two dots stay, because they may go through a link."""
+    return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def plain_path(path: str) -> str | None:
+    """An absolute path in the form of a spec; None for one that no spec can have."""
+    if not path.startswith("/"):
+        return None
+    text = normal(path)
+    try:
+        return check_path(text)
+    except PydanticCustomError:
+        return None
+
+
+def host_path(process: Process, path: str) -> str | None:
+    """The path on the host of a path that a process sees; None where no source says it."""
+    if path.startswith("~/"):
+        home = home_of(process)
+        if not home:
+            return None
+        path = f"{home}/{path[2:]}"
+    if not path.startswith("/"):
+        if process.runtime == "docker" or not process.directory:
+            return None
+        path = f"{process.directory}/{path.removeprefix('./')}"
+    if process.runtime != "docker":
+        return plain_path(path)
+    inside = normal(path)
+    best = None
+    for mount in process.mounts:
+        if (inside == mount.inside or inside.startswith(f"{mount.inside.rstrip('/')}/")) and (
+            best is None or len(mount.inside) > len(best.inside)
+        ):
+            best = mount
+    if best is None or not best.outside.startswith("/"):
+        return None
+    return plain_path(best.outside + inside[len(best.inside.rstrip("/")) :])

@@ -1,0 +1,82 @@
+"""How the node completes the addresses that it listens on and calls.
+
+In: a role and the text of a flag. Out: host and port, "*" for all interfaces; or None for what no node listens on.
+Source: the node's source code at release v0.9.1, cmd/livepeer/starter/starter.go.
+"""
+
+from __future__ import annotations
+
+import re
+
+LOOPBACK = "127.0.0.1"
+HTTP = {"gateway": 9935, "orchestrator": 8935, "remote-signer": 8935, "redeemer": 8935}
+CLI = {"gateway": 5935, "orchestrator": 7935, "transcoder": 6935, "ai-worker": 4935, "remote-signer": 3935}
+RTMP = 1935
+SERVICE_PORT = 8935
+_ANY = ("", "0.0.0.0", "*")  # noqa: S104  # what people write for all interfaces
+
+Listener = tuple[str, int]
+
+
+def completed(text: str, host: str, port: int) -> str:
+    """host:port from what is given: nothing, a port behind a colon, a host, or both."""
+    if not text:
+        return f"{host}:{port}"
+    if text.startswith(":"):
+        return host + text
+    return text if ":" in text else f"{text}:{port}"
+
+
+def split(text: str) -> Listener | None:
+    """Host and port of a completed address."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535 or "/" in host:
+        return None
+    if ":" in host and not (host.startswith("[") and host.endswith("]")):
+        return None
+    return ("*" if host in _ANY else host), int(port)
+
+
+def written(listener: Listener) -> str:
+    """A listener as a spec has it."""
+    host, port = listener
+    return f"{'0.0.0.0' if host == '*' else host}:{port}"  # noqa: S104  # an address that a source has
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only the machine itself reaches a host."""
+    return host in ("localhost", "[::1]", "::1") or host.startswith("127.")
+
+
+def http_listener(role: str, text: str, service: str) -> tuple[str, Listener | None]:
+    """Scheme and listener of -httpAddr; an orchestrator without one listens at the port of its service address."""
+    scheme, text = ("", text) if "://" not in text else (text.partition("://")[0], text.partition("://")[2])
+    if role == "orchestrator":
+        return scheme, split(completed(text.rstrip("/"), "", service_port(service)))
+    return scheme, split(completed(text, LOOPBACK, HTTP.get(role, SERVICE_PORT)))
+
+
+def cli_listener(role: str, text: str) -> Listener | None:
+    """The administration listener; a redeemer and a reward caller have no default, and take port 80 everywhere."""
+    if role not in CLI and not text:
+        return "*", 80
+    return split(completed(text, LOOPBACK, CLI.get(role, 80)))
+
+
+def service_port(service: str) -> int:
+    """The port of a service address, or the usual one."""
+    parts = split(service.partition("://")[2] if "://" in service else service)
+    return parts[1] if parts else SERVICE_PORT
+
+
+def orchestrator_url(text: str) -> str:
+    """One item of -orchAddr as the node completes it, without a final slash."""
+    text = text.strip()
+    if "://" in text:
+        return text.rstrip("/")
+    return f"https://{text if ':' in text else f'{text}:{SERVICE_PORT}'}".rstrip("/")
+
+
+def service_url(text: str) -> str:
+    """-serviceAddr as the node completes it."""
+    return (text if text.startswith(("http://", "https://")) else f"https://{text}").rstrip("/")

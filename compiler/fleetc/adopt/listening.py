@@ -1,0 +1,78 @@
+"""Says in the spec where a node listens: administration, HTTP of helpers, and listeners of containers on their host.
+
+In: a `Filling`. Out: its fields for listeners, and what is exposed today.
+"""
+
+from __future__ import annotations
+
+from fleetc.adopt.filling import Filling
+from fleetc.adopt.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
+from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
+from fleetc.text import leaks
+
+
+def open_listener(work: Filling, flag: str, listener: Listener | None, what: str) -> Listener | None:
+    """Where a listener of a container is on the host: fleetc gives containers the network of the host."""
+    process = work.process
+    if listener is None or process.network == "host":
+        return listener
+    host, port = listener
+    published = next((p for p in process.published if p.inside == port), None)
+    own = host in process.peers
+    if is_loopback(host):
+        work.running.reasons.setdefault(flag, f"nobody outside the container reaches its loopback {what} today")
+        return LOOPBACK, port
+    reason = "fleetc runs containers in the network of the host, where the container's own name leads nowhere"
+    if published is None:
+        work.running.reasons.setdefault(flag, f"{reason}; the port is not published, so it is on loopback")
+        return LOOPBACK, port
+    address = published.address or "*"
+    if own or (address, published.port) != listener:
+        work.running.reasons.setdefault(flag, f"{reason}; this is where the host publishes the port")
+    return address, published.port
+
+
+def cli(work: Filling) -> None:
+    """The administration listener."""
+    running = work.running
+    text = running.text("cliAddr")
+    if work.has("cliAddr") and work.unknown("cliAddr", "cli"):
+        return
+    listener = open_listener(work, "cliAddr", cli_listener(running.role, text), "administration listener")
+    if listener is None:
+        work.mistake("adopt-value-invalid", "cliAddr", "the node cannot listen there", 'write "127.0.0.1:7935"')
+        return
+    default = CLI_LISTENERS[running.table]
+    if not text and running.role in ("redeemer", "reward"):
+        running.reasons["cliAddr"] = "the node would listen on port 80 of all interfaces; fleetc keeps it on loopback"
+        return
+    work.take("cliAddr", "cli")
+    if written(listener) != str(default):
+        work.say("cli", written(listener))
+    if not is_loopback(listener[0]):
+        work.say("cli_exposed", True)
+        work.table.ask(
+            f'TODO cli = "127.0.0.1:{listener[1]}" and no cli_exposed: everybody who reaches this port can move funds'
+        )
+        word = running.word("cliAddr") if text else None
+        if word is not None:
+            work.session.ledger.mistake(
+                "adopt-listener-exposed", word.span, f"-cliAddr={leaks.shown(word.text)}",
+                "the administration listener is reachable from outside, and asks nobody for a password",
+                f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel',
+            )  # fmt: skip
+
+
+def helper_http(work: Filling) -> None:
+    """The listener of a signer or a redeemer."""
+    running = work.running
+    if work.has("httpAddr") and work.unknown("httpAddr", "http"):
+        return
+    _, listener = http_listener(running.role, running.text("httpAddr"), "")
+    listener = open_listener(work, "httpAddr", listener, "listener")
+    if listener is None:
+        work.ask("http", "the node cannot listen where the source says", "httpAddr", '"127.0.0.1:8935"')
+        return
+    work.take("httpAddr", "http")
+    if written(listener) != str(HELPER_HTTP):
+        work.say("http", written(listener))

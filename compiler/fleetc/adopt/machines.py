@@ -1,0 +1,99 @@
+"""The hosts of an adopted fleet: where they are, and how nodes run on them.
+
+In: the nodes, and hosts that inventories or people name. Out: tables of hosts in the session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fleetc.adopt.listeners import split
+from fleetc.adopt.reading import Running
+from fleetc.adopt.session import Session, Table
+from fleetc.language.quantities import QuantityError, parse_host
+from fleetc.text import leaks
+
+_PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
+
+
+def add_hosts(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
+    """A table for each host: from an inventory, else from what its nodes say about it."""
+    for one in found:
+        if one.host in session.hosts:
+            continue
+        known = inventory.get(one.process.host) or inventory.get(one.host)
+        here = [other for other in found if other.host == one.host]
+        session.hosts[one.host] = _host(one.host, here, known, session)
+
+
+def _host(name: str, here: list[Running], known: Table | None, session: Session) -> Table:
+    table = Table(dict(known.values) if known else {}, origin=known.origin if known else "")
+    public = next((p for p in map(_public, here) if p), "")
+    if "address" not in table.values:
+        if public:
+            table.values["address"] = public
+            table.ask("TODO address: is this also where you log in?")
+        else:
+            table.ask('TODO address = "203.0.113.10": where you log in; no source says it')
+    if public and "public" not in table.values:
+        table.values["public"] = public
+    runtimes = Counter(one.process.runtime for one in here)
+    runtime = "docker" if runtimes["docker"] else "systemd"
+    table.values["runtime"] = runtime
+    if len(runtimes) > 1:
+        other = next(one for one in here if one.process.runtime != runtime)
+        session.ledger.warn(
+            "adopt-runtimes-differ", other.process.span,
+            "this node runs without a container and others of its host run in one; fleetc runs all of a host alike",
+            f"they become containers; or give it a host of its own, with NAME={leaks.shown(other.process.span.source)}",
+        )  # fmt: skip
+        for one in here:
+            if one.process.runtime != runtime:
+                one.process = replace(one.process, runtime=runtime)
+    if runtime == "systemd":
+        _systemd_host(table, here)
+    return table
+
+
+def _public(one: Running) -> str:
+    """The public name or address of a node's host, as its service address has it."""
+    if one.role != "orchestrator" or not one.text("serviceAddr") or one.word("serviceAddr").holes:
+        return ""
+    text = one.text("serviceAddr")
+    text = text.partition("://")[2] if "://" in text else text
+    parts = split(text)
+    host = parts[0] if parts else text
+    try:
+        plain = str(parse_host(host.strip("[]")))
+    except QuantityError:
+        return ""
+    if plain.startswith(_PRIVATE) or "." not in plain or plain in ("localhost", "*"):
+        return ""
+    return plain
+
+
+def _systemd_host(table: Table, here: list[Running]) -> None:
+    users = [one.process.user for one in here if one.process.user]
+    if users and "node_user" not in table.values and users[0] != "livepeer":
+        table.values["node_user"] = users[0]
+    programs = [one.process.program for one in here if one.process.program.startswith("/")]
+    if (
+        programs
+        and "binary" not in table.values
+        and "build" not in table.values
+        and programs[0] != "/usr/local/bin/livepeer"
+    ):
+        table.values["binary"] = programs[0]
+
+
+def add_idle_hosts(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
+    """Hosts of an inventory that run no node stay: a rollout knows them then."""
+    used = {one.process.host for one in found} | {one.host for one in found}
+    for name, table in inventory.items():
+        if name in used or not inventory:
+            continue
+        free = session.name_for(name, "host", set(session.hosts))
+        table.values.setdefault("runtime", "systemd")
+        session.hosts[free] = table

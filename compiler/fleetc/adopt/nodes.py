@@ -1,0 +1,382 @@
+"""Fills the table of a node from the settings that its process has today.
+
+In: a `Filling`. Out: its table, complete but for questions. What every node has is here; `buying.py` has gateways and
+signers, `selling.py` orchestrators and workers. What nothing decides about goes by the rows of `language/rows.py`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from fleetc.adopt import buying, selling
+from fleetc.adopt.filling import Filling, hole_variable, home_of, host_path
+from fleetc.adopt.flags import boolean
+from fleetc.adopt.listening import cli, helper_http
+from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret
+from fleetc.adopt.words import Fate, Process, Word
+from fleetc.language.fields import check_variable_name
+from fleetc.language.rows import READERS, UNREACHED
+from fleetc.text import leaks
+from fleetc.upstream import FLAGS
+
+_WORKERS = ("transcoders", "ai_workers")
+_OWN_MEANING = frozenset({"reward", "pricePerUnit", "httpIngest", "localVerify", "hevcDecoding", "minGasPrice"})
+"""Flags for which it counts that somebody set them, even to their default."""
+_HOST_PATHS = frozenset({"liveRunnerConfig", "verifierPath"})
+_CHAIN_FLAGS = ("ethUrl", "ethController", "ethAcctAddr", "ethKeystorePath", "ethPassword", "reward")
+_NOT_OURS = frozenset({"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "TERM", "HOSTNAME", "SHLVL"})
+
+
+def fill(work: Filling) -> None:
+    """Fill the whole table."""
+    running = work.running
+    work.say("host", running.host)
+    for flag in ("orchestrator", "transcoder", "aiWorker", "gateway", "broadcaster", "remoteSigner", "redeemer"):
+        work.done.add(flag)  # the account of roles is kept where they are read
+    behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
+    _network(work, behind_signer)
+    cli(work)
+    _data_dir(work)
+    if running.table not in _WORKERS:
+        _chain(work, behind_signer)
+    if running.table in ("gateways", "remote_signers"):
+        buying.fill(work, behind_signer)
+    elif running.table in ("orchestrators", *_WORKERS):
+        selling.fill(work)
+    elif running.table == "redeemers":
+        helper_http(work)
+    _rows(work)
+    _rest(work)
+    _complete(work)
+    _environment(work)
+
+
+def _network(work: Filling, behind_signer: bool) -> None:
+    running = work.running
+    if running.table in _WORKERS:
+        if running.on_chain:
+            work.drop("network", "a remote worker never talks to the chain, and fleetc says so")
+            for flag in ("ethController", "ethKeystorePath", "reward"):
+                running.reasons.setdefault(flag, "a remote worker never talks to the chain")
+        else:
+            work.take("network", "a remote worker is always off-chain")
+        for flag in _CHAIN_FLAGS:
+            if work.has(flag):
+                work.drop(flag, "a remote worker never talks to the chain")
+    elif behind_signer and running.on_chain:
+        work.drop("network", "behind a signer a gateway runs off-chain")
+        for flag in ("ethController", "ethKeystorePath", "reward", "localVerify"):
+            running.reasons.setdefault(flag, "behind a signer a gateway runs off-chain")
+    else:
+        work.take("network", "network of the fleet")
+
+
+def _data_dir(work: Filling) -> None:
+    running, process = work.running, work.process
+    flag = "dataDir"
+    if work.has(flag):
+        if work.unknown(flag, "data_dir"):
+            return
+        path = host_path(process, running.text(flag))
+    else:
+        home = home_of(process)
+        path = host_path(process, f"{home}/.lpData/{running.network}") if home else None
+    if path is None:
+        inside = running.text(flag) or f"/root/.lpData/{running.network}"
+        if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
+            work.drop(flag, "today it is inside the container, and gone with it")
+            for other in ("ethKeystorePath", "aiModelsDir"):
+                running.reasons.setdefault(other, running.reasons["dataDir"])
+            return
+        said = _where(process, inside)
+        work.ask("data_dir", f"{said}; without it the node begins with an empty one", flag, '"/path/on/the/host"')
+        running.reasons["dataDir"] = "the source does not say where it is on the host"
+        for other in ("ethKeystorePath", "aiModelsDir"):
+            running.reasons.setdefault(other, "it follows the data directory, which no source says")
+        return
+    work.take(flag, "data_dir")
+    if path != f"/var/lib/livepeer/{running.name}":
+        work.say("data_dir", path)
+    if process.runtime == "docker" and path != (running.text(flag) or f"/root/.lpData/{running.network}"):
+        running.reasons["dataDir"] = "a path has the same name inside and outside; this is the one on the host"
+        for other in ("ethKeystorePath", "aiModelsDir"):
+            running.reasons.setdefault(other, running.reasons["dataDir"])
+
+
+def _where(process: Process, path: str) -> str:
+    """Where a path of a process is that is none of the host, in words."""
+    if process.runtime != "docker":
+        return "today it is in ~/.lpData" if not path or "/.lpData/" in path else f"the source says {leaks.shown(path)}"
+    for mount in process.mounts:
+        if path == mount.inside or path.startswith(f"{mount.inside}/"):
+            if mount.outside:
+                return f"today it is {leaks.shown(mount.outside + path[len(mount.inside) :])}, seen from the source"
+            return "today it is in a volume; docker volume inspect says where"
+    return f"the source says {leaks.shown(path)}"
+
+
+def _chain(work: Filling, behind_signer: bool) -> None:
+    running, facts = work.running, work.facts
+    if not facts.on_chain or behind_signer or not running.on_chain:
+        why = "behind a signer a gateway runs off-chain, and has no account" if behind_signer else ""
+        why = why or "off-chain it does nothing"
+        for flag in _CHAIN_FLAGS:
+            if not work.has(flag):
+                continue
+            if why.startswith("off") and flag != "reward":
+                work.mistake(
+                    "adopt-setting-unread", flag, f"-{flag} does nothing off-chain", "remove it, or set -network"
+                )
+            else:
+                work.drop(flag, why)
+        return
+    work.take("ethUrl", "rpc of the fleet")
+    work.take("ethController", "controller of the fleet, or the node's own")
+    _wallet(work)
+
+
+def _wallet(work: Filling) -> None:
+    running, session, process = work.running, work.session, work.process
+    account = running.text("ethAcctAddr").lower()
+    holes = running.word("ethAcctAddr").holes if account else ()
+    keystore = running.text("ethKeystorePath")
+    data_dir = running.text("dataDir") or (f"{home_of(process)}/.lpData/{running.network}" if home_of(process) else "")
+    path = None
+    if keystore and not running.word("ethKeystorePath").holes:
+        path = host_path(process, keystore)
+    elif not keystore and data_dir:
+        path = host_path(process, f"{data_dir}/keystore")
+    key = account if account and not holes else f"{running.host} {keystore or data_dir}"
+    hint = {"gateways": "payer", "remote_signers": "payer"}.get(running.table, "earner")
+    name, wallet = session.wallet(key, hint)
+    work.say("wallet", name)
+    work.take("ethAcctAddr", f"wallets.{name}.address")
+    if account and not holes:
+        wallet.values.setdefault("address", running.text("ethAcctAddr"))
+    else:
+        words = "the source leaves it open" if account else "no source names it, so the node takes any key it finds"
+        wallet.ask(f'TODO address = "0x...": the account; {words}')
+        running.reasons["ethAcctAddr"] = f"a question is left: the account; {words}"
+    if path is None and "keystore" not in wallet.values:
+        wallet.ask('TODO keystore = "/path/on/the/host": the directory with the key file; no source says where it is')
+        running.reasons["ethKeystorePath"] = "a question is left: where the key file is on the host"
+    elif path is not None:
+        known = wallet.values.setdefault("keystore", path)
+        if known != path:
+            running.reasons["ethKeystorePath"] = "one wallet has one keystore directory on all hosts"
+        elif path != keystore and process.runtime == "docker":
+            running.reasons.setdefault("ethKeystorePath", "this is its path on the host")
+    work.done.add("ethKeystorePath")
+    work.take("ethKeystorePath", f"wallets.{name}.keystore")
+    _password(work, name, wallet.values, wallet.ask)
+    if running.table in ("gateways", "remote_signers"):
+        wallet.ask('TODO deposit = "0.5 ETH": what is set aside for tickets today; livepeer_cli shows it')
+        wallet.ask('TODO reserve = "0.3 ETH": what backs them today; livepeer_cli shows it')
+    work.done.add("reward")
+    if "reward" in running.settings:
+        work.take("reward", f"wallets.{name}.reward_by")
+
+
+def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> None:
+    flag = "ethPassword"
+    work.running.reasons.setdefault(flag, "a reference in the spec has the same password")
+    if work.has(flag) and work.running.text(flag):
+        reference = work.hidden(flag, "")
+        work.take(flag, f"wallets.{name}.password")
+        if reference is not None:
+            values.setdefault("password", reference)
+            return
+    elif work.has(flag):
+        work.take(flag, "empty, which the node takes for no password")
+    if "password" not in values:
+        work.running.reasons[flag] = "a question is left: where the password of the key file is"
+        ask('TODO password = { host_file = "/etc/livepeer/password" }: where the password of the key file is')
+    work.done.add(flag)
+
+
+def _rows(work: Filling) -> None:
+    """Plain settings."""
+    running = work.running
+    for flag, row in rows_of(running.table).items():
+        if not work.has(flag):
+            continue
+        word, field = running.word(flag), row.field
+        text = word.text
+        if takes_secret(row):
+            _secret_row(work, flag, field)
+            continue
+        if work.unknown(flag, field):
+            continue
+        known = FLAGS[flag]
+        if flag not in _OWN_MEANING and not work.process.ours and _is_default(flag, text):
+            work.take(flag, "the node's own default, so the spec leaves it out")
+            continue
+        if not text:
+            work.drop(flag, "an empty text is the node's word for unset", reason=False)
+            continue
+        if flag in _HOST_PATHS:
+            path = work.host_path(text)
+            if path is None:
+                work.ask(field, "its path on the host", flag, '"/path/on/the/host"')
+                continue
+            if path != text:
+                running.reasons[flag] = "this is its path on the host"
+            text = path
+        value = spec_value(row, text)
+        if value is None:
+            work.ask(field, f"a spec cannot have the value {leaks.shown(text[:60])} of -{known.name}", flag)
+            continue
+        work.say(field, value)
+        work.take(flag, field)
+
+
+def _secret_row(work: Filling, flag: str, field: str) -> None:
+    row = rows_of(work.running.table)[flag]
+    word = work.running.word(flag)
+    if not word.text:
+        work.drop(flag, "an empty text is the node's word for unset", reason=False)
+        return
+    if not word.holes and flag not in work.process.secrets:
+        plain = spec_value(row, word.text)
+        if plain is not None and leaks.find(word.text, flag) is None and FLAGS[flag].env not in work.process.secrets:
+            work.say(field, plain)
+            work.take(flag, field)
+            return
+    reference = work.hidden(flag, field)
+    if reference is None:
+        work.done.add(flag)
+        work.running.reasons[flag] = "a question is left: where this secret is on the host"
+        return
+    work.running.reasons.setdefault(flag, "a reference in the spec has the same value")
+    work.say(field, reference)
+    work.take(flag, field)
+
+
+def _is_default(flag: str, text: str) -> bool:
+    default = FLAGS[flag].default
+    if isinstance(default, bool):
+        return boolean(text) is default
+    return text == str(default)
+
+
+def _rest(work: Filling) -> None:
+    """What no field has: settings that the role does not read, and flags for extra_flags."""
+    running = work.running
+    readers = READERS[running.table]
+    for flag in sorted(running.settings):
+        if not work.has(flag):
+            continue
+        known, word = FLAGS[flag], running.word(flag)
+        if flag in UNREACHED:
+            work.drop(flag, UNREACHED[flag], reason=False)
+        elif word.text == str(known.default).lower() or (not word.text and known.default == ""):
+            work.drop(flag, "the node's own default", reason=False)
+        elif not readers & known.roles or flag not in rows_of(running.table):
+            readers_ = " or ".join(sorted(known.roles))
+            work.mistake(
+                "adopt-setting-unread", flag, f"{_article(running.role)} does not read -{flag}",
+                f"remove it; only {_article(readers_)} reads it" if known.roles else "remove it",
+            )  # fmt: skip
+        elif word.holes:
+            work.ask(f"extra_flags.{flag}", f"the source says {leaks.shown(word.text[:60])}", flag)
+        else:
+            work.table.values.setdefault("extra_flags", {})[flag] = extra_value(flag, word.text)
+            work.done.add(flag)
+            work.session.ledger.note(word.span, f"-{flag}", Fate.KEPT, "no field sets it")
+
+
+def _article(role: str) -> str:
+    return f"{'an' if role[:1] in 'aeo' else 'a'} {role.replace('-', ' ').replace('ai ', 'AI ')}"
+
+
+def _complete(work: Filling) -> None:
+    """Leave out tables within that lack a key which they need, such as a broker without a topic."""
+    model = model_of(work.running.table)
+    for key, value in list(work.table.values.items()):
+        if not isinstance(value, dict) or key not in model.model_fields:
+            continue
+        inner = _inner_model(model, key)
+        if inner is None:
+            continue
+        lacking = [name for name, field in inner.model_fields.items() if field.is_required() and name not in value]
+        if lacking:
+            del work.table.values[key]
+            for flag, row in rows_of(work.running.table).items():
+                if row.parts[0] == key and flag in work.running.settings:
+                    work.running.reasons[flag] = f"it does nothing without {' and '.join(lacking)}"
+                    word = work.running.word(flag)
+                    work.session.ledger.mistake(
+                        "adopt-setting-unread", word.span, f"-{flag}",
+                        f"-{flag} does nothing without {' and '.join(lacking)}", "set those too, or remove it",
+                    )  # fmt: skip
+
+
+def _inner_model(model: Any, key: str) -> Any:
+    from typing import get_args
+
+    from pydantic import BaseModel
+
+    annotation = model.model_fields[key].annotation
+    kinds = (annotation, *get_args(annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _environment(work: Filling) -> None:
+    """Variables that are no settings of the node."""
+    for name, word in sorted(work.process.variables.items()):
+        if name.startswith("LP_"):
+            if not any(flag.env == name for flag in FLAGS.values()):
+                work.session.ledger.mistake("adopt-flag-unknown", word.span, name,
+                                            f"the node reads no variable {leaks.shown(name)}",
+                                            "remove it")  # fmt: skip
+            continue
+        _variable(work, name, word)
+
+
+@cache
+def _is_name(name: str) -> bool:
+    try:
+        check_variable_name(name)
+    except PydanticCustomError:
+        return False
+    return True
+
+
+_names_secret = cache(leaks.names_secret)
+"""Fleets have the same few variables in thousands of nodes."""
+
+
+def _variable(work: Filling, name: str, word: Word) -> None:
+    ledger = work.session.ledger
+    if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
+        ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
+        return
+    if not _is_name(name):
+        ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
+        return
+    known = work.process.secrets.get(name)
+    holed = hole_variable(word)
+    if known is not None:
+        work.table.values.setdefault("secret_environment", {})[name] = {known[0]: known[1]}
+    elif holed:
+        work.table.values.setdefault("secret_environment", {})[name] = {"env": holed}
+        work.running.reasons[f"env {name}"] = "its value is not in the sources"
+    elif word.holes:
+        work.ask(f"environment.{name}", "its value is not in the sources")
+        work.running.reasons[f"env {name}"] = "its value is not in the sources"
+    elif _names_secret(name) or leaks.find(word.text, name):
+        ledger.secrets.append(word.span)
+        variable = f"{work.running.name}_{name}".upper().replace("-", "_")
+        reference = work.session.secret(word, variable, f"the value of {name}")
+        work.table.values.setdefault("secret_environment", {})[name] = reference
+        work.running.reasons[f"env {name}"] = "a reference in the spec has the same value"
+    elif not word.text:
+        ledger.note(word.span, name, Fate.DROPPED, "it is empty")
+        work.running.reasons[f"env {name}"] = "an empty variable says nothing"
+        return
+    else:
+        work.table.values.setdefault("environment", {})[name] = word.text
+    ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")

@@ -1,0 +1,324 @@
+"""What a process does today: its role and its settings, and the mistakes that the node makes with them.
+
+In: a process of a source. Out: `Running`, or None where the node stops at its start. Each word of the command line and
+each line of a config file is accounted for, here or by whoever takes the setting into the spec.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fleetc.adopt.flags import (
+    Parsed,
+    Setting,
+    Wrong,
+    boolean,
+    effective,
+    environment_flags,
+    parse_config,
+    parse_words,
+    role_of,
+    value_of,
+)  # fmt: skip
+from fleetc.adopt.library import Library
+from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.language.rows import flag_called
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+from fleetc.upstream import FLAGS
+
+TABLES = {
+    "gateway": "gateways", "orchestrator": "orchestrators", "transcoder": "transcoders", "ai-worker": "ai_workers",
+    "remote-signer": "remote_signers", "redeemer": "redeemers", "reward": "reward_callers",
+}  # fmt: skip
+ROLE_FLAGS = ("redeemer", "remoteSigner", "orchestrator", "transcoder", "aiWorker", "broadcaster", "gateway")
+CHAIN_SIGNS = (
+    "ethUrl",
+    "ethAcctAddr",
+    "ethKeystorePath",
+    "ethPassword",
+    "pricePerUnit",
+    "maxPricePerUnit",
+    "ethOrchAddr",
+)
+OFFCHAIN = "offchain"
+PATH_OR_TEXT = ("orchSecret", "ethPassword", "FVfailGskey")
+"""Secrets that the node reads from a file, if their text is the path of one."""
+LONGEST_TEXT = 50_000
+"""Characters of a value; a line of a spec has at most 65,536."""
+
+
+@dataclass
+class Running:
+    """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs."""
+
+    process: Process
+    role: str
+    settings: dict[str, Setting]
+    reasons: dict[str, str] = field(default_factory=dict)
+    name: str = ""
+    host: str = ""
+
+    @property
+    def table(self) -> str:
+        """The table of the spec that it belongs to."""
+        return TABLES[self.role]
+
+    @property
+    def network(self) -> str:
+        """The network that it names; a node without one runs off-chain."""
+        return self.text("network") or OFFCHAIN
+
+    @property
+    def on_chain(self) -> bool:
+        """Whether it talks to a chain."""
+        return self.network != OFFCHAIN
+
+    def text(self, flag: str) -> str:
+        """The text of a flag; "" where nothing sets it."""
+        setting = self.settings.get(flag)
+        return setting.text if setting else ""
+
+    def on(self, flag: str) -> bool:
+        """Whether a bool flag is on."""
+        setting = self.settings.get(flag)
+        if setting is None:
+            return FLAGS[flag].default is True
+        return not setting.word.holes and boolean(setting.text)
+
+    def word(self, flag: str) -> Word:
+        """The text of a flag that is set, with its place."""
+        return self.settings[flag].word
+
+
+def looks_like_path(text: str) -> bool:
+    """Whether a text that may be a secret or a path is a path."""
+    return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
+
+
+def shown(flag: str, text: str) -> str:
+    """A flag and its value as the account may show them."""
+    known = FLAGS.get(flag)
+    if known is not None and known.secret:
+        return f"-{flag} (a secret, or where it is)"
+    return f"-{flag}={leaks.shown(text)}"
+
+
+def running(process: Process, library: Library, ledger: Ledger, otherwise: str = "") -> Running | None:
+    """Read the settings of a process; one that does not say its role has the role `otherwise`."""
+    parsed = parse_words(process.words)
+    _ignored(parsed, process, ledger)
+    config = _config(parsed, process, library, ledger)
+    found = effective(parsed, process.variables, config)
+    wrong_variables = _wrong_variables(process.variables)
+    for wrong in (*parsed.wrong, *(config.wrong if config else ()), *wrong_variables):
+        _wrong(wrong, ledger)
+    bad = {wrong.word.span for wrong in wrong_variables}
+    settings = {
+        flag: one for flag, one in found.settings.items() if one.source != "environment" or one.word.span not in bad
+    }
+    for flag in [flag for flag, one in settings.items() if len(one.text) > LONGEST_TEXT]:
+        ledger.mistake(
+            "adopt-value-invalid", settings[flag].word.span, f"-{flag}",
+            f"the value of -{flag} has more than {LONGEST_TEXT} characters, which no spec has",
+            "put it into a file, where the node reads one",
+        )  # fmt: skip
+        del settings[flag]
+    for flag in [flag for flag, one in settings.items() if visible(one.text) != one.text]:
+        ledger.mistake(
+            "adopt-value-invalid", settings[flag].word.span, f"-{flag}",
+            f"the value of -{flag} has a hidden character, which no spec may have", "type the value again",
+        )  # fmt: skip
+        del settings[flag]
+    for lost, winner in found.lost:
+        if lost.word.span == winner.word.span or lost.word.text == winner.word.text:
+            ledger.note(
+                lost.word.span, shown(lost.flag, lost.text), Fate.DROPPED, "said again elsewhere, in the same way"
+            )
+            continue
+        ledger.mistake(
+            "adopt-setting-overridden", lost.word.span, shown(lost.flag, lost.text),
+            f"the node does not use this value of -{lost.flag}: another one comes first",
+            f"the one that counts is that of the {_SOURCES[winner.source]}; remove this one",
+        )  # fmt: skip
+    on = {
+        flag: True
+        for flag in (*ROLE_FLAGS, "reward", "initializeRound")
+        if flag in settings and not settings[flag].word.holes and boolean(settings[flag].text)
+    }
+    for flag, setting in settings.items():
+        open_ = flag in PATH_OR_TEXT and looks_like_path(setting.text)
+        open_ = open_ or ("://" in setting.text and leaks.find(setting.text, flag) is None)  # an address without a key
+        if FLAGS[flag].secret and setting.text and not setting.word.holes and not open_:
+            ledger.secrets.append(setting.word.span)
+    role = role_of(on) or otherwise
+    if "config" in settings:
+        ledger.note(settings["config"].word.span, shown("config", settings["config"].text), Fate.UNDERSTOOD,
+                    "its settings are in the spec")  # fmt: skip
+        del settings["config"]
+    if not role:
+        ledger.refuse(
+            "adopt-role-missing", process.span, "no flag says what this node is, so it would not start",
+            "add -gateway, -orchestrator or the like to the command as it really is, or say it with --role",
+        )  # fmt: skip
+        return None
+    result = Running(process, role, settings)
+    _roles(result, on, ledger)
+    _network(result, ledger)
+    return result
+
+
+_SOURCES = {"flag": "command line", "environment": "environment", "file": "config file"}
+
+
+def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
+    if parsed.stopped_by is None:
+        return
+    stopper = parsed.stopped_by
+    behind = [word for word in parsed.ignored if word.text.startswith("-") and len(word.text) > 1]
+    at = next((i for i, word in enumerate(process.words) if word is stopper), 0)
+    before = process.words[at - 1].text.lstrip("-") if at else ""
+    hidden = _after_secret(process.words, at)
+    text = _NOT_SHOWN if hidden else leaks.shown(stopper.text)
+    switch = FLAGS.get(before)
+    if switch is not None and switch.type == "bool" and stopper.text.lower() in ("true", "false"):
+        message = f"-{before} takes no word behind it, so it is on, and the node reads nothing behind {stopper.text}"
+        advice = f"write -{before}={stopper.text}, if that is what you mean"
+    else:
+        message = f"the node stops reading at {text}: it is no flag, and everything behind it is lost"
+        advice = "remove it, or put the whole value in quotes"
+    lost = f", {len(behind)} flags among it" if behind else ""
+    for word in parsed.ignored:
+        hidden = hidden and not word.text.startswith("-")
+        if hidden:
+            ledger.secrets.append(word.span)
+        shown_ = _NOT_SHOWN if hidden else leaks.shown(word.text)
+        ledger.note(word.span, shown_, Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
+    ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice, "ignored from here on")
+
+
+_NOT_SHOWN = "a word that may be part of a secret"
+
+
+def _after_secret(words: tuple[Word, ...], at: int) -> bool:
+    """Whether a word follows the value of a flag that is a secret: it may be the rest of it."""
+    names = [
+        word.text.lstrip("-").partition("=")[0] for word in words[max(0, at - 2) : at] if word.text.startswith("-")
+    ]
+    return any(name in FLAGS and FLAGS[name].secret for name in names)
+
+
+def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) -> Parsed | None:
+    named = [one for one in parsed.given if one.flag == "config"]
+    word = named[-1].word if named else process.variables.get("LP_CONFIG")
+    if word is None or not word.text:
+        return None
+    source = library.find(word.text, process.span.source)
+    if source is None:
+        missing(word, "the config file", ledger)
+        return None
+    library.used.add(source.name)
+    config = parse_config(source.name, source.text)
+    if config.stopped_by is not None:
+        ledger.mistake(
+            "adopt-words-ignored", config.stopped_by.span, "a line of more than 64 KiB",
+            "the node stops reading its config file at a line of more than 64 KiB, without a word",
+            "shorten the line; what is behind it is not adopted either",
+        )  # fmt: skip
+    return config
+
+
+def missing(word: Word, what: str, ledger: Ledger) -> None:
+    """A file that a process needs, and that is none of the sources."""
+    name = posixpath.basename(word.text) or "it"
+    ledger.note(word.span, leaks.shown(word.text), Fate.DROPPED, f"{what} is none of the sources", "adopt-file-missing")
+    ledger.warn(
+        "adopt-file-missing", word.span, f"{what} is none of the sources, so what it says is not adopted",
+        f"copy {leaks.shown(name)} from the host and name it among the sources",
+    )  # fmt: skip
+
+
+def _wrong_variables(variables: Mapping[str, Word]) -> list[Wrong]:
+    """Variables of flags whose value the node cannot read."""
+    found = []
+    for name, word in environment_flags(variables):
+        if word.holes or name == "datadir":
+            continue
+        try:
+            value_of(FLAGS[name].type, word.text)
+        except ValueError:
+            found.append(Wrong(name, word, "invalid"))
+    return found
+
+
+def _wrong(wrong: Wrong, ledger: Ledger) -> None:
+    if wrong.kind == "unknown":
+        meant = flag_called(wrong.name)
+        advice = f"did you mean -{meant}?" if meant else "remove it, or look for its new name with livepeer -h"
+        text = f"the node has no flag {leaks.shown(wrong.name)}, and stops at its start"
+        ledger.mistake("adopt-flag-unknown", wrong.word.span, f"-{leaks.shown(wrong.name)}", text, advice)
+        return
+    kind = FLAGS[wrong.name].type
+    text = (
+        f"-{wrong.name} has no value, and the node stops at its start"
+        if wrong.kind == "missing"
+        else f"-{wrong.name} takes {_KINDS.get(kind, 'text')}, and the node stops at its start"
+    )
+    ledger.mistake("adopt-value-invalid", wrong.word.span, f"-{wrong.name}", text,
+                   f"write -{wrong.name}={_EXAMPLES.get(kind, 'VALUE')}, or remove it")  # fmt: skip
+
+
+_KINDS = {
+    "bool": "true or false", "int": "a whole number", "int64": "a whole number", "float": "a number",
+    "duration": "a time with a unit",
+}  # fmt: skip
+_EXAMPLES = {"bool": "true", "int": "10", "int64": "10", "float": "0.5", "duration": "500ms"}
+
+
+def _roles(found: Running, on: dict[str, bool], ledger: Ledger) -> None:
+    """Roles that the node passes over, because it has another one."""
+    works = {"transcoder", "aiWorker"} if found.role == "orchestrator" else set()
+    own = {"gateway", "broadcaster"} if found.role == "gateway" else {_FLAG_OF.get(found.role, "")}
+    for flag in ROLE_FLAGS:
+        if flag not in on or flag in works or flag in own:
+            continue
+        setting = found.settings.pop(flag)
+        ledger.mistake(
+            "adopt-role-ignored", setting.word.span, f"-{flag}",
+            f"the node is {_ARTICLES[found.role]} and passes over -{flag} without a word",
+            "run the other role in a process of its own",
+        )  # fmt: skip
+        found.reasons[flag] = "the node passes over this role"
+    for flag in ROLE_FLAGS:
+        if flag in found.settings:
+            ledger.note(found.word(flag).span, f"-{flag}", Fate.UNDERSTOOD, "the role of the node")
+
+
+_FLAG_OF = {
+    "orchestrator": "orchestrator", "transcoder": "transcoder", "ai-worker": "aiWorker",
+    "remote-signer": "remoteSigner", "redeemer": "redeemer",
+}  # fmt: skip
+_ARTICLES = {
+    "gateway": "a gateway", "orchestrator": "an orchestrator", "transcoder": "a transcoder",
+    "ai-worker": "an AI worker", "remote-signer": "a remote signer", "redeemer": "a redeemer",
+    "reward": "a reward caller",
+}  # fmt: skip
+
+
+def _network(found: Running, ledger: Ledger) -> None:
+    if "network" in found.settings or found.role in ("transcoder", "ai-worker"):
+        return
+    signs = [flag for flag in CHAIN_SIGNS if flag in found.settings]
+    if signs:
+        ledger.warn(
+            "adopt-network-missing", found.word(signs[0]).span,
+            f"without -network the node runs off-chain, and {_listed(signs)} do nothing",
+            "add -network=arbitrum-one-mainnet to the command if it should be paid, and adopt again",
+        )  # fmt: skip
+
+
+def _listed(flags: list[str]) -> str:
+    names = [f"-{flag}" for flag in flags]
+    return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")

@@ -1,0 +1,112 @@
+"""The report of an adoption: what became of every word of the sources, and what the spec changes.
+
+In: `Adopted` and its located diagnostics. Out: text, Markdown or JSON. Values that may be secrets are not in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fleetc.adopt.adoption import Adopted
+from fleetc.adopt.words import Entry, Fate
+from fleetc.messages.forms import AdoptionFormat
+from fleetc.messages.locate import Located
+from fleetc.text.encoders import plain_output, visible
+from fleetc.toml.document import LineMap
+
+_UNEXPLAINED = "no reason is known: look at it before you deploy"
+
+
+def reported(found: Adopted, form: AdoptionFormat, located: Sequence[Located]) -> str:
+    """The report in a form."""
+    if form is AdoptionFormat.json:
+        return json.dumps(_values(found, located), indent=2, ensure_ascii=False) + "\n"
+    return _markdown(found) if form is AdoptionFormat.markdown else plain_output("\n".join(_text(found))) + "\n"
+
+
+def _rows(found: Adopted) -> list[tuple[str, int, Entry]]:
+    """The account in the order of the sources, with lines."""
+    lines = {source.name: LineMap(source.text) for source in found.sources}
+    order = {source.name: index for index, source in enumerate(found.sources)}
+    rows = []
+    for entry in found.entries:
+        known = lines.get(entry.span.source)
+        line = known.position(entry.span.start)[0] if known is not None else 0
+        rows.append((entry.span.source, line, entry))
+    unique = list(dict.fromkeys(rows))
+    return sorted(unique, key=lambda row: (order.get(row[0], len(order)), row[2].span.start, row[1]))
+
+
+def _text(found: Adopted) -> Iterator[str]:
+    counts = Counter(entry.fate for _, _, entry in _rows(found))
+    yield "What became of each word:"
+    for name, line, entry in _rows(found):
+        code = f" [{entry.code}]" if entry.code else ""
+        yield f"  {name}:{line}: {visible(entry.shown)}: {entry.fate}: {visible(entry.words)}{code}"
+    yield "In sum: " + ", ".join(f"{counts[fate]} {fate}" for fate in Fate)
+    yield ""
+    yield f"What the spec changes, of {found.compared} settings:"
+    for one in found.differences:
+        yield f"  {one.node} -{one.flag}: {visible(one.today)} -> {visible(one.compiled)}: {one.reason or _UNEXPLAINED}"
+    if not found.differences:
+        yield "  nothing"
+
+
+def _markdown(found: Adopted) -> str:
+    lines = ["# Adopted", ""]
+    nodes = ", ".join(f"{node.name} ({node.role})" for node in found.nodes)
+    lines += [
+        f"Nodes: {_cell(nodes or 'none')}. {found.compared} settings compared, {len(found.differences)} differ.",
+        "",
+    ]
+    if found.differences:
+        lines += [
+            "## What the spec changes",
+            "",
+            "| Node | Setting | Today | Compiled | Why |",
+            "|---|---|---|---|---|",
+        ]
+        for one in found.differences:
+            cells = (one.node, f"-{one.flag}", one.today, one.compiled, one.reason or _UNEXPLAINED)
+            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+        lines.append("")
+    lines += ["## What became of each word", "", "| Place | Word | Fate | Where or why |", "|---|---|---|---|"]
+    for name, line, entry in _rows(found):
+        words = entry.words + (f" ({entry.code})" if entry.code else "")
+        lines.append("| " + " | ".join(map(_cell, (f"{name}:{line}", entry.shown, entry.fate, words))) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Text in a cell of a table: nothing of it is Markdown or HTML."""
+    plain = visible(text).replace("\n", " ")
+    for char in "\\`*_[]<>|#":
+        plain = plain.replace(char, f"\\{char}")
+    return plain.replace("&", "&amp;")
+
+
+def _values(found: Adopted, located: Sequence[Located]) -> dict[str, Any]:
+    return {
+        "spec": found.text,
+        "nodes": [
+            {"name": n.name, "table": n.table, "host": n.host, "source": n.process.span.source} for n in found.nodes
+        ],
+        "compared": found.compared,
+        "differences": [
+            {"node": d.node, "flag": d.flag, "today": d.today, "compiled": d.compiled, "reason": d.reason}
+            for d in found.differences
+        ],
+        "words": [
+            {"file": name, "line": line, "word": entry.shown, "fate": str(entry.fate), "why": entry.words,
+             **({"code": entry.code} if entry.code else {})}
+            for name, line, entry in _rows(found)
+        ],
+        "diagnostics": [
+            {"code": item.diagnostic.code, "severity": item.diagnostic.severity.name.lower(), "file": item.primary.file,
+             "line": item.primary.line, "message": item.diagnostic.message, "help": item.diagnostic.help}
+            for item in located
+        ],
+    }  # fmt: skip

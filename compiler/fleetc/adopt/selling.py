@@ -1,0 +1,394 @@
+"""Fills what orchestrators and remote workers have: service address, who works, prices, models, GPUs, secrets.
+
+In: a `Filling`. Out: its fields.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from fleetc.adopt import documents
+from fleetc.adopt.buying import orchestrator_named, pixels_of
+from fleetc.adopt.documents import DocumentError, ModelEntry
+from fleetc.adopt.filling import Filling, home_of, plain_path
+from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
+from fleetc.adopt.listening import open_listener
+from fleetc.adopt.reading import looks_like_path, missing, shown
+from fleetc.adopt.session import flag_price, price_text
+from fleetc.language.quantities import QuantityError, is_public_address, parse_host
+from fleetc.text import leaks
+from fleetc.upstream import NETWORKS
+
+_PRICES = ("pricePerUnit", "pixelsPerUnit", "pricePerGateway", "pricePerBroadcaster", "ticketEV", "maxFaceValue",
+           "autoAdjustPrice", "priceFeedAddr", "redeemerAddr", "ethOrchAddr", "blockPollingInterval")  # fmt: skip
+
+
+def fill(work: Filling) -> None:
+    """Fill the table of an orchestrator or a worker."""
+    running = work.running
+    if running.table == "orchestrators":
+        _work(work)
+        _service(work)
+        _listener(work)
+        _registry(work)
+        _redeemer(work)
+        _price(work)
+    else:
+        _orchestrator(work)
+        if running.table == "ai_workers" and running.text("serviceAddr"):
+            if not work.unknown("serviceAddr", "service"):
+                if running.text("serviceAddr") != running.name:
+                    work.say("service", running.text("serviceAddr"))
+                work.take("serviceAddr", "service")
+        elif running.table == "ai_workers":
+            running.reasons["serviceAddr"] = "a label of its own keeps workers from removing each other's containers"
+    _gpus(work)
+    if running.table != "transcoders":
+        _models(work)
+        _images(work)
+
+
+def _work(work: Filling) -> None:
+    """What an orchestrator sells, and where it is done."""
+    running = work.running
+    transcodes, runs_models = running.on("transcoder"), running.on("aiWorker")
+    lists, runners = (
+        bool(running.text("aiModels")),
+        running.on("useLiveRunners") or bool(running.text("liveRunnerConfig")),
+    )
+    workers = work.facts.workers.get(running.name, frozenset())
+    ai = runs_models or lists or runners or "ai-worker" in workers
+    video = transcodes or "transcoder" in workers
+    if not video and not ai:
+        video = True  # it waits for workers, and those of video are the usual ones
+    elif ai and not video and not runs_models and lists and running.text("pricePerUnit"):
+        video = True
+    work.say("mode", "dual" if ai and video else "ai" if ai else "video")
+    if video and transcodes is ("transcoder" in workers):
+        work.say("transcoding", "local" if transcodes else "remote")
+    if ai and not (runners and not lists) and runs_models is ("ai-worker" in workers):
+        work.say("ai_work", "local" if runs_models else "remote")
+    elif ai and runners and not lists and runs_models and "ai-worker" not in workers:
+        work.say("ai_work", "local")
+    remote = (video and not transcodes) or (ai and not runs_models and not (runners and not lists))
+    if (remote or (runners and not transcodes)) and not running.text("orchSecret"):
+        work.ask("secret", "what remote workers present; without one, anybody may work for it, or it does not start",
+                 example='{ host_file = "/etc/livepeer/orchestrator-secret" }')  # fmt: skip
+        running.reasons["orchSecret"] = "a question is left: the secret of remote workers"
+
+
+def _service(work: Filling) -> None:
+    flag = "serviceAddr"
+    if not work.has(flag):
+        work.ask("service", "the public address; without it the node asks a service on the internet for its own",
+                 example='"orch.example.net:8935"')  # fmt: skip
+        work.running.reasons[flag] = "a question is left: the public address"
+        return
+    if work.unknown(flag, "service"):
+        return
+    text = work.running.text(flag)
+    if text == "none":
+        work.ask("service", "the node advertises no address of its own, and a spec always has one", flag)
+        return
+    text = text.removeprefix("https://").rstrip("/")
+    why = _unreachable(work, text.removeprefix("http://"))
+    if why:
+        word = work.running.word(flag)
+        port = service_port(text)
+        work.session.ledger.mistake(
+            "adopt-address-unreachable", word.span, shown(flag, text), f"no gateway reaches the node there: {why}",
+            f'write the public name of the host in the spec, such as service = "orch.example.net:{port}"',
+        )  # fmt: skip
+        work.ask("service", f"the public address; the source only has one that {why.partition(' ')[2]}", flag,
+                 f'"orch.example.net:{port}"', warn=False)  # fmt: skip
+        return
+    work.say("service", text)
+    work.take(flag, "service")
+
+
+def _unreachable(work: Filling, text: str) -> str:
+    """Why gateways cannot reach a service address; "" where they may."""
+    host = (split(text) or (text, 0))[0]
+    if host == "*":
+        return "it stands for all addresses of a machine"
+    try:
+        known = parse_host(host.strip("[]"))
+    except QuantityError:
+        return ""
+    if work.running.on_chain and work.facts.network in NETWORKS and "." in host and not is_public_address(known):
+        return "it means nothing outside its own network"
+    return ""
+
+
+def _listener(work: Filling) -> None:
+    running = work.running
+    flag = "httpAddr"
+    service = running.text("serviceAddr")
+    if work.has(flag) and work.unknown(flag, "http"):
+        return
+    scheme, listener = http_listener("orchestrator", running.text(flag), service)
+    listener = open_listener(work, flag, listener, "listener")
+    if listener is None:
+        work.ask("http", "the node cannot listen where the source says", flag, '"0.0.0.0:8935"')
+        return
+    if scheme == "http":
+        work.say("http_tls", False)
+    if listener != ("*", service_port(service) if "service" in work.table.values else 8935):
+        work.say("http", written(listener))
+    work.take(flag, "http")
+
+
+def _registry(work: Filling) -> None:
+    flag = "aiServiceRegistry"
+    running = work.running
+    on = running.on(flag)
+    if not running.on_chain:
+        if work.has(flag) and work.process.ours:
+            work.say("ai_registry", on)
+            work.take(flag, "ai_registry")
+        elif work.has(flag):
+            work.drop(flag, "there is no registry off-chain")
+        return
+    mode = work.table.values["mode"]
+    if on != (mode == "ai") or (work.process.ours and work.has(flag) and not on):
+        work.say("ai_registry", on)
+    work.take(flag, "ai_registry")
+
+
+def _redeemer(work: Filling) -> None:
+    flag = "redeemerAddr"
+    if not work.running.text(flag) or work.unknown(flag, "redeemer"):
+        return
+    text = work.running.text(flag)
+    text = text if ":" in text else f"{text}:8935"
+    name = work.facts.redeemers.get(f"{work.running.host} {text}")
+    work.say("redeemer", name or text)
+    work.take(flag, "redeemer")
+
+
+def _price(work: Filling) -> None:
+    running = work.running
+    if not running.on_chain and not work.process.ours:
+        for flag in _PRICES:
+            if work.has(flag):
+                if flag == "autoAdjustPrice":
+                    work.drop(flag, "off-chain nobody pays")
+                else:
+                    work.mistake(
+                        "adopt-setting-unread", flag, f"-{flag} does nothing: off-chain nobody pays", "remove it"
+                    )
+        return
+    pixels = pixels_of(work)
+    if "pricePerUnit" in running.settings:
+        text = running.text("pricePerUnit")
+        if running.word("pricePerUnit").holes or pixels is None:
+            if not work.unknown("pricePerUnit", "price"):
+                work.ask("price", "the source leaves its pixels open", "pricePerUnit", '"1200 wei / pixel"')
+        else:
+            price = flag_price(text, pixels)
+            said = price_text(price) if price else None
+            if said is None:
+                work.ask(
+                    "price",
+                    f"the node does not read {leaks.shown(text)} as a price",
+                    "pricePerUnit",
+                    '"1200 wei / pixel"',
+                )
+            elif not (price and price.amount == 0 and _runners_alone(work)):
+                work.say("price", said)
+            work.take("pricePerUnit", "price")
+    elif not running.on_chain:
+        pass
+    elif work.table.values["mode"] != "ai":
+        work.ask("price", "on a chain the node does not start without one", example='"1200 wei / pixel"')
+        running.reasons["pricePerUnit"] = "a question is left: the price"
+    elif _runners_alone(work):
+        running.reasons["pricePerUnit"] = (
+            "live runners have prices of their own, and the node does not start without one"
+        )
+    work.take("pixelsPerUnit", "price")
+    _gateway_prices(work)
+
+
+def _runners_alone(work: Filling) -> bool:
+    running = work.running
+    runners = running.on("useLiveRunners") or bool(running.text("liveRunnerConfig"))
+    return runners and not running.text("aiModels") and not running.on("aiWorker") and not running.on("transcoder")
+
+
+def _gateway_prices(work: Filling) -> None:
+    flag = "pricePerGateway" if work.has("pricePerGateway") else "pricePerBroadcaster"
+    if not work.has(flag) or not work.running.text(flag) or work.unknown(flag, "gateway_prices"):
+        return
+    word = work.running.word(flag)
+    source = work.document(flag)
+    if source is None and looks_like_path(word.text):
+        missing(word, "the file with prices by gateway", work.session.ledger)
+        work.ask("gateway_prices", "the file with them is none of the sources", flag, '{ "0x..." = "..." }', warn=False)
+        return
+    try:
+        entries = documents.gateway_prices(source.text if source else word.text)
+    except DocumentError as problem:
+        work.mistake("adopt-document-unread", flag, f"the node ignores the list: {problem}", "repair the JSON")
+        return
+    said = {account: text for account, price in entries.items() if (text := price_text(price)) is not None}
+    if said:
+        work.say("gateway_prices", said)
+    work.take(flag, "gateway_prices")
+
+
+def _orchestrator(work: Filling) -> None:
+    """Whom a worker serves, and the secret it presents."""
+    running = work.running
+    flag = "orchAddr"
+    name = ""
+    if not running.text(flag):
+        work.ask("orchestrator", "a worker does not start without the address of its orchestrator", flag)
+    elif not work.unknown(flag, "orchestrator"):
+        first = next((item.strip() for item in running.text(flag).split(",") if item.strip()), "")
+        name = orchestrator_named(work, orchestrator_url(first))
+        if name and work.facts.services.get(orchestrator_url(first)) != name:
+            running.reasons[flag] = "it has the service address of that orchestrator"
+        work.say("orchestrator", name or first.rstrip("/"))
+        work.take(flag, "orchestrator")
+    theirs = work.facts.processes.get(name)
+    if (
+        theirs is not None
+        and "orchSecret" in running.settings
+        and theirs.text("orchSecret") == running.text("orchSecret")
+    ):
+        work.take("orchSecret", f"secret of {name}, which it serves")
+        running.reasons.setdefault("orchSecret", "a reference in the spec has the same value")
+    elif not running.text("orchSecret"):
+        work.ask("secret", "a worker does not start without the secret of its orchestrator",
+                 example='{ host_file = "/etc/livepeer/orchestrator-secret" }')  # fmt: skip
+
+
+def _gpus(work: Filling) -> None:
+    flag = "nvidia"
+    text = work.running.text(flag)
+    if not text:
+        return
+    if work.unknown(flag, "gpus"):
+        return
+    ids = text.split(",")
+    if text == "all":
+        work.say("gpus", "all")
+    elif all(re.fullmatch("[0-9]{1,2}", item) and int(item) <= 63 for item in ids):
+        work.say("gpus", [int(item) for item in ids])
+    else:
+        work.ask("gpus", f"the source says {leaks.shown(text[:60])}; a spec counts GPUs from 0", flag, "[0]")
+        return
+    work.take(flag, "gpus")
+
+
+def _models(work: Filling) -> None:
+    running = work.running
+    flag = "aiModels"
+    text = running.text(flag)
+    if text and not work.unknown(flag, "models"):
+        word = running.word(flag)
+        source = work.session.library.find(text, work.process.span.source)
+        if source is None and (looks_like_path(text) or text.endswith(".json")):
+            missing(word, "the list of models", work.session.ledger)
+            work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)
+            running.reasons["aiModels prices"] = "the list of models is none of the sources"
+        else:
+            _list_of_models(work, source.text if source else text)
+    if running.text("aiModelsDir") and running.on("aiWorker"):
+        if work.unknown("aiModelsDir", "models_dir"):
+            return
+        path = running.text("aiModelsDir")
+        home = home_of(work.process) or "/root"
+        if path.startswith("~/"):
+            path = f"{home}/{path[2:]}"
+        plain = plain_path(path)
+        if plain is None:
+            work.ask("models_dir", "its absolute path on the host", "aiModelsDir", '"/srv/models"')
+        else:
+            work.say("models_dir", plain)
+            work.take("aiModelsDir", "models_dir")
+
+
+def _list_of_models(work: Filling, text: str) -> None:
+    flag = "aiModels"
+    try:
+        entries = documents.models(text, pixels_of(work) or 1)
+    except DocumentError as problem:
+        work.mistake(
+            "adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the list of models"
+        )
+        work.running.reasons["aiModels prices"] = "the node does not read its list of models"
+        return
+    overrides = _overrides(work)
+    uses: list[dict[str, Any]] = []
+    sells = work.running.table == "orchestrators" and work.running.on_chain
+    by_key: dict[tuple[str, str], dict[str, Any]] = {}
+    for entry in entries:
+        price = price_text(entry.price) if entry.price is not None and sells else None
+        if entry.price is not None and not sells:
+            work.running.reasons["aiModels prices"] = "nobody pays here, so the list of models has no prices"
+        if entry.gateway and entry.gateway != "default":
+            use = by_key.get((entry.pipeline, entry.model_id))
+            if use is not None and price:
+                use.setdefault("gateway_prices", {})[entry.gateway] = price
+                continue
+        uses.append(_use(work, entry, price, overrides))
+        by_key[entry.pipeline, entry.model_id] = uses[-1]
+    work.say("models", uses)
+    work.take(flag, "models")
+
+
+def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[str, Any]) -> dict[str, Any]:
+    live = entry.pipeline == "live-video-to-video"
+    images = overrides.get("live" if live else "batch") or {}
+    image = str(images.get(entry.model_id if live else entry.pipeline, "")) if not entry.url else ""
+    use: dict[str, Any] = {"use": work.session.model(entry, image)}
+    if entry.warm:
+        use["warm"] = True
+    if entry.capacity is not None:
+        use["capacity"] = entry.capacity
+    if price is not None:
+        use["price"] = price
+    if entry.url:
+        use["url"] = entry.url
+    if entry.token:
+        word = work.running.word("aiModels")
+        work.session.ledger.warn(
+            "adopt-cannot-say", word.span, "the list of models has a token for a runner, and a spec has none",
+            "the token is not adopted; keep the runner where only this host reaches it",
+        )  # fmt: skip
+    return use
+
+
+def _overrides(work: Filling) -> dict[str, Any]:
+    text = work.running.text("aiRunnerImageOverrides")
+    if not text or work.running.word("aiRunnerImageOverrides").holes:
+        return {}
+    try:
+        return documents.image_overrides(text)
+    except DocumentError:
+        return {}
+
+
+def _images(work: Filling) -> None:
+    running = work.running
+    flag = "aiRunnerImageOverrides"
+    default = ""
+    if running.text(flag) and not work.unknown(flag, "runner_image"):
+        try:
+            default = str(documents.image_overrides(running.text(flag)).get("default") or "")
+        except DocumentError as problem:
+            work.mistake("adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the JSON")
+            return
+        work.take(flag, "images of models, and runner_image")
+    old = running.text("aiRunnerImage")
+    if default:
+        work.say("runner_image", default)
+    elif old and old != "livepeer/ai-runner:latest" and not work.unknown("aiRunnerImage", "runner_image"):
+        work.say("runner_image", old)
+        running.reasons["aiRunnerImage"] = "-aiRunnerImageOverrides replaces it"
+        running.reasons["aiRunnerImageOverrides"] = "it replaces -aiRunnerImage"
+    if old:
+        work.take("aiRunnerImage", "runner_image, or the node's own")

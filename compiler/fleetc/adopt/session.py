@@ -1,0 +1,150 @@
+"""What the nodes of one adopted fleet share: secrets, wallets, models, ladders, and names.
+
+In: what readers and builders meet. Out: tables of the spec; the same wallet, model or ladder met twice is one table.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from typing import Any
+
+from fleetc.adopt.documents import ModelEntry, PriceEntry
+from fleetc.adopt.library import Library
+from fleetc.adopt.words import Ledger, Word
+from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
+from fleetc.language.quantities import Price, QuantityError
+
+_LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
+
+
+@dataclass
+class Table:
+    """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    questions: list[str] = field(default_factory=list)
+    origin: str = ""
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def ask(self, line: str) -> None:
+        """Leave a question: a line of a comment."""
+        if line not in self.questions:
+            self.questions.append(line)
+
+
+@dataclass
+class Session:
+    """One adoption."""
+
+    library: Library
+    ledger: Ledger
+    hosts: dict[str, Table] = field(default_factory=dict)
+    wallets: dict[str, Table] = field(default_factory=dict)
+    models: dict[str, Table] = field(default_factory=dict)
+    ladders: dict[str, Table] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _variables: set[str] = field(default_factory=set)
+    _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str], str] = field(default_factory=dict)
+    _wallets: dict[str, str] = field(default_factory=dict)
+
+    def secret(self, word: Word, variable: str, what: str) -> dict[str, str]:
+        """A reference for a secret that stands in a source; the same one gets the same reference."""
+        if word.text in self._secrets:
+            return self._secrets[word.text]
+        name, number = variable, 2
+        while name in self._variables:
+            name, number = f"{variable}_{number}", number + 1
+        self._variables.add(name)
+        reference = {"env": name}
+        self._secrets[word.text] = reference
+        self.ledger.warn(
+            "adopt-secret-inline", word.span,
+            f"{what} stands in {f'a source in clear, as {word.variable}' if word.variable else 'this file in clear'}",
+            f"the spec has a reference instead: put the value into the variable {name} of whoever deploys, "
+            'or into a file on the host and write { host_file = "/path" }, and then change the secret',
+        )  # fmt: skip
+        return reference
+
+    def model(self, entry: ModelEntry, image: str = "") -> str:
+        """The table of a model."""
+        flags = entry.optimization if entry.warm else ()
+        for known, name in self._models.items():
+            if (
+                known[:2] == (entry.pipeline, entry.model_id)
+                and (not flags or known[2] in ((), flags))
+                and known[3] == image
+            ):
+                if flags and not known[2]:
+                    self.models[name].values["optimization"] = dict(flags)
+                    del self._models[known]
+                    self._models[entry.pipeline, entry.model_id, flags, image] = name
+                return name
+        name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
+        table = Table({"pipeline": entry.pipeline, "id": entry.model_id})
+        if flags:
+            table.values["optimization"] = dict(flags)
+        if image:
+            table.values["image"] = image
+        self.models[name] = table
+        self._models[entry.pipeline, entry.model_id, flags, image] = name
+        return name
+
+    def ladder(self, profiles: list[dict[str, Any]], hint: str) -> str:
+        """The table of a list of renditions."""
+        for name, table in self.ladders.items():
+            if table.values["profiles"] == profiles:
+                return name
+        name = self.name_for(hint, "ladder", set(self.ladders))
+        self.ladders[name] = Table({"profiles": profiles})
+        return name
+
+    def wallet(self, key: str, hint: str) -> tuple[str, Table]:
+        """The table of an account; `key` is its address, or the keystore where no source names it."""
+        if key not in self._wallets:
+            name = self.name_for(hint, "wallet", set(self.wallets))
+            self._wallets[key], self.wallets[name] = name, Table()
+        name = self._wallets[key]
+        return name, self.wallets[name]
+
+    def name_for(self, text: str, other: str, taken: set[str]) -> str:
+        """A name for a table from a text of a source; `other` where nothing of the text can be one."""
+        name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+        name = re.sub(r"^[0-9-]+", "", name)[: NAME_LIMIT - 4].rstrip("-") or other
+        if name in RESERVED_NAMES:
+            name = f"{name}-{other}"
+        free, number = name, self._numbers.get(name, 2)
+        while free in taken:
+            free, number = f"{name}-{number}", number + 1
+            self._numbers[name] = number
+        return free
+
+
+def price_text(price: PriceEntry) -> str | None:
+    """A price as a person writes it; None where no spec has such a price."""
+    try:
+        exact = Price(price.amount.copy_abs() if not price.amount else price.amount, price.currency, price.pixels)
+    except QuantityError:
+        return None
+    text = str(exact)
+    if price.pixels in _LONG_COUNTS:
+        text = text.replace(f"{price.pixels} pixels", _LONG_COUNTS[price.pixels])
+    return text
+
+
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z^_\[\]\\`][A-Za-z0-9]*)?")
+
+
+def flag_price(text: str, pixels: int) -> PriceEntry | None:
+    """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None or len(text) > 200:
+        return None
+    unit = (found[2] or "wei").lower()
+    amount = Decimal(found[1])
+    if unit == "eth":
+        return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
+    return PriceEntry(amount, pixels, "wei" if unit == "wei" else unit.upper())

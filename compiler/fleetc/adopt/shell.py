@@ -1,0 +1,440 @@
+"""Reads shell commands and scripts, and finds the node processes that they start. A script is read, never run.
+
+In: text. Out: `Process`es, files that heredocs would write, and the account of all other commands. Variables with known
+values are filled in; the branch of an `if` is followed where the script itself decides it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from fleetc.adopt.docker_run import docker_process
+from fleetc.adopt.env_files import environment
+from fleetc.adopt.flags import TYPES, starts_node
+from fleetc.adopt.library import Library
+from fleetc.adopt.reading import missing
+from fleetc.adopt.shell_values import Values
+from fleetc.adopt.shell_words import ShellError, Token, quoted_parts, tokens
+from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
+_WRAPPERS = frozenset({"sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt"})
+_TAKES = {"sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": ""}
+_SSH_TAKES = frozenset({"-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-E", "-b", "-c", "-m", "-S", "-W", "-w"})
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
+_OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
+_DEEPEST = 40
+_MANY_WORDS = 20_000
+
+
+@dataclass
+class _Level:
+    """One open `if`, loop, case or function: `mode` is run, maybe or skip; `kept` the mode around it."""
+
+    kind: str
+    kept: str
+    mode: str
+    condition: bool = False
+    decided: bool = False
+
+
+@dataclass
+class ShellText:
+    """What a text holds: processes, and files that it writes, by path, with where their text begins."""
+
+    processes: list[Process] = field(default_factory=list)
+    files: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+
+def read_shell(
+    source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None
+) -> ShellText:
+    """Read a script or a command; `library` has the files with variables that it may name."""
+    reader = _Reader(source, ledger, dict(variables or {}), library)
+    try:
+        reader.read(text, 0, 0)
+    except ShellError as problem:
+        span = Span(source, problem.start, problem.start + 1)
+        ledger.refuse(
+            "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
+            "close the quote, or give the command without what is around it",
+        )  # fmt: skip
+    return reader.found
+
+
+class _Reader:
+    def __init__(self, source: str, ledger: Ledger, variables: dict[str, Word], library: Library | None = None) -> None:
+        self.library = library
+        self.exports = False
+        self.source, self.ledger = source, ledger
+        self.values = Values(source, variables)
+        self.exported: dict[str, Word] = {}
+        self.found = ShellText()
+        self.levels: list[_Level] = []
+        self.truth: bool | None = True
+        self.joined = ""
+        self.cut = False
+
+    @property
+    def mode(self) -> str:
+        return self.levels[-1].mode if self.levels else "run"
+
+    # ------------------------------------------------------------------------------------------- commands
+
+    def read(self, text: str, base: int, depth: int) -> None:
+        """Read all commands of a text that begins at `base` of the source."""
+        if depth > _DEEPEST:
+            return
+        line: list[Token] = []
+        stream = tokens(text)
+        last_end, cut = 0, False
+        for token in stream:
+            token.start += base
+            token.end += base
+            token.body_start += base
+            if token.kind == "comment":
+                if line and "\n" in text[last_end - base : token.start - base]:
+                    cut = True  # the line before ended with a backslash
+                continue
+            if token.kind == "array":
+                self._array(token, stream, base)
+            elif token.kind == "op" and token.text in (";", "&", "&&", "||", "|", "\n", ";;", "(", ")"):
+                self._command(line, depth)
+                if line:
+                    self.cut, cut = cut, False
+                line = []
+                self._operator(token)
+            else:
+                line.append(token)
+                if len(line) > _MANY_WORDS:
+                    raise ShellError(f"a command has more than {_MANY_WORDS} words", line[0].start - base)
+            last_end = token.end
+        self._command(line, depth)
+
+    def _operator(self, token: Token) -> None:
+        self.joined = token.text if token.text in ("&&", "||") else ""
+
+    def _array(self, opening: Token, stream: Iterator[Token], base: int) -> None:
+        """NAME=( words ): up to the bracket that closes it."""
+        name = opening.text.partition("=")[0]
+        append = name.endswith("+")
+        words: list[Word] = []
+        for token in stream:
+            token.start += base
+            token.end += base
+            if token.kind == "op" and token.text == ")":
+                break
+            if token.kind == "word" and len(words) < _MANY_WORDS:
+                words += self.values.expand(token)
+        name = name.removesuffix("+")
+        if self.mode == "run" or append:
+            self.values.arrays[name] = (self.values.arrays.get(name, []) if append else []) + words
+
+    def _command(self, line: list[Token], depth: int) -> None:
+        if not line:
+            return
+        head = line[0].text if line[0].kind == "word" else ""
+        if head in _OPENS and len(self.levels) < _DEEPEST:
+            self._open(_OPENS[head], line, depth)
+        elif head in ("then", "do"):
+            self._condition_over()
+            self._command(line[1:], depth)
+        elif head in ("else", "elif"):
+            self._other_branch(head)
+            self._command(line[1:], depth)
+        elif head in ("fi", "done", "esac") or (head == "}" and self.levels and self.levels[-1].kind == "function"):
+            if self.levels:
+                self.levels.pop()
+            self.truth = True
+        elif head == "function" or (len(line) > 1 and line[1].text == "{") or line[-1].text == "{":
+            if len(self.levels) < _DEEPEST:
+                self.levels.append(_Level("function", self.mode, "maybe" if self.mode == "run" else self.mode))
+        elif head == "{":
+            self.levels.append(_Level("function", self.mode, self.mode))
+            self._command(line[1:], depth)
+        else:
+            self._simple(line, depth)
+
+    def _open(self, kind: str, line: list[Token], depth: int) -> None:
+        self.levels.append(_Level(kind, self.mode, self.mode, condition=True))
+        if kind == "if":
+            self._command(line[1:], depth)
+        elif kind == "loop" and line[0].text == "for" and len(line) > 1:
+            self.values.variables.pop(line[1].text, None)
+            if len(line) > 3 and line[2].text == "in" and self.mode == "run":
+                words = [word for token in line[3:] if token.kind == "word" for word in self.values.expand(token)]
+                if len(words) == 1:
+                    self.values.variables[line[1].text] = words[0]
+        elif kind == "case":
+            self.levels[-1].mode = "skip" if self.mode == "skip" else "maybe"
+
+    def _condition_over(self) -> None:
+        if not self.levels or not self.levels[-1].condition:
+            return
+        level = self.levels[-1]
+        level.condition = False
+        if level.kept != "run" or level.kind == "loop":
+            level.mode = "skip" if level.kept == "skip" else "maybe"
+        elif self.truth is None:
+            level.mode = "maybe"
+        else:
+            level.mode, level.decided = ("run" if self.truth else "skip"), self.truth
+        self.truth = True
+
+    def _other_branch(self, word: str) -> None:
+        if not self.levels:
+            return
+        level = self.levels[-1]
+        if level.kept != "run":
+            return
+        if level.decided:
+            level.mode = "skip"
+        elif level.mode == "skip":
+            level.mode = "run"
+        level.condition = word == "elif"
+
+    # -------------------------------------------------------------------------------------- one command
+
+    def _simple(self, line: list[Token], depth: int) -> None:
+        if (self.joined == "&&" and self.truth is False) or (self.joined == "||" and self.truth is not False):
+            if self.joined == "||":
+                return
+            self._passed_over(line, "its condition does not hold")
+            return
+        maybe = self.mode == "maybe" or (self.joined == "&&" and self.truth is None)
+        self._heredocs(line)
+        words_of = [token for token in self._without_redirections(line) if token.kind == "word"]
+        own: dict[str, Word] = {}
+        place = 0
+        while place < len(words_of) and (found := _ASSIGNMENT.match(words_of[place].text)):
+            own[found[1]] = self.values.assigned(words_of[place], found)
+            if found[2] == "+=":
+                own[found[1]] = _joined(self.values.variables.get(found[1]), own[found[1]])
+            place += 1
+        rest = words_of[place:]
+        if not rest:
+            for name, word in own.items():
+                self._assign(name, word, maybe)
+            if own:
+                self.truth = True
+            return
+        words = [word for token in rest for word in self.values.expand(token)]
+        if not words:
+            return
+        if words[0].text in ("[", "[[", "test"):
+            self.truth = self.values.test(rest)
+            return
+        if words[0].text in ("export", "declare", "local", "readonly", "typeset"):
+            self._export(rest[1:], maybe)
+            return
+        if self.mode == "skip":
+            self._passed_over(line, "the script does not take this branch")
+            return
+        self._start(words, own, depth)
+        self.truth = True
+
+    def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
+        """A command: a node, a container of one, a shell with a text, or something else."""
+        own = dict(own)
+        place = 0
+        while place < len(words) and (name := _base(words[place].text)) in _WRAPPERS:
+            place += 1
+            while place < len(words) and (words[place].text.startswith("-") or _ASSIGNMENT.match(words[place].text)):
+                option = words[place].text
+                if found := _ASSIGNMENT.match(option):
+                    own[found[1]] = words[place].part(found.end())
+                elif len(option) == 2 and option[1] in _TAKES.get(name, ""):
+                    place += 1
+                place += 1
+        words = words[place:]
+        if not words:
+            return
+        span = Span(self.source, words[0].span.start, words[-1].span.end)
+        base = _base(words[0].text)
+        if base in ("source", ".") and len(words) > 1:
+            self._source(words[1])
+            return
+        if base == "ssh":
+            self._elsewhere(words, depth)
+            return
+        if base == "set":
+            self.exports = any(word.text in ("-a", "allexport") for word in words) or self.exports
+        variables = {**self.exported, **own}
+        if base not in ("docker", "podman") and base not in _SHELLS and starts_node(words[0].text, words[1:]):
+            self._node(Process("", span, tuple(words[1:]), variables, program=words[0].text))
+        elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
+            process = docker_process(words[2:], span, variables, self.ledger, self.library)
+            if process is not None:
+                self._node(process)
+            else:
+                self._other(words, "no node: the image is not one of the node")
+        elif base in _SHELLS and any(word.text == "-c" for word in words[1:4]):
+            at = next(i for i, word in enumerate(words) if word.text == "-c")
+            if at + 1 < len(words):
+                self._inside(words[at + 1], depth)
+        elif words[0].text.startswith("-") and _is_flag(words[0].text):
+            self._loose(words, span)
+        else:
+            self._other(words, "no node: fleetc starts and prepares nodes itself")
+
+    def _elsewhere(self, words: list[Word], depth: int) -> None:
+        """`ssh HOST command`: what it starts is on that host."""
+        place = 1
+        while place < len(words) and words[place].text.startswith("-"):
+            place += 2 if words[place].text in _SSH_TAKES else 1
+        if place + 1 >= len(words):
+            self._other(words, "no node: it only logs in")
+            return
+        before = len(self.found.processes)
+        for word in words[place + 1 :] if len(words) == place + 2 else [_all(words[place + 1 :])]:
+            self._inside(word, depth)
+        host = words[place].text.rpartition("@")[2]
+        self.found.processes[before:] = [replace(one, host=host) for one in self.found.processes[before:]]
+
+    def _source(self, word: Word) -> None:
+        """`. FILE`: the variables of a file, if it is among the sources."""
+        found = self.library.find(word.text, self.source) if self.library is not None else None
+        if found is None:
+            missing(word, "the file that this script reads", self.ledger)
+            return
+        for name, value in environment(found.name, found.text).variables.items():
+            self.values.variables[name] = value
+            if self.exports or name.startswith("LP_"):
+                self.exported[name] = value
+        self.ledger.note(word.span, word.text[:80], Fate.UNDERSTOOD, "a file with variables")
+
+    def _inside(self, word: Word, depth: int) -> None:
+        """The text of `sh -c`, read as a script of its own; its places are those of the whole text."""
+        begun = len(self.found.processes)
+        inner = _Reader(self.source, self.ledger, dict(self.values.variables), self.library)
+        inner.exported = dict(self.exported)
+        inner.read(word.text, 0, depth + 1)
+        self.found.processes += [process.at(word.span) for process in inner.found.processes]
+        if len(self.found.processes) == begun:
+            self._other([word], "no node: fleetc starts and prepares nodes itself")
+
+    def _node(self, process: Process) -> None:
+        self.found.processes.append(process)
+
+    def _loose(self, words: list[Word], span: Span) -> None:
+        """Words that begin with a flag: the rest of a command that a comment cut, or flags without a program."""
+        before = self.found.processes[-1] if self.found.processes else None
+        if before is None:
+            self._node(Process("", span, tuple(words)))
+        elif not before.program and before.runtime == "systemd":
+            self.found.processes[-1] = replace(before, words=(*before.words, *words))
+        elif self.cut:
+            self.ledger.mistake(
+                "adopt-command-cut", words[0].span, words[0].text.split("=")[0],
+                "a comment between the lines ends the command: a shell passes none of the flags behind it to the node",
+                "they are adopted as they were meant; to run the command as it is, remove the comment lines in it",
+            )  # fmt: skip
+            self.found.processes[-1] = replace(before, words=(*before.words, *words))
+        else:
+            for word in words:
+                self.ledger.note(
+                    word.span, leaks.shown(word.text), Fate.MISTAKE,
+                    "outside the command: the line before it ends without a backslash", "adopt-command-cut",
+                )  # fmt: skip
+            self.ledger.warn(
+                "adopt-command-cut", span, "these flags are outside the command: the node never gets them",
+                "if they belong to it, end the line before them with a backslash and remove blank and comment lines",
+            )  # fmt: skip
+
+    # ----------------------------------------------------------------------------------------- the account
+
+    def _other(self, words: list[Word], why: str) -> None:
+        span = Span(self.source, words[0].span.start, words[-1].span.end)
+        self.ledger.note(span, leaks.shown(words[0].text[:60]), Fate.DROPPED, why)
+
+    def _passed_over(self, line: list[Token], why: str) -> None:
+        span = Span(self.source, line[0].start, line[-1].end)
+        self.ledger.note(span, leaks.shown(line[0].text[:60]), Fate.DROPPED, why)
+        if any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
+            self.ledger.remark(
+                "adopt-branch-not-followed", Span(self.source, line[0].start, line[0].end),
+                f"this command is not read, because {why}", "to adopt it too, give it in a file of its own",
+            )  # fmt: skip
+
+    # ------------------------------------------------------------------------------- variables and words
+
+    def _assign(self, name: str, word: Word, maybe: bool) -> None:
+        span, before = word.span, self.values.variables.get(name)
+        if leaks.names_secret(name) or leaks.find(word.text, name):
+            self.ledger.secrets.append(span)
+        if self.mode == "skip":
+            self.ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")
+            self.values.variables.setdefault(name, Word("", span))
+            return
+        if maybe and not (before is not None and before.text and word.text.startswith(before.text)):
+            self.ledger.note(span, name, Fate.DROPPED, "a branch that only a running script decides")
+            self.ledger.remark(
+                "adopt-branch-not-followed", span, f"only a running script knows whether {name} gets this value",
+                f"it is not used; set {name} at the top of the script if it should be",
+            )  # fmt: skip
+            self.values.variables.setdefault(name, Word("", span))
+            return
+        self.values.variables[name] = word
+        if name in self.exported or name.startswith("LP_"):
+            self.exported[name] = word
+        self.ledger.note(span, name, Fate.UNDERSTOOD, "a variable, filled in where it is used")
+
+    def _export(self, tokens_: list[Token], maybe: bool) -> None:
+        for token in tokens_:
+            found = _ASSIGNMENT.match(token.text)
+            if found:
+                self._assign(found[1], self.values.assigned(token, found), maybe)
+            name = found[1] if found else token.text
+            if name in self.values.variables:
+                self.exported[name] = self.values.variables[name]
+
+    def _heredocs(self, line: list[Token]) -> None:
+        """`cat > path <<EOF`: the text is a file that other sources may name."""
+        body = next((token for token in line if token.kind == "op" and token.text in ("<<", "<<-")), None)
+        if body is None or self.mode == "skip":
+            return
+        for at, token in enumerate(line[:-1]):
+            writes = token.kind == "op" and token.text in (">", ">>")
+            if (writes or token.text == "tee") and line[at + 1].kind == "word":
+                words = self.values.expand(line[at + 1])
+                text, start = body.body, body.body_start
+                if not body.literal:
+                    parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
+                    text = self.values.text(parts)[0].replace("\x00", '"')
+                if words:
+                    self.found.files[words[0].text] = (text, start)
+
+    @staticmethod
+    def _without_redirections(line: list[Token]) -> list[Token]:
+        kept: list[Token] = []
+        skip = False
+        for token in line:
+            if token.kind == "op":
+                skip = token.text[-1:] in "<>" and not token.text.startswith("<<")
+            elif skip:
+                skip = False
+            else:
+                kept.append(token)
+        return kept
+
+
+def _joined(before: Word | None, word: Word) -> Word:
+    return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
+
+
+def _all(words: list[Word]) -> Word:
+    """Words in one text, as ssh sends them."""
+    span = Span(words[0].span.source, words[0].span.start, words[-1].span.end)
+    return Word(" ".join(word.text for word in words), span, tuple(hole for word in words for hole in word.holes))
+
+
+def _base(text: str) -> str:
+    return re.split(r"[/\\]", text)[-1]
+
+
+def _is_flag(text: str) -> bool:
+    return text.lstrip("-").partition("=")[0] in TYPES

@@ -1,0 +1,147 @@
+"""The values of variables while a script is read: words with what is known filled in, and tests that are decided.
+
+In: words of `shell_words.py`. Out: `Word`s. What only a running shell knows is a hole of the word.
+"""
+
+from __future__ import annotations
+
+import re
+
+from fleetc.adopt.flags import holes_in
+from fleetc.adopt.shell_words import Part, ShellError, Token, quoted_parts
+from fleetc.adopt.words import Word
+from fleetc.places.diagnostic import Span
+
+_DEEPEST = 40
+_LONGEST = 200_000
+"""Characters of a word: variables in variables grow without an end."""
+
+
+class Values:
+    """Variables and arrays of a script, as far as it has been read."""
+
+    def __init__(self, source: str, variables: dict[str, Word]) -> None:
+        self.source = source
+        self.variables = variables
+        self.arrays: dict[str, list[Word]] = {}
+        self.depth = 0
+
+    def text(self, parts: list[Part]) -> tuple[str, tuple[str, ...], bool]:
+        """Parts in one piece: the text, its holes, and whether a default stands for an unset variable."""
+        pieces: list[str] = []
+        holes: list[str] = []
+        soft = False
+        for part in parts:
+            if part.kind == "text":
+                pieces.append(part.text)
+            elif part.kind == "hole":
+                pieces.append(part.text)
+                holes.append(part.text)
+            else:
+                text, inner, default = self._value(part)
+                pieces.append(text)
+                holes += inner
+                soft = soft or default
+        text = "".join(pieces)
+        if len(text) > _LONGEST:
+            raise ShellError(f"a word has more than {_LONGEST} characters", 0)
+        for hole in holes_in(text):
+            if hole not in holes:
+                holes.append(hole)
+        return text, tuple(holes), soft
+
+    def _value(self, part: Part) -> tuple[str, tuple[str, ...], bool]:
+        known = self.variables.get(part.name)
+        if known is None and part.name in self.arrays:
+            words = self.arrays[part.name]
+            return " ".join(w.text for w in words), tuple(h for w in words for h in w.holes), False
+        operator = re.match(r":?[-=?+]", part.text)
+        if operator is not None and operator[0].endswith("+"):
+            return ("", (), True) if known is None or not known.text else self._inner(part.text[operator.end() :])
+        if (
+            operator is not None
+            and operator[0][-1] in "-="
+            and (known is None or (":" in operator[0] and not known.text))
+        ):
+            text, holes, _ = self._inner(part.text[operator.end() :])
+            return text, holes, known is None
+        if known is not None and not part.text:
+            return known.text, known.holes, False
+        if known is not None and operator is not None:
+            return known.text, known.holes, False
+        hole = "${" + part.name + "}"
+        return hole, (hole,), True
+
+    def _inner(self, text: str) -> tuple[str, tuple[str, ...], bool]:
+        self.depth += 1
+        try:
+            if self.depth > _DEEPEST:
+                raise ShellError("variables are nested too deeply", 0)
+            return self._default(text)
+        finally:
+            self.depth -= 1
+
+    def _default(self, text: str) -> tuple[str, tuple[str, ...], bool]:
+        parts, _ = quoted_parts(text.replace('"', ""), 0, len(text))
+        return self.text(parts)
+
+    def expand(self, token: Token) -> list[Word]:
+        """The words that a token becomes: unquoted variables fall into words at spaces."""
+        span = Span(self.source, token.start, token.end)
+        if all(part.kind == "text" for part in token.parts):
+            text = "".join(part.text for part in token.parts)
+            return [Word(text, span, holes_in(text) if "{" in text or "<" in text else ())]
+        if len(token.parts) == 1 and token.parts[0].kind == "variable" and token.parts[0].name in self.arrays:
+            return self.arrays[token.parts[0].name]
+        lone = token.parts[0] if len(token.parts) == 1 and token.parts[0].kind == "variable" else None
+        if lone is None and len(token.parts) == 2 and token.parts[1].kind == "variable":
+            lone = token.parts[1] if token.parts[0].text.endswith("=") else None
+        variable = lone.name if lone is not None else ""
+        fields: list[Word] = []
+        text, fresh = "", True
+        holes: list[str] = []
+        for part in token.parts:
+            piece, inner, _ = self.text([part])
+            splits = part.kind == "variable" and not part.quoted
+            if not splits:
+                text, fresh = text + piece, False
+                holes += inner
+                continue
+            cut = re.split(r"[ \t\n]+", piece)
+            for index, field_text in enumerate(cut):
+                if index and not fresh:
+                    fields.append(Word(text, span, tuple(h for h in holes if h in text)))
+                    text, fresh = "", True
+                if field_text:
+                    text, fresh = text + field_text, False
+            holes += inner
+        if not fresh:
+            fields.append(Word(text, span, tuple(dict.fromkeys(h for h in holes if h in text)), variable))
+        return fields
+
+    def test(self, rest: list[Token]) -> bool | None:
+        """Whether a test holds; None where only a running script knows."""
+        args: list[str] = []
+        for token in rest[1:]:
+            text, holes, soft = self.text(token.parts)
+            if holes or soft:
+                return None
+            args.append(text)
+        args = [arg for arg in args if arg not in ("]", "]]")]
+        wanted = True
+        if args[:1] == ["!"]:
+            wanted, args = False, args[1:]
+        if len(args) == 2 and args[0] in ("-n", "-z"):
+            return (bool(args[1]) == (args[0] == "-n")) == wanted
+        if len(args) == 3 and args[1] in ("=", "==", "!=", "-eq", "-ne"):
+            return ((args[0] == args[2]) == (args[1] in ("=", "==", "-eq"))) == wanted
+        return None
+
+    def assigned(self, token: Token, found: re.Match[str]) -> Word:
+        """The value of NAME=value: everything behind the sign, in one piece."""
+        parts = list(token.parts)
+        skip = found.end()
+        first = parts[0]
+        parts[0] = Part(first.kind, first.text[skip:], first.quoted, first.name)
+        text, holes, _ = self.text(parts)
+        return Word(text, Span(self.source, token.start, token.end), holes)

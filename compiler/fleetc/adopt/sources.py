@@ -1,0 +1,205 @@
+"""Reads every source by what it is, and joins what they say: processes with their environment files, and hosts.
+
+In: sources. Out: `Found`. What kind a source is shows in its text; its name only decides where texts look alike.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from fleetc.adopt.compose import read_compose
+from fleetc.adopt.env_files import environment
+from fleetc.adopt.flags import TYPES
+from fleetc.adopt.inventory import is_inventory, read_inventories
+from fleetc.adopt.kubernetes import is_manifest, read_manifests
+from fleetc.adopt.launch_json import is_launch_file, read_launch_file
+from fleetc.adopt.library import Library
+from fleetc.adopt.session import Table
+from fleetc.adopt.shell import read_shell
+from fleetc.adopt.systemd import is_unit, read_units
+from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.places.diagnostic import Span
+from fleetc.toml.document import Source
+
+_COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
+_OVERRIDE = re.compile(r"compose[^/]*\.override\.ya?ml$")
+_YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
+_VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
+_CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
+
+
+@dataclass
+class Found:
+    """What all sources together hold: processes, hosts, and lists of models that no process names."""
+
+    processes: list[Process] = field(default_factory=list)
+    hosts: dict[str, Table] = field(default_factory=dict)
+    models: list[Source] = field(default_factory=list)
+
+
+def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger) -> Found:
+    """Read all sources; `hosts` says which host a source is about."""
+    found = Found()
+    kinds: dict[str, list[Source]] = {}
+    for source in sources:
+        kinds.setdefault(kind_of(source), []).append(source)
+    found.hosts = read_inventories(kinds.get("inventory", []), ledger)
+    for source, overrides in _with_overrides(kinds.get("compose", [])):
+        found.processes += read_compose(source, library, ledger, overrides)
+    found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
+    for source in kinds.get("launch", []):
+        found.processes += read_launch_file(source.name, source.text)
+    started = list(read_units(kinds.get("unit", []), library, ledger))
+    variables = _shell_variables(kinds.get("environment", []), library)
+    for source in kinds.get("shell", []):
+        if source.name in library.used:
+            continue
+        shell = read_shell(source.name, source.text, ledger, variables, library)
+        for path, (text, _) in shell.files.items():
+            library.written[path] = Source(f"{path} in {source.name}", text)
+        found.processes += shell.processes
+    found.processes += started
+    for source in kinds.get("flags", []):
+        folder = posixpath.dirname(source.name)
+        if any(posixpath.dirname(process.span.source) == folder for process in found.processes):
+            ledger.note(
+                Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it"
+            )
+            continue
+        found.processes.append(_flags(source))
+    found.processes = [_on_host(process, hosts, library) for process in found.processes]
+    _alone(kinds, found, library, ledger)
+    found.models = kinds.get("models", [])
+    return found
+
+
+def _flags(source: Source) -> Process:
+    """One flag a line."""
+    words = []
+    place = 0
+    for line in source.text.split("\n"):
+        if line.startswith("-"):
+            words.append(Word(line, Span(source.name, place, place + len(line))))
+        place += len(line) + 1
+    return Process(posixpath.basename(posixpath.dirname(source.name)), Span(source.name, 0, 1), tuple(words))
+
+
+def kind_of(source: Source) -> str:
+    """What a source is: compose, unit, launch, manifest, inventory, flags, models, prices, renditions, json, config,
+    environment or shell.
+    """
+    text, name = source.text, posixpath.basename(source.name)
+    start = text.lstrip()[:1]
+    if name.endswith(".flags"):
+        return "flags"
+    if is_inventory(source.name, text):
+        return "inventory"
+    if is_unit(text):
+        return "unit"
+    if is_launch_file(text):
+        return "launch"
+    if is_manifest(text):
+        return "manifest"
+    if name.endswith(".json") or (start in ("{", "[") and _json(text) is not None):
+        return _kind_of_json(text)
+    if _COMPOSE_NAME.search(name) or (name.endswith((".yml", ".yaml")) or _YAML_KEY.search(text[:20_000])):
+        return "compose"
+    lines = [line.strip() for line in text[:20_000].split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    if lines and sum(line.split(" ")[0] in _CONFIG_NAMES for line in lines) * 2 > len(lines):
+        return "config"
+    if lines and all(_VARIABLE_LINE.match(line) and "$(" not in line for line in lines):
+        return "environment"
+    return "shell"
+
+
+def _json(text: str) -> object:
+    if len(text) > 20_000_000:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _kind_of_json(text: str) -> str:
+    value = _json(text)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        keys = {str(key).lower() for key in value[0]}
+        return "models" if "pipeline" in keys else "renditions" if {"width", "bitrate"} & keys else "json"
+    if isinstance(value, dict):
+        return "prices" if {"capabilities_prices", "gateways", "broadcasters"} & set(value) else "json"
+    return "json"
+
+
+def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Word]:
+    """What a script takes from a `.env` beside it."""
+    found: dict[str, Word] = {}
+    for source in files:
+        if posixpath.basename(source.name).endswith(".env"):
+            found |= environment(source.name, source.text).variables
+    return found
+
+
+def _with_overrides(sources: Sequence[Source]) -> list[tuple[Source, list[Source]]]:
+    """Compose files, each with the override file beside it that Compose reads by itself."""
+    overrides = [source for source in sources if _OVERRIDE.search(source.name)]
+    plain = [source for source in sources if source not in overrides]
+    if not plain:
+        return [(source, []) for source in overrides]
+    folder = posixpath.dirname
+    return [(one, [other for other in overrides if folder(other.name) == folder(one.name)]) for one in plain]
+
+
+_OURS = "# Written by fleetc"
+
+
+def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
+    """The host that a source is about: as the user says, or by a folder of the tree that fleetc writes."""
+    said = hosts.get(process.span.source, "")
+    parts = process.span.source.split("/")
+    if not said and "hosts" in parts[:-2]:
+        said = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1]
+    source = library.sources.get(process.span.source)
+    process = replace(process, host=said or process.host)
+    if source is None or not source.text.startswith(_OURS):
+        return process
+    words = tuple(Word(word.text, word.span) for word in process.words)  # what looks like a placeholder is a value
+    variables = {name: Word(word.text, word.span) for name, word in process.variables.items()}
+    return replace(process, words=words, variables=variables, ours=True)
+
+
+def _alone(kinds: Mapping[str, list[Source]], found: Found, library: Library, ledger: Ledger) -> None:
+    """Config and environment files that no command names: each is a process of its own."""
+    for source in kinds.get("config", []):
+        if source.name in library.used or _named(found.processes, source.name):
+            continue
+        word = Word(source.name, Span(source.name, 0, 1))
+        found.processes.append(Process("", word.span, (Word("-config", word.span), word)))
+    if found.processes:
+        return
+    for source in kinds.get("environment", []):
+        read = environment(source.name, source.text)
+        if any(name.startswith("LP_") for name in read.variables):
+            found.processes.append(Process("", Span(source.name, 0, 1), (), read.variables, secrets=read.secrets))
+    for source in kinds.get("json", []):
+        ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "no file that a node reads")
+
+
+def _named(processes: Sequence[Process], name: str) -> bool:
+    """Whether a process names a config file of this name."""
+    base = posixpath.basename(name)
+    for process in processes:
+        for at, word in enumerate(process.words):
+            flag, equals, value = word.text.lstrip("-").partition("=")
+            if flag == "config":
+                path = value if equals else process.words[at + 1].text if at + 1 < len(process.words) else ""
+                if posixpath.basename(path) == base:
+                    return True
+        config = process.variables.get("LP_CONFIG")
+        if config is not None and posixpath.basename(config.text) == base:
+            return True
+    return False

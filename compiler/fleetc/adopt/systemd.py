@@ -1,0 +1,278 @@
+"""Reads systemd units and their drop-ins: the node that `ExecStart` starts.
+
+In: units by name, with the environment files among the sources. Out: a `Process` for each unit that starts a node.
+Specifiers that only a running systemd knows are holes.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from fleetc.adopt.env_files import environment
+from fleetc.adopt.flags import holes_in, starts_node
+from fleetc.adopt.library import Library
+from fleetc.adopt.reading import missing
+from fleetc.adopt.shell import read_shell
+from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+from fleetc.toml.document import Source
+
+_KEY = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9]*)[ \t]*=[ \t]*")
+_SECTION = re.compile(r"[ \t]*\[([A-Za-z ]+)\][ \t]*")
+_TOKEN = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?:\\.|[^\s\"'\\])+")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)|\$\$")
+_SPECIFIER = re.compile(r"%[a-zA-Z]|%%")
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{3}|.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_RELEASE = re.compile(r"Livepeer .* release (v[0-9]+\.[0-9]+\.[0-9]+)")
+_DESCRIPTIVE = frozenset({"Unit", "Install"})
+
+
+@dataclass
+class _Unit:
+    """The settings of a unit with its drop-ins, in their order."""
+
+    name: str
+    source: str
+    settings: dict[str, list[Word]] = field(default_factory=dict)
+
+    def last(self, key: str) -> str:
+        """The value that counts, of a setting that has one."""
+        return self.settings[key][-1].text if self.settings.get(key) else ""
+
+
+def is_unit(text: str) -> bool:
+    """Whether a text is a unit or a part of one."""
+    return re.search(r"(?m)^[ \t]*ExecStart[ \t]*=", text) is not None or bool(
+        re.match(r"(?s)\A(?:[ \t]*(?:[#;][^\n]*)?\n)*[ \t]*\[(?:Unit|Service|Install)\]", text)
+    )
+
+
+def read_units(sources: Sequence[Source], library: Library, ledger: Ledger) -> Iterator[Process]:
+    """The processes of some units. A drop-in belongs to the unit whose folder `NAME.service.d` holds it."""
+    units: dict[str, _Unit] = {}
+    for source in sorted(sources, key=lambda one: (_is_drop_in(one.name), one.name)):
+        key = _unit_of(source.name)
+        if _is_drop_in(source.name) and key not in units:
+            ledger.note(
+                Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources"
+            )
+            continue
+        unit = units.setdefault(key, _Unit(posixpath.basename(key).removesuffix(".service"), source.name))
+        _read(source, unit, ledger)
+    for unit in units.values():
+        yield from _processes(unit, library, ledger)
+
+
+def _is_drop_in(name: str) -> bool:
+    return posixpath.basename(posixpath.dirname(name)).endswith(".service.d")
+
+
+def _unit_of(name: str) -> str:
+    return posixpath.dirname(name).removesuffix(".d") if _is_drop_in(name) else name
+
+
+def _lines(text: str) -> Iterator[tuple[str, int]]:
+    """Logical lines with where they begin; a line that ends in a backslash goes on, past comments, in the next one."""
+    start, place = 0, 0
+    gathered: list[str] = []
+    for raw in text.split("\n"):
+        begun, place = place, place + len(raw) + 1
+        line = raw.rstrip("\r")
+        comment = line.lstrip()[:1] in ("#", ";")
+        if gathered:
+            if comment:
+                gathered.append(" " * (len(raw) + 1))
+                continue
+        elif comment or not line.strip():
+            yield line, begun
+            continue
+        else:
+            start = begun
+        if line.endswith("\\"):
+            gathered.append(line[:-1] + " " * (len(raw) - len(line) + 2))
+            continue
+        yield "".join(gathered) + line, start
+        gathered = []
+    if gathered:
+        yield "".join(gathered), start
+
+
+def _read(source: Source, unit: _Unit, ledger: Ledger) -> None:
+    section = ""
+    for line, start in _lines(source.text):
+        if not line.strip() or line.lstrip()[0] in "#;":
+            continue
+        header = _SECTION.fullmatch(line)
+        if header is not None:
+            section = header[1]
+            continue
+        key = _KEY.match(line)
+        if key is None:
+            span = Span(source.name, start, start + max(1, len(line)))
+            ledger.note(span, leaks.shown(line.strip()[:60]), Fate.DROPPED,
+                        "systemd reads no setting here")  # fmt: skip
+            continue
+        value = line[key.end() :].rstrip()
+        begun = start + key.end()
+        word = Word(value, Span(source.name, begun, begun + max(1, len(value))))
+        if section in _DESCRIPTIVE and key[1] != "Description":
+            ledger.note(word.span, key[1], Fate.DROPPED, "fleetc writes the unit itself")
+            continue
+        if not value:
+            unit.settings[key[1]] = []  # an empty value takes away what came before
+            continue
+        unit.settings.setdefault(key[1], []).append(word)
+
+
+_TAKEN = frozenset(
+    {"ExecStart", "Environment", "EnvironmentFile", "User", "WorkingDirectory", "LoadCredential", "Description"}
+)
+
+
+def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Process]:
+    for key, words in sorted(unit.settings.items()):
+        for word in words:
+            fate = Fate.UNDERSTOOD if key in _TAKEN else Fate.DROPPED
+            why = "how the node starts" if key in _TAKEN else "fleetc writes the unit itself"
+            ledger.note(word.span, key, fate, why)
+    variables: dict[str, Word] = {}
+    secrets: dict[str, tuple[str, str]] = {}
+    for word in unit.settings.get("Environment", []):
+        for item in split_words(word, {}):
+            name, equals, _ = item.text.partition("=")
+            if equals:
+                variables[name] = item.part(len(name) + 1)
+    home = variables.pop("HOME").text if "HOME" in variables else ""
+    for word in unit.settings.get("EnvironmentFile", []):
+        _environment_file(word, library, variables, secrets, ledger)
+    release = _RELEASE.fullmatch(unit.last("Description"))
+    base = Process(
+        unit.name, Span(unit.source, 0, 1), (), variables,
+        user=unit.last("User") or "root", directory=unit.last("WorkingDirectory").lstrip("-~") or "/",
+        home=home, secrets=secrets,
+        release=release[1] if release else "",
+    )  # fmt: skip
+    for word in unit.settings.get("ExecStart", []):
+        words = split_words(Word(word.text.lstrip("@-:+!"), _behind(word)), variables)
+        filled = {found[1] or found[2] for found in _VARIABLE.finditer(word.text)}
+        own = {name: value for name, value in variables.items() if name not in filled or name.startswith("LP_")}
+        if words:
+            yield from _started(replace(base, variables=own), words, variables, library, ledger)
+
+
+def _behind(word: Word) -> Span:
+    cut = len(word.text) - len(word.text.lstrip("@-:+!"))
+    return Span(word.span.source, word.span.start + cut, word.span.end)
+
+
+def _started(
+    base: Process, words: list[Word], variables: dict[str, Word], library: Library, ledger: Ledger
+) -> Iterator[Process]:
+    span = Span(base.span.source, words[0].span.start, words[-1].span.end)
+    program = words[0].text
+    name = posixpath.basename(program)
+    if starts_node(program, words[1:]):
+        yield replace(base, span=span, words=tuple(words[1:]), program=program)
+        return
+    script = library.find(words[1].text if name in ("sh", "bash") and len(words) > 1 else program, span.source)
+    if script is not None:
+        found = read_shell(script.name, script.text, ledger, dict(variables), library).processes
+    else:  # a shell with a text, or docker run
+        text = " ".join(_quoted(word.text) for word in words)
+        found = [one.at(span) for one in read_shell(span.source, text, Ledger(), dict(variables)).processes]
+    for one in found:
+        own = one.variables if one.runtime == "docker" else {**base.variables, **one.variables}
+        yield replace(
+            one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
+            directory=base.directory, secrets=base.secrets,
+        )  # fmt: skip
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _environment_file(
+    word: Word, library: Library, variables: dict[str, Word], secrets: dict[str, tuple[str, str]], ledger: Ledger
+) -> None:
+    optional = word.text.startswith("-")
+    path = word.text.lstrip("-")
+    source = library.find(path, word.span.source)
+    if source is None:
+        if not optional and not (secrets and "secret" in path):
+            missing(Word(path, word.span), "the environment file", ledger)
+        return
+    read = environment(source.name, source.text)
+    for span in read.odd:
+        ledger.note(span, "a line", Fate.DROPPED, "it sets no variable")
+    variables |= read.variables
+    secrets |= read.secrets
+
+
+def split_words(word: Word, variables: dict[str, Word]) -> list[Word]:
+    """The words of a command line of systemd, with its quotes, escapes and variables."""
+    found: list[Word] = []
+    pieces: list[str] = []
+    begun = end = -1
+
+    def close() -> None:
+        if begun < 0:
+            return
+        raw = "".join(pieces)
+        span = Span(word.span.source, word.span.start + begun, word.span.start + end)
+        found.extend(_filled(raw, span, variables))
+
+    for token in _TOKEN.finditer(word.text):
+        if token.start() != end:
+            close()
+            pieces, begun = [], token.start()
+        text = token[0]
+        quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+        pieces.append(_unescaped(text[1:-1] if quoted else text))
+        end = token.end()
+    close()
+    return found
+
+
+def _unescaped(text: str) -> str:
+    def one(found: re.Match[str]) -> str:
+        code = found[1]
+        if code[0] == "x" and len(code) == 3:
+            return chr(int(code[1:], 16))
+        if len(code) == 3 and code.isdigit():
+            return chr(int(code, 8))
+        return _ESCAPES.get(code, code)
+
+    return _ESCAPE.sub(one, text) if "\\" in text else text
+
+
+def _filled(raw: str, span: Span, variables: dict[str, Word]) -> list[Word]:
+    holes: list[str] = []
+    alone = re.fullmatch(r"\$([A-Za-z_][A-Za-z0-9_]*)", raw)
+    if alone is not None and alone[1] in variables:
+        return [Word(item, span) for item in variables[alone[1]].text.split()]
+
+    def variable(found: re.Match[str]) -> str:
+        if found[0] == "$$":
+            return "$"
+        name = found[1] or found[2]
+        if name in variables:
+            holes.extend(variables[name].holes)
+            return variables[name].text
+        holes.append("${" + name + "}")
+        return "${" + name + "}"
+
+    def specifier(found: re.Match[str]) -> str:
+        if found[0] == "%%":
+            return "%"
+        holes.append(found[0])
+        return found[0]
+
+    text = _SPECIFIER.sub(specifier, _VARIABLE.sub(variable, raw))
+    holes += [hole for hole in holes_in(text) if hole not in holes]
+    return [Word(text, span, tuple(holes))]

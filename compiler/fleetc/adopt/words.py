@@ -1,0 +1,144 @@
+"""What the readers of sources find: words with places, and the processes that they start.
+
+In: nothing. Out: `Word`, `Process`, `Finding`, `Fate` and the account that every reader keeps (`Ledger`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A text of a source and its place. `holes` are variables and placeholders in it that no source gives a value.
+
+    `variable` is the one variable whose value it is, where a source has that.
+    """
+
+    text: str
+    span: Span
+    holes: tuple[str, ...] = ()
+    variable: str = ""
+
+    def part(self, start: int, end: int | None = None) -> Word:
+        """Some of its characters, with the whole word as their place: quotes and escapes may stand between them."""
+        text = self.text[start:end]
+        return Word(text, self.span, tuple(hole for hole in self.holes if hole in text), self.variable)
+
+
+class Fate(StrEnum):
+    """What became of a word of a source."""
+
+    UNDERSTOOD = "understood"
+    KEPT = "kept in extra_flags"
+    DROPPED = "dropped"
+    MISTAKE = "a mistake today"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the account: a place of a source, what stands there as it may be shown, and what became of it.
+
+    `words` say where it went, or why it was dropped. `code` is that of the diagnostic about a mistake.
+    """
+
+    span: Span
+    shown: str
+    fate: Fate
+    words: str
+    code: str = ""
+
+
+@dataclass
+class Ledger:
+    """What readers and builders leave beside their values: the account, and what people must know."""
+
+    entries: list[Entry] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    secrets: list[Span] = field(default_factory=list)
+    """Where secrets stand: no message shows those lines."""
+    _said: set[tuple[str, Span, str]] = field(default_factory=set)
+
+    def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
+        """Account for something."""
+        self.entries.append(Entry(span, shown, fate, words, code))
+
+    def mistake(self, code: str, span: Span, shown: str, message: str, help: str, note: str = "") -> None:
+        """A mistake that the node makes today: a warning, and a line of the account."""
+        self.entries.append(Entry(span, shown, Fate.MISTAKE, message, code))
+        self.warn(code, span, message, help, note)
+
+    def warn(self, code: str, span: Span, message: str, help: str, note: str = "") -> None:
+        """Something that people must look at."""
+        self._add(code, Severity.WARNING, span, message, help, note)
+
+    def refuse(self, code: str, span: Span, message: str, help: str) -> None:
+        """Something for which no spec can be written."""
+        self._add(code, Severity.ERROR, span, message, help, "")
+
+    def remark(self, code: str, span: Span, message: str, help: str) -> None:
+        """Something worth knowing."""
+        self._add(code, Severity.NOTE, span, message, help, "")
+
+    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, note: str) -> None:
+        key = (code, span, message)
+        if key not in self._said:
+            self._said.add(key)
+            self.findings.append(Diagnostic(code, severity, message, Label(span, note), help=help))
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A path of a container and what is there: a path of the host, or "" for a volume that Docker keeps."""
+
+    inside: str
+    outside: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A port of a container that its host publishes: `address` "" is all interfaces."""
+
+    address: str
+    port: int
+    inside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A node process as a source starts it.
+
+    `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has
+    a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
+    itself wrote beside variables, `release` the release that it named. `ours` says that fleetc wrote the source: then
+    each setting there is one that a spec gives.
+    """
+
+    name: str
+    span: Span
+    words: tuple[Word, ...]
+    variables: dict[str, Word] = field(default_factory=dict)
+    runtime: str = "systemd"
+    host: str = ""
+    image: Word | None = None
+    program: str = ""
+    user: str = ""
+    home: str = ""
+    directory: str = ""
+    network: str = "host"
+    mounts: tuple[Mount, ...] = ()
+    published: tuple[Published, ...] = ()
+    peers: tuple[str, ...] = ()
+    secrets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    release: str = ""
+    ours: bool = False
+
+    def at(self, span: Span) -> Process:
+        """The same process with one place for all its words, where theirs are of a text within a text."""
+        words = tuple(Word(word.text, span, word.holes) for word in self.words)
+        variables = {name: Word(word.text, span, word.holes) for name, word in self.variables.items()}
+        image = Word(self.image.text, span, self.image.holes) if self.image else None
+        return replace(self, span=span, words=words, variables=variables, image=image)

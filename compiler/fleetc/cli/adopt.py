@@ -1,0 +1,134 @@
+"""`fleetc adopt`: a spec of what already runs.
+
+In: commands, scripts, units, Compose files and the files that nodes read, by name. Out: a spec on stdout or in a file,
+what people must know on stderr, and on request an account of every word. Sources are read, never run.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fleetc.cli.options import PROBLEMS
+from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
+from fleetc.cli.paging import put
+from fleetc.messages.forms import AdoptionFormat, Format
+
+if TYPE_CHECKING:
+    from fleetc.adopt.adoption import Adopted
+    from fleetc.toml.document import Source
+
+_ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
+
+
+def adopt(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Files with commands, units, Compose files and what they name; directories of such; - for standard "
+            "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="File to write the spec to, which must not exist yet."),
+    ] = None,
+    report: Annotated[
+        AdoptionFormat | None,
+        typer.Option(
+            "--report", help="Print what became of every word, and what the spec changes, instead of the spec."
+        ),
+    ] = None,
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the fleet.")] = "adopted",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Adopt only this service, unit or container; repeatable."),
+    ] = None,
+    role: Annotated[
+        str,
+        typer.Option("--role", metavar="ROLE", help="What a node is whose command does not say it, such as gateway."),
+    ] = "",
+) -> None:
+    """Write a spec of nodes that already run, from the commands, units or Compose files that start them.
+
+    Comments say where each table comes from, and TODO what is left to answer. Secrets become references. Exits 1 if
+    no spec can be written.
+    """
+    from fleetc.adopt.adoption import adopt as adopt_sources
+    from fleetc.adopt.adoption import located
+
+    if role and role not in _ROLES:
+        wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
+    texts, hosts, addresses = _read(sources)
+    found = adopt_sources(texts, hosts, addresses, name, only or (), role)
+    messages = located(found)
+    print_located(messages, coloured(None, sys.stderr))
+    if report is not None:
+        from fleetc.adopt.report import reported
+
+        put(reported(found, report, messages))
+    if not found.text:
+        raise typer.Exit(PROBLEMS)
+    if output is not None:
+        _write(output, found.text)
+    elif report is None:
+        put(found.text)
+    _summary(found, output)
+
+
+def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str]]:
+    """The texts, which host each is from, and the addresses of hosts."""
+    from fleetc.disk.adopting import read_source_files
+    from fleetc.disk.manifest import FilesError
+
+    hosts: dict[str, str] = {}
+    addresses: dict[str, str] = {}
+    texts: list[Source] = []
+    for given in names:
+        host, equals, path = given.partition("=")
+        if not equals or Path(given).exists():
+            host, path = "", given
+        host, _, address = host.partition("@")
+        try:
+            read = read_source_files(path)
+        except FilesError as failure:
+            files_failure(failure, Format.text)
+        texts += [source for source in read if source.name not in {known.name for known in texts}]
+        if host:
+            hosts |= {source.name: host for source in read}
+        if address:
+            addresses[host] = address
+    return texts, hosts, addresses
+
+
+def _write(path: Path, text: str) -> None:
+    from fleetc.disk.adopting import write_spec
+    from fleetc.disk.manifest import FilesError
+
+    try:
+        write_spec(path, text)
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+
+
+def _summary(found: Adopted, output: Path | None) -> None:
+    """What came of it, in a few lines."""
+    from fleetc.places.diagnostic import has_errors
+
+    nodes = len(found.nodes)
+    questions = found.text.count("\n# TODO ")
+    asked = "question" if questions == 1 else "questions"
+    where = f"wrote {output}: " if output is not None else ""
+    message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}, {questions} {asked}")
+    if found.checked is not None and has_errors(found.checked.diagnostics):
+        message("answer the TODO lines, then run fleetc check; fleetc compile works after that")
+    elif found.checked is not None:
+        changes = len(found.differences)
+        message(
+            f"the spec compiles: {found.compared} settings compared, {changes} differ; --report markdown lists them"
+        )

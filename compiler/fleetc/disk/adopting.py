@@ -1,0 +1,94 @@
+"""Reads the sources of `fleetc adopt`, and writes its spec.
+
+In: names of files and directories. Out: texts, within bounds of number and size; a spec where nothing stands yet.
+Only named files are read: a path in a source opens nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fleetc.disk.manifest import FilesError, shown
+from fleetc.disk.new_files import write_new
+from fleetc.disk.reading import answer_name, read_text
+from fleetc.toml.document import Source
+
+LIMIT_BYTES = 16 * 1024 * 1024
+_MOST_FILES = 5000
+_ADVICE = "name files of text: commands, units, Compose files, environment files, config files, lists of models"
+_PASSED_OVER = frozenset({".git", "node_modules", ".venv", "__pycache__"})
+_TEXTS = frozenset(
+    {".sh", ".bash", ".service", ".conf", ".env", ".json", ".yaml", ".yml", ".ini", ".flags", ".txt", ".bat", ".md", ""}
+)
+
+
+def read_source_files(name: str) -> list[Source]:
+    """The texts of a file, of standard input for "-", or of all likely files of a directory. Raises FilesError."""
+    path = Path(name)
+    if name != "-" and path.is_dir():
+        found = [source for file in _likely(path, name) if (source := _of_directory(file)) is not None]
+        if not found:
+            raise _failure(f"{shown(name)} has no file that could start a node", name)
+        return found
+    return [_read(path)]
+
+
+def _likely(path: Path, name: str) -> list[Path]:
+    files = []
+    for file in _walk(path):
+        files.append(file)
+        if len(files) > _MOST_FILES:
+            raise _failure(f"{shown(name)} has more than {_MOST_FILES} files", name)
+    return sorted(files)
+
+
+def _walk(path: Path) -> Iterator[Path]:
+    for entry in sorted(path.iterdir()):
+        if entry.is_symlink():
+            continue
+        if entry.is_dir():
+            if entry.name not in _PASSED_OVER:
+                yield from _walk(entry)
+        elif entry.is_file() and (entry.suffix in _TEXTS or entry.name.startswith(".env")):
+            yield entry
+
+
+def _of_directory(path: Path) -> Source | None:
+    """A file of a directory; one that is no text is passed over, because nobody named it."""
+    try:
+        return _read(path)
+    except FilesError:
+        return None
+
+
+def _read(path: Path) -> Source:
+    text = read_text(path, LIMIT_BYTES, "adopt-source-unreadable", _ADVICE)
+    name = answer_name(path)
+    if "\0" in text:
+        raise _failure(f"{shown(name)} has a NUL character, so it is no text", name)
+    return Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n"))
+
+
+def _failure(text: str, name: str) -> FilesError:
+    return FilesError("adopt-source-unreadable", text, path=name, advice=_ADVICE)
+
+
+def write_spec(path: Path, text: str) -> None:
+    """Write a spec where nothing is yet; one that already says exactly this is left alone. Raises FilesError."""
+    if path.is_file() and not path.is_symlink():
+        try:
+            same = read_text(path, LIMIT_BYTES, "adopt-output-exists", "name another file") == text
+        except FilesError:
+            same = False
+        if same:
+            return
+    try:
+        write_new({path: text})
+    except FilesError as problem:
+        if problem.code != "file-exists":
+            raise
+        raise FilesError(
+            "adopt-output-exists", f"{shown(str(path))} already exists and was not changed", path=str(path),
+            advice="name another file with -o, and compare the two",
+        ) from problem  # fmt: skip

@@ -1,0 +1,151 @@
+"""What `fleetc explain` says about messages of `fleetc adopt`: about sources, and about mistakes that nodes make today.
+
+In: nothing; this is a table. Out: pages by code.
+"""
+
+from __future__ import annotations
+
+from fleetc.messages.pages.page import Page
+
+ADOPTING_PAGES: dict[str, Page] = {
+    "adopt-address-unreachable": Page(
+        "An orchestrator says 0.0.0.0 for its public address.",
+        "0.0.0.0 stands for all addresses of a machine, so no gateway finds the node there. On a chain the node only "
+        "logs a warning.",
+        "Write the public name of the host in the spec, with the port of the source.",
+    ),
+    "adopt-branch-not-followed": Page(
+        "A part of a script was not read, because only a running script knows whether it applies.",
+        "scripts are read and never run, so a value that depends on the machine is unknown.",
+        "Set the variable at the top of the script, or give the command that you mean in a file of its own.",
+    ),
+    "adopt-cannot-say": Page(
+        "A source has something that no spec can say.",
+        "what is left out of the spec is not there after the first rollout.",
+        "Do what the help line says; the report of the adoption lists everything that was left out.",
+    ),
+    "adopt-command-cut": Page(
+        "Flags stand outside the command that they were written for.",
+        "a comment or a line without a backslash ends a shell command, so the node never gets the flags behind it.",
+        "Check in the spec whether these flags should count. In the script, remove comments from inside the command.",
+    ),
+    "adopt-document-unread": Page(
+        "The node does not read a file of models, prices or renditions, or an entry of it.",
+        "it stops at its start, or passes over the whole file with one line in its log; then no cap and no price of it "
+        "holds.",
+        "Repair the JSON as the message says: prices are numbers without quotes, and currency is a key of its own.",
+    ),
+    "adopt-file-missing": Page(
+        "A source names a file that is none of the sources.",
+        "fleetc opens no path that a source names: it may be one of another machine, and a source is only text.",
+        "Copy the file from the host and name it too, or name the directory that holds all of them.",
+    ),
+    "adopt-flag-unknown": Page(
+        "A command has a flag that the node does not have.",
+        "the node stops at its start with a list of all flags. Names are case-sensitive, and published commands have "
+        "flags that never existed.",
+        "Write the name that the help line gives, or leave the flag out, as the spec does.",
+    ),
+    "adopt-fleet-differs": Page(
+        "Nodes disagree about something that a fleet has once, such as its RPC address.",
+        "the spec has the first one, and the other nodes get it too.",
+        "Choose the value that all nodes shall have, in [fleet].",
+    ),
+    "adopt-ingest-off": Page(
+        "A gateway takes no streams and requests over HTTP today, although it listens for them.",
+        "if the listener is public, no webhook admits streams and -httpIngest is not set, the node turns "
+        "HTTP ingest off "
+        "with a single line in its log; all AI endpoints disappear too.",
+        "Write http_ingest = true if the gateway should serve them, and protect the port.",
+    ),
+    "adopt-listener-exposed": Page(
+        "The administration listener of a node is reachable from other machines.",
+        "it moves funds and changes prices, and asks nobody for a password.",
+        "Remove cli and cli_exposed from the spec, so that it listens on loopback, and use an SSH tunnel.",
+    ),
+    "adopt-network-missing": Page(
+        "A command has settings of a chain and no -network.",
+        "without the flag the node runs off-chain: it is never paid, and takes no price into account.",
+        "Add -network=arbitrum-one-mainnet if the node should be paid, and adopt again.",
+    ),
+    "adopt-networks-differ": Page(
+        "The nodes of the sources are on several networks.",
+        "a fleet is on one network, because its wallets and prices are.",
+        "Adopt the nodes of each network into a spec of their own: --only NAME chooses services, units and containers.",
+    ),
+    "adopt-nothing-found": Page(
+        "No source starts a node.",
+        "a spec has at least one; a list of prices or a variable alone does not say what runs.",
+        "Name the file with the command, the unit or the Compose file. For a command that does not name its program, "
+        'give the flags on standard input: echo "-gateway ..." | fleetc adopt -',
+    ),
+    "adopt-output-exists": Page(
+        "The file that the spec should be written to is there already, and says something else.",
+        "adopting never writes over a file: somebody may have answered its questions.",
+        "Name another file with -o, and compare the two.",
+    ),
+    "adopt-reward-unsaid": Page(
+        "Several nodes have one wallet, and none says who calls reward.",
+        "each of them calls reward if the wallet is a registered orchestrator; all but the first pay gas for nothing.",
+        "Look at reward_by of the wallet: the spec names one node, or none.",
+    ),
+    "adopt-role-ignored": Page(
+        "A command has two roles that do not go together.",
+        "the node takes the first of redeemer, remoteSigner, orchestrator, transcoder, aiWorker and gateway, "
+        "and passes over "
+        "the others without a word.",
+        "Run the other role in a process of its own, and adopt that too.",
+    ),
+    "adopt-role-missing": Page(
+        "No flag of a command says what the node is.",
+        "such a node does not start, so the source may be a part of a command only.",
+        "Give the whole command, or say what the node is with --role.",
+    ),
+    "adopt-runtimes-differ": Page(
+        "One host runs nodes in containers and without.",
+        "fleetc runs all nodes of a host in the same way.",
+        "Say with NAME=FILE which host each source is from, or accept that all become containers.",
+    ),
+    "adopt-secret-inline": Page(
+        "A secret stands in a source in clear.",
+        "everybody who reads the file, its copies or its history has the secret, and a command line can be "
+        "read by every "
+        "user of a host. The spec has a reference, and the value is written nowhere.",
+        "Put the value where the reference leads, then change the secret, because it may be known.",
+    ),
+    "adopt-setting-overridden": Page(
+        "A setting is given twice, and the node uses the other value.",
+        "the command line comes before the environment, and that before the config file; in one source the "
+        "last one counts. "
+        "For the data directory the environment comes first.",
+        "Remove the value that does nothing; the spec has the one that counts.",
+    ),
+    "adopt-setting-unread": Page(
+        "A setting does nothing in this node.",
+        "the role does not read it, or it needs a chain or another setting, and the node says nothing about it.",
+        "Leave it out, as the spec does, or set what it needs.",
+    ),
+    "adopt-source-unreadable": Page(
+        "A source cannot be read: it is no text, is cut off, goes in a circle, or is too large.",
+        "nothing is adopted from half of a file.",
+        "Repair the file at the place that the message names, or name another one.",
+    ),
+    "adopt-value-invalid": Page(
+        "A flag has a value that the node does not read.",
+        "the node stops at its start, or takes the text for something else.",
+        "Write the value as the help line says; the spec leaves it out.",
+    ),
+    "adopt-value-unknown": Page(
+        "A value is a variable or a placeholder that no source fills in.",
+        "fleetc guesses no value.",
+        "Answer the TODO line in the spec, or name the file with the variable among the sources.",
+    ),
+    "adopt-words-ignored": Page(
+        "A node reads only a part of its command line.",
+        "it stops at the first word that is no flag, without an error: a bool flag takes no word behind it, "
+        "so -reward false "
+        "turns reward on and loses all that follows.",
+        "Write -reward=false. The spec has what the node reads today, so look at each word that the report "
+        "calls ignored.",
+    ),
+}

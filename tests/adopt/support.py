@@ -1,0 +1,94 @@
+"""What the tests of adopting share: answers to the questions that an adopted spec leaves, and comparisons.
+
+In: adopted specs. Out: specs without questions, and what the independent model of the node makes of both sides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from fleetc import lower
+from fleetc.adopt.adoption import Adopted
+from fleetc.adopt.filling import home_of
+from fleetc.adopt.reading import Running
+from fleetc.emit.artifacts import json_document
+from fleetc.language.spec import read_fleet, read_spec
+from fleetc.toml.document import Source
+from tests.node import Meaning, Settings, read, understand
+
+ACCOUNT = '"0x1111111111111111111111111111111111111111"'
+ANSWERS = {
+    "address": {"hosts": '"192.0.2.10"', "wallets": ACCOUNT},
+    "keystore": {"wallets": '"/etc/livepeer/keystore"'},
+    "password": {"wallets": '{ env = "PASSWORD" }'},
+    "rpc": {"fleet": '{ env = "RPC_URL" }'},
+    "controller": {"fleet": '"0x3333333333333333333333333333333333333333"'},
+    "service": {"orchestrators": '"orch.example.net:8935"'},
+    "price": {"orchestrators": '"900 wei / pixel"'},
+    "orchestrator": {"transcoders": '"orch.example.net:8935"'},
+    "deposit": {"wallets": '"1 ETH"'},
+    "reserve": {"wallets": '"1 ETH"'},
+    "secret": {"transcoders": '{ env = "SECRET" }', "orchestrators": '{ env = "SECRET" }'},
+    "orchestrators": {"gateways": '["https://orch.example.net:8935"]'},
+    "models": {"orchestrators": '[{ use = "answered" }]'},
+}
+"""What a person would write for each question, by key and table."""
+
+_QUESTION = re.compile(r"# TODO ([A-Za-z_.]+) = ")
+_HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
+
+
+def answered(text: str) -> str:
+    """A spec with answers to its questions; those that need none stay."""
+    lines: list[str] = []
+    waiting: list[str] = []
+    models = False
+    for line in text.split("\n"):
+        lines.append(line)
+        question = _QUESTION.match(line)
+        if question is not None:
+            waiting.append(question[1])
+        header = _HEADER.fullmatch(line)
+        if header is not None:
+            for key in waiting:
+                if header[1] in ANSWERS.get(key, {}):
+                    lines.append(f"{key} = {ANSWERS[key][header[1]]}")
+                    models = models or key == "models"
+            waiting = []
+    if models:
+        lines += ["[models.answered]", 'pipeline = "text-to-image"', 'id = "stabilityai/sd-turbo"']
+        if 'network = "offchain"' not in text:
+            lines.append('price = "1 wei / pixel"')
+    return "\n".join(lines)
+
+
+def meanings(adopted: Adopted, text: str, files: Mapping[str, str]) -> dict[str, tuple[Meaning, Meaning]]:
+    """What each process means to the node, as its source starts it and as the spec compiles it."""
+    document, problems = read_spec([Source("fleet.toml", text)])
+    assert document is not None, problems
+    fleet, problems = read_fleet(document)
+    assert fleet is not None, (problems, text)
+    services = {s.name: s for host in lower.lower(fleet).hosts for s in host.services}
+    found = {}
+    for node in adopted.nodes:
+        start = understand(before(node, files))
+        service = services[node.name]
+        env = {variable.name: variable.value for variable in service.variables}
+        given = {"LP_" + flag.upper(): setting.text for flag, setting in node.settings.items()}
+        env |= {s.name: given.get(s.name, "answered") for s in service.secrets}
+        own = {f"{service.directory}/{file.name}": json_document(file.content) for file in service.files}
+        own |= {path: "answered" for path in env.values() if path.startswith("/")} | dict(files)
+        after = understand(read([argument.text for argument in service.arguments], {"HOME": "/root"} | env, own))
+        found[node.name] = (start, after)
+    return found
+
+
+def before(node: Running, files: Mapping[str, str]) -> Settings:
+    """The settings of a process as its source starts it."""
+    words = [f"-{flag}={setting.text}" for flag, setting in node.settings.items()]
+    roles = {"gateway", "orchestrator", "transcoder", "aiWorker", "remoteSigner", "redeemer", "broadcaster", "reward"}
+    if not roles & set(node.settings):  # the role was said beside the command
+        words.append(f"-{node.role}")
+    env = {name: word.text for name, word in node.process.variables.items() if not name.startswith("LP_")}
+    return read(words, {"HOME": home_of(node.process) or "/root"} | env, files)

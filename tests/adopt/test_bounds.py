@@ -1,0 +1,132 @@
+"""Sources that are damaged, huge or hostile: a message with a place, nothing half done, and an end in time."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fleetc.adopt.adoption import adopt, located
+from fleetc.adopt.report import reported
+from fleetc.formatting import formatted
+from fleetc.messages.forms import AdoptionFormat
+from fleetc.places.diagnostic import Severity
+from fleetc.toml.document import Source
+from tests.adopt.test_examples import EXAMPLES, SUFFIXES
+
+NODE = "    image: livepeer/go-livepeer:v0.9.1\n    command: -gateway -orchAddr a.example.net:1\n"
+BOMB = 'a: &a ["x"]\n' + "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}' if i else '*a'] * 9)}]\n" for i in range(30))
+MERGES = "x0: &x0 {a: b}\n" + "".join(f"x{i}: &x{i} {{<<: [{','.join([f'*x{i - 1}'] * 9)}]}}\n" for i in range(1, 40))
+REFUSED = {
+    "circle.compose.yaml": f"services:\n  a:\n    extends: b\n{NODE}  b:\n    extends: a\n{NODE}",
+    "itself.compose.yaml": f"services:\n  a:\n    extends: {{service: a}}\n{NODE}",
+    "several.compose.yaml": f"services:\n  a:\n{NODE}---\nservices: {{}}\n",
+    "deep.compose.yaml": "[" * 200_000,
+    "maps.compose.yaml": "services: " + "{a: " * 5000,
+    "broken.compose.yaml": "services:\n  a: [\n b: {",
+    "alias.compose.yaml": "services: *nothing\n",
+    "quote.sh": 'livepeer -gateway "abc',
+    "bracket.sh": "livepeer -gateway -orchAddr $(" + "(" * 3000,
+    "defaults.sh": "livepeer -gateway -orchAddr " + "${A:-" * 2000 + "}" * 2000,
+    "doubled.sh": "A=aaaaaaaaaa\n" + 'A="$A$A$A$A"\n' * 40 + "livepeer -gateway -orchAddr $A\n",
+    "words.sh": "livepeer -gateway " + "-v 6 " * 100_000,
+    "bomb.compose.yaml": f"{BOMB}services:\n  g:\n    image: livepeer/go-livepeer\n    command: *a29\n",
+    "nothing.sh": "#!/bin/sh\necho hello\n",
+    "empty.sh": "",
+    "odd.txt": "".join(map(chr, range(1, 256))) * 100,
+    "models.json": '[{"pipeline": "llm", "model_id": "a", "price_per_unit": 1e999999999}]',
+    "deep.json": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_source_that_cannot_be_read_is_refused_at_a_place(name: str) -> None:
+    begun = time.process_time()
+    found = adopt([Source(name, REFUSED[name])])
+    errors = [item for item in located(found) if item.diagnostic.severity is Severity.ERROR]
+    assert found.text == ""
+    assert errors
+    assert all(item.primary.file == name and item.primary.line >= (1 if REFUSED[name] else 0) for item in errors)
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{MERGES}services:\n  g:\n    <<: *x39\n{NODE}",
+        f"services:\n  g: &g\n    <<: *g\n{NODE}",
+        f"{BOMB}services:\n  g:\n{NODE}",
+    ],
+)
+def test_text_that_repeats_itself_costs_nothing(text: str) -> None:
+    begun = time.process_time()
+    found = adopt([Source("compose.yaml", text)])
+    assert [node.name for node in found.nodes] == ["g"]
+    assert time.process_time() - begun < 1
+
+
+def test_very_long_value_is_left_out() -> None:
+    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr " + "a" * 1_000_000)])
+    assert [d.code for d in found.diagnostics] == ["adopt-value-invalid"]
+    assert len(found.text) < 10_000
+
+
+@pytest.mark.slow
+def test_ten_thousand_lines_of_shell_are_adopted_in_five_seconds() -> None:
+    text = "".join(
+        f"livepeer -gateway -orchAddr a.example.net:{i + 1} -dataDir /d/{i} -v 6 \\\n  -httpAddr 127.0.0.1:{i + 1}\n"
+        for i in range(5000)
+    )
+    begun = time.process_time()
+    found = adopt([Source("start.sh", text)])
+    assert len(found.nodes) == 5000
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.slow
+def test_five_megabytes_of_compose_are_adopted_in_five_seconds() -> None:
+    settings = "".join(f"      - SETTING_{i}=a value of some length, as people have them {i}\n" for i in range(40))
+    service = (
+        "  gate-{0}:\n    image: livepeer/go-livepeer:v0.9.1\n    restart: always\n    network_mode: host\n"
+        "    command: -gateway -network offchain -orchAddr orch.example.net:8935 -dataDir /d/{0} -httpAddr :{0}\n"
+        "    environment:\n{1}"
+    )
+    text = "services:\n" + "".join(service.format(i + 1, settings) for i in range(2000))
+    assert len(text) > 5_000_000
+    begun = time.process_time()
+    found = adopt([Source("compose.yaml", text)])
+    assert len(found.nodes) == 2000
+    assert time.process_time() - begun < 5
+
+
+TEXTS = [(example["kind"], example["text"]) for example in EXAMPLES.values()]
+ODD = [
+    *["'", '"', "`", "$(", "${", "}", "\\", "\n", "\t", "#", "<", "{", "[", ":", "=", ", ", "|", ";", "%", "@", "!"],
+    *["&a ", "*a", "- ", "EOF", "<<EOF\n", "if ", "fi\n", "done\n", "-ethPassword x "],
+    *["\x1b[31m", "\u202e", "\x85", "\\ud800"],
+]
+"""Signs that mean something to a shell, to YAML or to a terminal."""
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(TEXTS),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), st.sampled_from(["", *ODD])), max_size=6),
+)
+def test_damaged_texts_end_in_messages(found: tuple[str, str], damage: list[tuple[float, int, str]]) -> None:
+    kind, text = found
+    for place, cut, odd in damage:
+        at = int(place * len(text))
+        text = text[:at] + odd + text[at + cut :]
+    result = adopt([Source(SUFFIXES[kind], text)])
+    located(result)
+    for form in AdoptionFormat:
+        reported(result, form, located(result)).encode()
+    if result.text:
+        assert formatted(Source("fleet.toml", result.text)) == (result.text, [])
+        tomllib.loads(result.text)
+    else:
+        assert [d for d in result.diagnostics if d.severity is Severity.ERROR]

@@ -1,0 +1,103 @@
+"""`fleetc adopt` as people type it: what it writes, what it never writes over, and secrets that appear nowhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support import fleetc
+
+PASSWORD = "hunter2-of-the-gateway"
+KEY = "AbCdEfGhIjKlMnOpQrStUv12345678xy"
+SCRIPT = f"""\
+#!/bin/sh
+SECRET_WORD={PASSWORD}
+docker run -d --name livepeer-orch --network host -v /srv/lp:/root/.lpData livepeer/go-livepeer:v0.9.1 \\
+  -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://arb-mainnet.g.alchemy.com/v2/{KEY} \\
+  -ethAcctAddr 0x2222222222222222222222222222222222222222 -ethPassword "$SECRET_WORD" \\
+  -serviceAddr orch.example.net:8935 -pricePerUnit 900 -reward false -monitor
+"""
+
+
+def test_script_becomes_a_spec_that_compiles(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(SCRIPT)
+    done = fleetc("adopt", "gpu-1@192.0.2.5=start.sh", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "the spec compiles" in done.stderr
+    assert "start.sh:6" in done.stderr  # where -reward takes no word
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+    assert fleetc("fmt", "--check", cwd=tmp_path).returncode == 0
+    assert 'address = "192.0.2.5"' in (tmp_path / "fleet.toml").read_text()
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_secrets_appear_nowhere(tmp_path: Path, form: str) -> None:
+    (tmp_path / "start.sh").write_text(SCRIPT)
+    done = fleetc("adopt", "start.sh", "-o", "fleet.toml", "--report", form, cwd=tmp_path)
+    written = (tmp_path / "fleet.toml").read_text()
+    for secret in (PASSWORD, KEY):
+        assert secret not in done.stdout + done.stderr + written
+    assert 'password = { env = "SECRET_WORD" }' in written
+
+
+def test_report_accounts_for_each_word_behind_the_program(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(SCRIPT)
+    report = json.loads(fleetc("adopt", "start.sh", "--report", "json", cwd=tmp_path).stdout)
+    shown = " ".join(row["word"] for row in report["words"])
+    for flag in ("orchestrator", "transcoder", "network", "ethUrl", "ethAcctAddr", "ethPassword", "serviceAddr",
+                 "pricePerUnit", "reward", "monitor"):  # fmt: skip
+        assert f"-{flag}" in shown
+    ignored = [row["word"] for row in report["words"] if row.get("code") == "adopt-words-ignored"]
+    assert ignored == ["false", "-monitor"]
+    assert all(row["reason"] for row in report["differences"])
+    assert report["compared"] > 40
+
+
+def test_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text("livepeer -gateway -orchAddr a.example.net:1\n")
+    assert fleetc("adopt", "start.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    before = (tmp_path / "fleet.toml").read_text()
+    assert fleetc("adopt", "start.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0  # it says the same
+    (tmp_path / "fleet.toml").write_text(before + "# answered\n")
+    done = fleetc("adopt", "start.sh", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "error[adopt-output-exists]" in done.stderr
+    assert (tmp_path / "fleet.toml").read_text().endswith("# answered\n")
+
+
+def test_nothing_is_written_where_a_source_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text('livepeer -gateway "\n')
+    done = fleetc("adopt", "start.sh", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "error[adopt-source-unreadable]" in done.stderr
+    assert not (tmp_path / "fleet.toml").exists()
+
+
+@pytest.mark.parametrize("kind", ["fifo", "binary", "missing", "nul"])
+def test_what_is_no_text_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "source"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind != "missing":
+        path.write_bytes(b"\xff\xfe\x00\x01" if kind == "binary" else b"livepeer\0 -gateway")
+    done = fleetc("adopt", "source", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "error[adopt-source-unreadable]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_directory_is_read_whole_and_its_odd_files_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(
+        "services:\n  g:\n    image: livepeer/go-livepeer:v0.9.1\n    env_file: g.env\n    network_mode: host\n"
+        "    command: -gateway -orchAddr ${O}\n"
+    )
+    (tmp_path / "g.env").write_text("LP_V=7\n")
+    (tmp_path / ".env").write_text("O=orch.example.net:8935\n")
+    (tmp_path / "picture.sh").write_bytes(b"\xff\x00")
+    done = fleetc("adopt", ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 'orchestrators = ["orch.example.net:8935"]' in done.stdout
+    assert "verbosity = 7" in done.stdout
