@@ -37,10 +37,10 @@ def fill(work: Filling) -> None:
     else:
         _orchestrator(work)
         if running.table == "ai_workers" and running.text("serviceAddr"):
-            if not work.unknown("serviceAddr", "service"):
+            if not work.unknown("serviceAddr", "runner_label"):
                 if running.text("serviceAddr") != running.name:
-                    work.say("service", running.text("serviceAddr"))
-                work.take("serviceAddr", "service")
+                    work.say("runner_label", running.text("serviceAddr"))
+                work.take("serviceAddr", "runner_label")
         elif running.table == "ai_workers":
             running.reasons["serviceAddr"] = "a label of its own keeps workers from removing each other's containers"
     _gpus(work)

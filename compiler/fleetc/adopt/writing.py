@@ -16,7 +16,7 @@ import tomli_w
 from fleetc.adopt.assemble import Assembled
 from fleetc.adopt.session import Table
 from fleetc.formatting import in_one_form
-from fleetc.language.fleet import NODE_TABLES, Fleet
+from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.sharing import DEFAULTS
 from fleetc.text.encoders import visible
 
@@ -28,7 +28,7 @@ _ALIKE = 3
 
 def written(assembled: Assembled) -> str:
     """The text of the spec."""
-    lines = ["spec = 1", "", *_table("fleet", assembled.fleet)]
+    lines = [f"spec = {NEWEST}", "", *_table("fleet", assembled.fleet)]
     for table in Fleet.model_fields:
         members = assembled.tables.get(table, {})
         shared = _shared(members) if table in NODE_TABLES else {}
