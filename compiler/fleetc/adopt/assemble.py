@@ -165,6 +165,9 @@ def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]
     taken: set[str] = set()
     named: set[str] = set()
     hosts: dict[str, str] = {}
+    homes: dict[str, set[str]] = {}
+    for one in found:
+        homes.setdefault(_hint(one), set()).add(one.process.host or lone)
     for one in found:
         process = one.process
         host = process.host or lone
@@ -172,15 +175,18 @@ def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]
             hosts[host] = session.name_for(host, "host", named)
             named.add(hosts[host])
         one.host = hosts[host]
-        stem = (
-            posixpath.splitext(posixpath.basename(process.span.source))[0]
-            .removeprefix("livepeer-")
-            .removeprefix("livepeer_")
-        )
-        called = process.name.removeprefix("livepeer-")
-        hint = next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
-        one.name = session.name_for(hint, one.role, taken)
+        hint = _hint(one)
+        called = f"{hint}-{one.host}" if len(homes[hint]) > 1 else hint
+        one.name = session.name_for(called, one.role, taken)
         taken.add(one.name)
+
+
+def _hint(one: Running) -> str:
+    """What the source calls a node, else its role."""
+    file = posixpath.splitext(posixpath.basename(one.process.span.source))[0]
+    stem = file.removeprefix("livepeer-").removeprefix("livepeer_")
+    called = one.process.name.removeprefix("livepeer-")
+    return next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
 
 
 def _facts(found: list[Running], network: str) -> Facts:

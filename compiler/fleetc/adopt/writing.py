@@ -1,56 +1,64 @@
 """Writes the tables of an adopted fleet as a spec, in the form of `fleetc fmt`.
 
-In: `Assembled`. Out: TOML text. Comments say where tables come from, and what is left to answer.
+In: `Assembled`. Out: TOML text. Comments say where tables come from, and what is left to answer. `alike.py` says once
+what many tables share.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import tomli_w
 
+from fleetc.adopt.alike import Shared, shared
 from fleetc.adopt.assemble import Assembled
 from fleetc.adopt.session import Table
 from fleetc.formatting import in_one_form
 from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
-from fleetc.language.sharing import DEFAULTS
+from fleetc.language.sharing import CLASSES, DEFAULTS
+from fleetc.language.spec import read_spec
+from fleetc.places.diagnostic import has_errors
 from fleetc.text.encoders import visible
+from fleetc.toml.document import Source
 
 _BARE = re.compile("[A-Za-z0-9_-]+")
 _WIDE = 100
-_ALIKE = 3
-"""Members with that many values in common share them."""
+_MANY = ("hosts", "avatars", *NODE_TABLES)
+"""Tables of which a fleet has many that are alike."""
 
 
 def written(assembled: Assembled) -> str:
-    """The text of the spec."""
-    lines = [f"spec = {NEWEST}", "", *_table("fleet", assembled.fleet)]
-    for table in Fleet.model_fields:
-        members = assembled.tables.get(table, {})
-        shared = _shared(members) if table in NODE_TABLES else {}
-        if shared:
-            lines += ["", *_table(f"{DEFAULTS}.{table}", Table(shared, origin=f"what all {len(members)} have"))]
-        for name, member in members.items():
-            own = {key: value for key, value in member.values.items() if key not in shared}
-            lines += ["", *_table(f"{table}.{name}", replace(member, values=own))]
-    return in_one_form("\n".join(lines) + "\n")
+    """The text of the spec, with what tables share said once, if that is the same spec."""
+    plain = _written(assembled.fleet, {kind: Shared(dict(members)) for kind, members in assembled.tables.items()})
+    short = _written(
+        assembled.fleet,
+        {
+            kind: shared(kind, members) if kind in _MANY else Shared(dict(members))
+            for kind, members in assembled.tables.items()
+        },
+    )
+    return in_one_form(short if short != plain and _resolved(short) == _resolved(plain) else plain)
 
 
-def _shared(members: Mapping[str, Table]) -> dict[str, Any]:
-    """What all members of a table have in common, if that is worth a table of its own."""
-    if len(members) < _ALIKE:
-        return {}
-    first, *others = (member.values for member in members.values())
-    shared = {
-        key: value
-        for key, value in first.items()
-        if key != "host" and all(key in other and other[key] == value for other in others)
-    }
-    return shared if len(shared) >= _ALIKE else {}
+def _resolved(text: str) -> dict[str, Any] | None:
+    """The spec with all that it says once written out."""
+    document, problems = read_spec([Source("fleet.toml", text)])
+    return None if document is None or has_errors(problems) else document.raw
+
+
+def _written(fleet: Table, kinds: Mapping[str, Shared]) -> str:
+    lines = [f"spec = {NEWEST}", "", *_table("fleet", fleet)]
+    for kind in Fleet.model_fields:
+        found = kinds.get(kind, Shared({}))
+        layers = {f"{CLASSES}.{name}.{kind}": table for name, table in found.classes.items()}
+        if found.defaults.values:
+            layers[f"{DEFAULTS}.{kind}"] = found.defaults
+        for header, table in (layers | {f"{kind}.{_key(name)}": one for name, one in found.tables.items()}).items():
+            lines += ["", *_table(header, table)]
+    return "\n".join(lines) + "\n"
 
 
 def _table(header: str, table: Table) -> Iterator[str]:
