@@ -55,7 +55,7 @@ def adopt(
     for host, address in (addresses or {}).items():
         found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
     processes = [process for process in found.processes if not only or process.name in only]
-    if not processes and not found.models and not has_errors(ledger.findings):
+    if not processes and not found.models and not found.stacks and not has_errors(ledger.findings):
         name = sources[0].name if sources else ""
         ledger.refuse(
             "adopt-nothing-found", Span(name, 0, 1), "no source starts a node",
@@ -69,10 +69,10 @@ def adopt(
     sources = (*sources, *library.written.values())
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
-    differences: list[Difference] = []
-    compared = 0
+    differences, compared = list(assembled.differences), assembled.compared
     if checked.fleet is not None:
-        differences, compared = compare(assembled.nodes, lower.lower(checked.fleet), library)
+        of_nodes, count = compare(assembled.nodes, lower.lower(checked.fleet), library)
+        differences, compared = of_nodes + differences, count + compared
     return Adopted(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, tuple(differences), compared,

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc.adopt import documents
+from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling, hole_variable
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
@@ -20,6 +21,8 @@ from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.session import Session, Table, price_text
 from fleetc.adopt.sources import Found
+from fleetc.adopt.stack_files import StackFiles
+from fleetc.adopt.stacks import stack_table
 from fleetc.adopt.words import Process
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.language.quantities import QuantityError, parse_url
@@ -37,11 +40,16 @@ _PLAIN_STEMS = frozenset(
 
 @dataclass
 class Assembled:
-    """The tables of a spec, by table and name, and the processes with their nodes."""
+    """The tables of a spec, by table and name, and the processes with their nodes.
+
+    `differences` are those of avatar stacks, of which so many variables were `compared`.
+    """
 
     fleet: Table
     tables: dict[str, dict[str, Table]]
     nodes: list[Running] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    compared: int = 0
 
 
 def assemble(
@@ -54,7 +62,7 @@ def assemble(
     ]
     if len(found) < len(processes):
         return None
-    if not found:
+    if not found and not sources.stacks:
         return _only_models(sources, session, fleet_name)
     network = _network(found, session)
     if network is None:
@@ -70,9 +78,13 @@ def assemble(
         tables.setdefault(one.table, {})[one.name] = table
     _modes(tables)
     _rpc(found, fleet, session)
-    _releases(found, fleet, tables, session)
+    if found:
+        _releases(found, fleet, tables, session)
+    else:
+        fleet.values["node_release"] = format_release(NEWEST_RELEASE)
     _rewards(found, tables, session)
     _model_prices(tables, session)
+    differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
     for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.ladders):
         for table in kind.values():
@@ -87,7 +99,59 @@ def assemble(
             "ladders": session.ladders,
         },
         found,
+        differences,
+        compared,
     )
+
+
+def _stacks(
+    sources: Found, tables: dict[str, dict[str, Table]], fleet: Table, session: Session
+) -> tuple[list[Difference], int]:
+    """Tables of the avatar stacks, and of hosts that run nothing else; a release that all have is that of the fleet."""
+    differences: list[Difference] = []
+    compared = 0
+    found: dict[str, Table] = {}
+    for files in sources.stacks:
+        host = _host_of_stack(files, sources, session)
+        called = files.counted or ("avatars" if len(sources.stacks) == 1 else f"avatars-{host}")
+        name = session.name_for(
+            called, "avatars", {*session.hosts, *found, *(name for t in tables.values() for name in t)}
+        )
+        public = session.hosts[host].values.get("public", "")
+        found[name], changed, count = stack_table(files, session, name, host, public)
+        differences += changed
+        compared += count
+    if found:
+        tables["avatars"] = found
+        first, *others = (table.values.get("avatar_release") for table in found.values())
+        if first is not None and all(other == first for other in others):
+            fleet.values["avatar_release"] = first
+            for table in found.values():
+                del table.values["avatar_release"]
+    return differences, compared
+
+
+def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
+    """The host of a stack: as the user or the tree says, else the only one there is, else its folder."""
+    said = files.host
+    if not said and len(sources.stacks) > 1:
+        said = posixpath.basename(posixpath.dirname(files.span.source))
+    if not said:
+        said = next(iter([*session.hosts, *sources.hosts, _LONE_HOST]))
+    if said not in session.hosts:
+        known = sources.hosts.get(said)
+        said = session.name_for(said, "host", set(session.hosts)) if known is None else said
+        table = session.hosts[said] = Table(dict(known.values) if known else {}, origin=known.origin if known else "")
+        table.values["runtime"] = "docker"
+        public = files.public
+        if public:
+            table.values.setdefault("public", public)
+        if public and "address" not in table.values:
+            table.values["address"] = public
+            table.ask("TODO address: is this also where you log in?")
+        elif "address" not in table.values:
+            table.ask('TODO address = "203.0.113.10": where you log in; no source says it')
+    return said
 
 
 def _without_hidden(table: Table) -> None:

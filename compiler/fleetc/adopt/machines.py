@@ -90,7 +90,7 @@ def _systemd_host(table: Table, here: list[Running]) -> None:
 
 def add_idle_hosts(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
     """Hosts of an inventory that run no node stay: a rollout knows them then."""
-    used = {one.process.host for one in found} | {one.host for one in found}
+    used = {one.process.host for one in found} | {one.host for one in found} | {*session.hosts}
     for name, table in inventory.items():
         if name in used or not inventory:
             continue

@@ -20,6 +20,7 @@ from fleetc.adopt.launch_json import is_launch_file, read_launch_file
 from fleetc.adopt.library import Library
 from fleetc.adopt.session import Table
 from fleetc.adopt.shell import read_shell
+from fleetc.adopt.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.systemd import is_unit, read_units
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
@@ -34,11 +35,12 @@ _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
 
 @dataclass
 class Found:
-    """What all sources together hold: processes, hosts, and lists of models that no process names."""
+    """What all sources together hold: processes, hosts, avatar stacks, and lists of models that no process names."""
 
     processes: list[Process] = field(default_factory=list)
     hosts: dict[str, Table] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
+    stacks: list[StackFiles] = field(default_factory=list)
 
 
 def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger) -> Found:
@@ -48,6 +50,10 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
     found.hosts = read_inventories(kinds.get("inventory", []), ledger)
+    hosts_of_tree = {
+        posixpath.splitext(posixpath.basename(source.name))[0]: source for source in kinds.get("inventory", [])
+    }
+    found.stacks = read_stacks(kinds.get("stack", []), hosts, hosts_of_tree, ledger)
     for source, overrides in _with_overrides(kinds.get("compose", [])):
         found.processes += read_compose(source, library, ledger, overrides)
     found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
@@ -89,13 +95,15 @@ def _flags(source: Source) -> Process:
 
 
 def kind_of(source: Source) -> str:
-    """What a source is: compose, unit, launch, manifest, inventory, flags, models, prices, renditions, json, config,
-    environment or shell.
+    """What a source is: stack, compose, unit, launch, manifest, inventory, flags, models, prices, renditions, json,
+    config, environment or shell.
     """
     text, name = source.text, posixpath.basename(source.name)
     start = text.lstrip()[:1]
     if name.endswith(".flags"):
         return "flags"
+    if is_stack_file(source.name, text):
+        return "stack"
     if is_inventory(source.name, text):
         return "inventory"
     if is_unit(text):

@@ -67,9 +67,14 @@ def _table(header: str, table: Table) -> Iterator[str]:
     for question in table.questions:
         yield f"# {_comment(question)}"
     yield f"[{header}]"
+    wide = [key for key, value in table.values.items() if isinstance(value, Mapping) and len(toml(value)) > _WIDE]
     for key, value in table.values.items():
         note = table.notes.get(key, "")
-        yield f"{_key(key)} = {toml(value)}" + (f"  # {_comment(note)}" if note else "")
+        if key not in wide:
+            yield f"{_key(key)} = {toml(value)}" + (f"  # {_comment(note)}" if note else "")
+    for key in wide:
+        yield ""
+        yield from _table(f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
 
 
 def _comment(text: str) -> str:
