@@ -1,6 +1,6 @@
 """The law of adopting: what fleetc emitted adopts into a spec that compiles to the same files.
 
-Everything below hosts/ of a tree is compared, byte by byte, except stacks of avatars. What no file of a host has is
+Everything below hosts/ of a tree is compared, byte by byte: nodes and stacks of avatars. What no file of a host has is
 answered: the funds of wallets.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pytest
 import tomli_w
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -20,16 +21,45 @@ from fleetc.pipeline import compile_spec
 from fleetc.toml.document import Source
 from tests.adopt.support import answered
 from tests.mutating import Mutation
-from tests.support import shipped
+from tests.support import ROOT, shipped
 from tests.test_mutations import CASES, EVERY_FLEET, Case
 
 GIVEN = ("hosts/", "ansible/inventory", "ansible/host_vars")
+STACK = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
+STACKS = [
+    ("slot = 3", "slot = 3"),
+    ("slots = 2", 'slots = [{ avatar = "Mira-0", slot = 300 }, { avatar = "b", slot = 255, gpu = "all" }]'),
+    ('release = "latest"', 'release = "sha-0123456789"'),
+    ('release = "latest"', 'release = "v1.3.6-beta.1"\nimage_tag = "canary"'),
+    ('release = "latest"', 'release = "nightly"\nimage_tag = "v1.3.6"'),
+    ("gpu = 0\nallow", 'slot_networks = "10.9.0.0/16"\ndocker_gateways = ["172.20.0.1"]\nallow'),
+    (
+        "gpu = 0\nallow",
+        'docker_gateways = ["10.1.2.1", "172.17.0.1"]\nslot_memory = "6 GiB"\nhealth_port = 9191\nallow',
+    ),
+    ("gpu = 0\nallow", "cli_auto_update = false\nauto_upgrade_when_sleeping = false\nremote_ops = false\nallow"),
+    ("gpu = 0\nallow", 'public = "198.51.100.99"\nkeep_running = []\nproject_dir = "/srv/stack"\nallow'),
+    ("gpu = 0\nallow", 'monitored_services = ["a", "b"]\nsession_dir = "/s"\nrecordings_dir = "/r"\nallow'),
+    ('allow = ["203.0.113.90", "2001:db8:5::7"]', 'allow = ["203.0.113.0/24", "203.0.113.7", "203.0.113.79"]'),
+    ('allow = ["203.0.113.90", "2001:db8:5::7"]', 'allow = ["203.0.113.90", "10.0.0.0/8", "172.17.0.1"]'),
+    ('allow = ["203.0.113.90", "2001:db8:5::7"]', "remote_ops = false"),
+    ("exclusive = false", "update_turn = true\nmatchmaker_port = 9999"),
+    ('addresses = ["203.0.113.79"]\n', ""),
+    ('addresses = ["198.51.100.90"]', 'addresses = ["198.51.100.91", "198.51.100.92"]'),
+    ('url = "http://198.51.100.90:8081"', 'url = "https://payments.example.net"'),
+    ('user = { vault = "turn_user" }', 'user = { command = "turn" }\naddress = "198.51.100.7"\nport = 3479'),
+    ('user = { vault = "turn_user" }', 'user = { env = "U" }\nrelay_ports = "50000-50100"\nrealm = "stage"'),
+    ('ttl = "2 min"', "required = true"),
+    ('id = "stage-gpu-1"', 'id = "stage-gpu-1"\nmonitored_services = ["vtuber-a"]\nhost_name = "gpu-1.eu"'),
+]
+"""What is changed in the stacks of that spec."""
+
 CHANGES = [(case, name, change) for case in CASES for name, found in case.changes().items() for change in found]
 
 
-def files_of_nodes(tree: Tree) -> dict[str, bytes]:
-    """The files of nodes of a tree."""
-    return {a.path: a.content for a in tree.artifacts if a.path.startswith("hosts/") and "/avatar/" not in a.path}
+def files_of_hosts(tree: Tree) -> dict[str, bytes]:
+    """The files of the hosts of a tree."""
+    return {a.path: a.content for a in tree.artifacts if a.path.startswith("hosts/")}
 
 
 def difference(sources: Sequence[Source]) -> dict[str, tuple[bytes | None, bytes | None]] | None:
@@ -39,19 +69,15 @@ def difference(sources: Sequence[Source]) -> dict[str, tuple[bytes | None, bytes
         return None
     if any(d.code == "image-differs-from-release" for d in compiled.checked.diagnostics):
         return None  # the file of a container names the image, which is another release than the spec says
-    given = [
-        Source(a.path, a.content.decode())
-        for a in compiled.tree.artifacts
-        if a.path.startswith(GIVEN) and "/avatar/" not in a.path
-    ]
-    wanted = files_of_nodes(compiled.tree)
+    given = [Source(a.path, a.content.decode()) for a in compiled.tree.artifacts if a.path.startswith(GIVEN)]
+    wanted = files_of_hosts(compiled.tree)
     if not wanted:
         return None
     found = adopt(given, fleet_name=compiled.checked.fleet.fleet.name)
     assert found.text, found.diagnostics
     again = compile_spec([Source("fleet.toml", answered(found.text))], *shipped())
     assert again.tree is not None, (again.checked.diagnostics, found.text)
-    after = files_of_nodes(again.tree)
+    after = files_of_hosts(again.tree)
     return {
         path: (wanted.get(path), after.get(path))
         for path in sorted({*wanted, *after})
@@ -72,6 +98,12 @@ def _nodes(raw: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _twice(node: dict[str, Any]) -> bool:
     """Whether a variable has a plain and a secret value: only the secret one reaches the process."""
     return not {*node.get("environment", {})}.isdisjoint(node.get("secret_environment", {}))
+
+
+@pytest.mark.parametrize("change", STACKS)
+def test_stack_of_avatars_adopts_into_itself(change: tuple[str, str]) -> None:
+    assert STACK.count(change[0]) >= 1
+    assert difference([Source("fleet.toml", STACK.replace(*change))]) == {}
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])

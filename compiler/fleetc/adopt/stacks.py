@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from ipaddress import IPv4Network, ip_address, ip_network
+from itertools import takewhile
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,6 +45,7 @@ _TABLES_WITH_SECRETS = {
 }
 _MATCHMAKER = ("--use_matchmaker", "--matchmaker_address", "--matchmaker_port")
 _MORE = re.compile(r"\$\{[A-Z_]+:-\}")
+_SLOTS = effective.DEFAULT_SLOT_NETWORKS
 _PUBLIC_ADDRESS = "192.0.2.1"
 """Stands for the address of a host that no source says; nothing of a stack is made of it."""
 
@@ -215,7 +217,11 @@ def _plain(work: _Work) -> None:
         setting = known(variable)
         if setting is None or not setting.field or setting.field.startswith("slots.") or setting.field in _BY_HAND:
             continue
-        if setting.type == "secret" or setting.name == "PUBLIC_IP" or word.holes or not word.text.strip():
+        if setting.type == "secret" or setting.name == "PUBLIC_IP" or word.holes:
+            continue
+        if not word.text.strip():
+            if work.files.ours and setting.type == "list":
+                work.say(setting.field, [])
             continue
         value = _value(setting, word.text.strip())
         if value is not None:
@@ -276,24 +282,22 @@ def _allow(work: _Work) -> None:
         if (word := one.variables.get("VTUBER_DOCKER_SUBNET")) is not None and word.text.count(".") == 3
     }
     usual = {ip_network(address) for address in effective.DEFAULT_DOCKER_GATEWAYS}
-    every = [*power, *outside, *local, *runner]
-    gateways = usual & {*every}
+    edges: list[Any] = []
     if work.files.ours:
-        gateways = {one for one in power if one.version == 4 and one not in outside and one not in itself}
-        ordered = [str(one.network_address) for one in power if one in gateways]
-        work.say("docker_gateways", ordered)
+        behind = [one for one in power if one not in itself]
+        gateways = list(takewhile(lambda one: one.version == 4 and (one not in outside or one in usual), behind))
+        allowed = [one for one in behind if one not in gateways] + [one for one in gateways if one in outside]
         edges = [one for one in runner if one not in local]
+        work.say("docker_gateways", [str(one.network_address) for one in gateways])
     else:
-        edges = []
-    slots |= {one for one in every if one.prefixlen == 32 and one.subnet_of(effective.DEFAULT_SLOT_NETWORKS)} - set(
-        power
-    )
-    allowed: list[Any] = []
-    for one in every:
-        if one in itself or one in gateways or one in slots or one in edges or one in allowed:
-            continue
-        if not any(one.version == other.version and one.subnet_of(other) for other in allowed):
-            allowed.append(one)
+        host = itself | usual | slots
+        allowed = []
+        for one in [*power, *outside, *local, *runner]:
+            own = one in host or (
+                one not in power and one.version == 4 and one.subnet_of(_SLOTS) and one.prefixlen == 32
+            )
+            if not own and not any(one.version == other.version and one.subnet_of(other) for other in allowed):
+                allowed.append(one)
     if edges:
         work.say("edge.addresses", [str(one.network_address) for one in edges])
     if allowed:
