@@ -27,7 +27,10 @@ FLEET_NAME = "adopted"
 
 @dataclass(frozen=True)
 class Adopted:
-    """What came of some sources. `text` is the spec, "" where it was refused. `compared` counts settings."""
+    """What came of some sources. `text` is the spec, "" where it was refused.
+
+    `compared` counts settings, `stacks` stacks of avatars.
+    """
 
     sources: tuple[Source, ...]
     text: str
@@ -39,6 +42,7 @@ class Adopted:
     differences: tuple[Difference, ...] = ()
     compared: int = 0
     secrets: tuple[Span, ...] = ()
+    stacks: int = 0
 
 
 def adopt(
@@ -76,7 +80,7 @@ def adopt(
     return Adopted(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, tuple(differences), compared,
-        tuple(ledger.secrets),
+        tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
     )  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def _stacks(
     found: dict[str, Table] = {}
     for files in sources.stacks:
         host = _host_of_stack(files, sources, session)
-        called = files.counted or ("avatars" if len(sources.stacks) == 1 else f"avatars-{host}")
+        called = files.counted or ("stage" if len(sources.stacks) == 1 else f"{host}-avatars")
         name = session.name_for(
             called, "avatars", {*session.hosts, *found, *(name for t in tables.values() for name in t)}
         )

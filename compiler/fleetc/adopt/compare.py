@@ -47,13 +47,21 @@ Files = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A setting that a compiled node has differently. `reason` is "" where nothing explains it."""
+    """A setting that a compiled node has differently. `reason` is "" where nothing explains it.
+
+    `flag` is a variable where `node` is a stack of avatars.
+    """
 
     node: str
     flag: str
     today: str
     compiled: str
     reason: str
+
+    @property
+    def setting(self) -> str:
+        """The setting as a source writes it."""
+        return self.flag if self.flag.isupper() else f"-{self.flag}"
 
 
 def compare(nodes: list[Running], blueprint: Blueprint, library: Library) -> tuple[list[Difference], int]:

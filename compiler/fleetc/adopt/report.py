@@ -24,7 +24,7 @@ def reported(found: Adopted, form: AdoptionFormat, located: Sequence[Located]) -
     """The report in a form."""
     if form is AdoptionFormat.json:
         return json.dumps(_values(found, located), indent=2, ensure_ascii=False) + "\n"
-    return _markdown(found) if form is AdoptionFormat.markdown else plain_output("\n".join(_text(found))) + "\n"
+    return _markdown(found) if form is AdoptionFormat.markdown else "\n".join(map(plain_output, _text(found))) + "\n"
 
 
 def _rows(found: Adopted) -> list[tuple[str, int, Entry]]:
@@ -50,7 +50,8 @@ def _text(found: Adopted) -> Iterator[str]:
     yield ""
     yield f"What the spec changes, of {found.compared} settings:"
     for one in found.differences:
-        yield f"  {one.node} -{one.flag}: {visible(one.today)} -> {visible(one.compiled)}: {one.reason or _UNEXPLAINED}"
+        values = f"{visible(one.today)} -> {visible(one.compiled)}"
+        yield f"  {one.node} {one.setting}: {values}: {one.reason or _UNEXPLAINED}"
     if not found.differences:
         yield "  nothing"
 
@@ -70,7 +71,7 @@ def _markdown(found: Adopted) -> str:
             "|---|---|---|---|---|",
         ]
         for one in found.differences:
-            cells = (one.node, f"-{one.flag}", one.today, one.compiled, one.reason or _UNEXPLAINED)
+            cells = (one.node, one.setting, one.today, one.compiled, one.reason or _UNEXPLAINED)
             lines.append("| " + " | ".join(map(_cell, cells)) + " |")
         lines.append("")
     lines += ["## What became of each word", "", "| Place | Word | Fate | Where or why |", "|---|---|---|---|"]

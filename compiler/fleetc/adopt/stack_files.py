@@ -99,7 +99,8 @@ def is_stack_file(name: str, text: str) -> bool:
         return False
     read = environment(name, text)
     told = [one for one in read.variables if known(one) is not None and one not in ELSEWHERE]
-    return len(told) >= 2 and len(read.odd) * 2 < len(read.variables) and "LP_" not in text
+    own = [one for one in told if not one.startswith("ORCHESTRATOR_")]  # Compose files of nodes have such variables too
+    return len(told) >= 2 and bool(own) and len(told) * 2 > len(read.variables) + len(read.odd)
 
 
 def read_stacks(
@@ -141,9 +142,12 @@ def _environment(source: Source, stack: StackFiles, ledger: Ledger) -> None:
         before = stack.variables.get(variable)
         if before is not None and before.text != word.text:
             ledger.warn(
-                "adopt-setting-overridden", before.span, f"{variable} stands in two files of this stack and differs",
+                "adopt-setting-overridden", before.span, f"the value of {variable} differs in another file",
                 f"the spec has that of {leaks.shown(source.name)}; remove the other one",
             )  # fmt: skip
+        setting = known(variable)
+        if (setting is not None and setting.type == "secret") or leaks.find(word.text) is not None:
+            ledger.secrets.append(word.span)
         stack.variables[variable] = word
     for span in read.odd:
         ledger.note(span, "a line", Fate.DROPPED, "it is no KEY=VALUE")
@@ -211,9 +215,13 @@ def _cluster(source: Source, stack: StackFiles, ledger: Ledger) -> None:
         chosen = gpu if gpu is not None and gpu != 0 else default  # the number 0 is read as none
         stack.listed.append(SlotFiles(span, avatar, number, "" if chosen is None else str(chosen)))
         ledger.note(span, leaks.shown(avatar), Fate.UNDERSTOOD, f"slot {number}")
-    count = _first(value, _COUNTED)
-    if count is not None and not stack.listed:
-        ledger.note(whole, "slot_count", Fate.DROPPED, "the file lists no avatars")
+    for key in value:
+        if key in _COUNTED:
+            ledger.note(whole, key, Fate.UNDERSTOOD, "fleetc writes it: one more than the highest slot")
+        elif key in _DEFAULT_GPU:
+            ledger.note(whole, key, Fate.UNDERSTOOD, "that of slots which name none")
+        elif key not in _LISTED:
+            ledger.note(whole, leaks.shown(key), Fate.DROPPED, "the stack reads no such key")
 
 
 # --- what fleetc wrote ------------------------------------------------------------------------------

@@ -45,7 +45,6 @@ _TABLES_WITH_SECRETS = {
 }
 _MATCHMAKER = ("--use_matchmaker", "--matchmaker_address", "--matchmaker_port")
 _MORE = re.compile(r"\$\{[A-Z_]+:-\}")
-_SLOTS = effective.DEFAULT_SLOT_NETWORKS
 _PUBLIC_ADDRESS = "192.0.2.1"
 """Stands for the address of a host that no source says; nothing of a stack is made of it."""
 
@@ -97,7 +96,6 @@ class _Work:
         if word is None or not word.text or word.holes:
             self.table.ask(f"TODO {key}: put it into the variable {name} of whoever deploys; no source says it")
             return {"env": name}
-        self.session.ledger.secrets.append(word.span)
         return self.session.secret(word, name, f"the value of {variable}")
 
 
@@ -170,7 +168,7 @@ def _slots(work: _Work) -> None:
     if not slots:
         work.table.ask('TODO slots = [{ avatar = "mira", gpu = 0 }]: which avatars run here; no source lists them')
         return
-    if [slot["slot"] for slot in slots] == list(range(len(slots))):
+    if [slot.get("slot") for slot in slots] == list(range(len(slots))):
         for slot in slots:
             del slot["slot"]
     if len(slots) > 1 and all("gpu" in slot and slot["gpu"] == slots[0]["gpu"] for slot in slots):
@@ -189,7 +187,7 @@ def _slots(work: _Work) -> None:
 
 
 def _slot(work: _Work, one: SlotFiles, otherwise: str) -> dict[str, Any]:
-    slot: dict[str, Any] = {"avatar": one.avatar, "slot": one.number}
+    slot: dict[str, Any] = {"avatar": one.avatar} | ({} if one.number is None else {"slot": one.number})
     gpu = one.gpu or otherwise
     if gpu.isascii() and gpu.isdigit() and len(gpu) < 3:
         slot["gpu"] = int(gpu)
@@ -222,6 +220,14 @@ def _plain(work: _Work) -> None:
         if not word.text.strip():
             if work.files.ours and setting.type == "list":
                 work.say(setting.field, [])
+            continue
+        if leaks.find(word.text) is not None:
+            work.reasons[setting.field] = "a secret stands in it, and no spec has one"
+            work.table.ask(f"TODO {setting.field}: the source has a secret in it, which no spec may have")
+            work.session.ledger.warn(
+                "adopt-secret-inline", word.span, f"the value of {variable} stands in this file in clear",
+                f"write {setting.field} without it, and then change the secret",
+            )  # fmt: skip
             continue
         value = _value(setting, word.text.strip())
         if value is not None:
@@ -270,38 +276,43 @@ def _networks(items: Sequence[str]) -> Iterator[Any]:
 
 
 def _allow(work: _Work) -> None:
-    """Who may call: all lists together, without the host itself, its bridges, its slots and its edges."""
+    """Who may call, without the host itself, its bridges, its slots and its edges."""
     power = list(_networks(work.items("POWER_ALLOWED_IPS")))
     outside = list(_networks(work.items("EDGE_FIREWALL_EXTRA_CIDRS") + work.items("EDGE_POWER_EXTRA_CIDRS")))
     local = list(_networks(work.items("EDGE_LOCAL_ALLOWLIST")))
     runner = list(_networks(work.items("VTUBER_ALLOWED_ADDRESSES")))
     itself = {ip_network(address) for address in effective.LOOPBACK_ADDRESSES}
-    slots = {
-        ip_network(f"{word.text.rpartition('.')[0]}.1")
-        for one in work.files.slots.values()
-        if (word := one.variables.get("VTUBER_DOCKER_SUBNET")) is not None and word.text.count(".") == 3
-    }
-    usual = {ip_network(address) for address in effective.DEFAULT_DOCKER_GATEWAYS}
-    edges: list[Any] = []
-    if work.files.ours:
+    bridges = {ip_network(address) for address in effective.DEFAULT_DOCKER_GATEWAYS}
+    if work.files.ours:  # its lists have an order: the host itself, its bridges, callers, and edges for runners alone
         behind = [one for one in power if one not in itself]
-        gateways = list(takewhile(lambda one: one.version == 4 and (one not in outside or one in usual), behind))
+        gateways = list(takewhile(lambda one: one.version == 4 and (one not in outside or one in bridges), behind))
+        work.say("docker_gateways", [str(one.network_address) for one in gateways])
         allowed = [one for one in behind if one not in gateways] + [one for one in gateways if one in outside]
         edges = [one for one in runner if one not in local]
-        work.say("docker_gateways", [str(one.network_address) for one in gateways])
     else:
-        host = itself | usual | slots
+        callers = [one for one in [*power, *outside, *local] if one not in itself | bridges and not _of_slot(one)]
+        others = [one for one in runner if one not in itself | bridges and not _of_slot(one) and one not in callers]
+        edges = [one for one in others if one.version == 4 and callers] if "edge" in work.values else []
         allowed = []
-        for one in [*power, *outside, *local, *runner]:
-            own = one in host or (
-                one not in power and one.version == 4 and one.subnet_of(_SLOTS) and one.prefixlen == 32
-            )
-            if not own and not any(one.version == other.version and one.subnet_of(other) for other in allowed):
-                allowed.append(one)
+        for one in [*callers, *others]:
+            known_already = any(one.version == other.version and one.subnet_of(other) for other in allowed)
+            if one in edges or known_already:
+                continue
+            if one in others and callers:
+                work.table.ask(
+                    f"TODO allow: {_shortest(one)} may only call runners today; here it may call all services"
+                )
+            allowed.append(one)
     if edges:
         work.say("edge.addresses", [str(one.network_address) for one in edges])
     if allowed:
         work.say("allow", [_shortest(one) for one in allowed])
+
+
+def _of_slot(network: Any) -> bool:
+    """Whether this is the gateway of a slot's network in the public design."""
+    whole = effective.DEFAULT_SLOT_NETWORKS
+    return isinstance(network, IPv4Network) and network.prefixlen == 32 and network.subnet_of(whole)
 
 
 def _shortest(network: Any) -> str:
@@ -392,7 +403,7 @@ def _payments(work: _Work) -> None:
     if payments is None:
         return
     allow: list[str] = work.values.get("allow", [])
-    host = urlsplit(payments["url"]).hostname or ""
+    host = _host_of(payments["url"])
     known_address = _is_address(host) and (host in allow or not allow)
     address = host if known_address else next((one for one in allow if "/" not in one), "")
     if not address:
@@ -407,6 +418,13 @@ def _payments(work: _Work) -> None:
     work.values["payments"] = {"addresses": [address], **payments}
     if address in allow:
         allow[allow.index(address)] = PAYMENTS
+
+
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _is_address(text: str) -> bool:
@@ -525,7 +543,7 @@ def _differences(work: _Work, made: StackBlueprint) -> Iterator[Difference]:
         after = compiled.get(name, "")
         if _meant(setting, today) != _meant(setting, after):
             why = work.reasons.get(setting.field) or work.reasons.get(setting.field.partition(".")[0]) or ""
-            yield Difference(work.name, name, today, after, why or _why(setting, made))
+            yield Difference(work.name, name, leaks.shown(today), after, why or _why(setting, made))
 
 
 def _meant(setting: Setting, text: str) -> Any:
@@ -574,6 +592,7 @@ def _account(work: _Work, differences: Sequence[Difference]) -> None:
 def _unread(work: _Work, name: str, word: Word) -> None:
     if name in ("COMPOSE_FILE", "COMPOSE_PROJECT_NAME") and work.files.ours:
         return
+    work.session.ledger.secrets.append(word.span)  # nobody knows what it holds
     work.session.ledger.mistake(
         "adopt-variable-unread", word.span, leaks.shown(name),
         f"no service of the avatar stack is known to read {leaks.shown(name)}",

@@ -32,21 +32,33 @@ _MANY = ("hosts", "avatars", *NODE_TABLES)
 
 def written(assembled: Assembled) -> str:
     """The text of the spec, with what tables share said once, if that is the same spec."""
-    plain = _written(assembled.fleet, {kind: Shared(dict(members)) for kind, members in assembled.tables.items()})
-    short = _written(
-        assembled.fleet,
-        {
-            kind: shared(kind, members) if kind in _MANY else Shared(dict(members))
-            for kind, members in assembled.tables.items()
-        },
-    )
-    return in_one_form(short if short != plain and _resolved(short) == _resolved(plain) else plain)
+    kinds = {
+        kind: shared(kind, members) if kind in _MANY else Shared(dict(members))
+        for kind, members in assembled.tables.items()
+    }
+    text = _written(assembled.fleet, kinds)
+    if any(found.classes or found.defaults.values or set(found.tables) != set(assembled.tables[kind])
+           for kind, found in kinds.items()) and not _says(text, assembled):  # fmt: skip
+        text = _written(assembled.fleet, {kind: Shared(dict(members)) for kind, members in assembled.tables.items()})
+    return in_one_form(text)
 
 
-def _resolved(text: str) -> dict[str, Any] | None:
-    """The spec with all that it says once written out."""
+def _says(text: str, assembled: Assembled) -> bool:
+    """Whether a spec has exactly these tables, once all that it says once is written out."""
     document, problems = read_spec([Source("fleet.toml", text)])
-    return None if document is None or has_errors(problems) else document.raw
+    if document is None or has_errors(problems):
+        return False
+    return all(
+        document.raw.get(kind, {}) == {name: _plain(member.values) for name, member in members.items()}
+        for kind, members in assembled.tables.items()
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A value as TOML has it."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _written(fleet: Table, kinds: Mapping[str, Shared]) -> str:

@@ -124,7 +124,8 @@ def _summary(found: Adopted, output: Path | None) -> None:
     questions = found.text.count("\n# TODO ")
     asked = "question" if questions == 1 else "questions"
     where = f"wrote {output}: " if output is not None else ""
-    message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}, {questions} {asked}")
+    stacks = f", {found.stacks} avatar {'stack' if found.stacks == 1 else 'stacks'}" if found.stacks else ""
+    message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}{stacks}, {questions} {asked}")
     if found.checked is not None and has_errors(found.checked.diagnostics):
         message("answer the TODO lines, then run fleetc check; fleetc compile works after that")
     elif found.checked is not None:

@@ -125,6 +125,11 @@ ADOPTING_PAGES: dict[str, Page] = {
         "the role does not read it, or it needs a chain or another setting, and the node says nothing about it.",
         "Leave it out, as the spec does, or set what it needs.",
     ),
+    "adopt-slots-unread": Page(
+        "The stack of avatars does not read its list of slots.",
+        "its command line refuses the whole file: each slot has an avatar_id and a number that no other slot has.",
+        "Repair the file as the message says, or leave it out and list the slots in the spec.",
+    ),
     "adopt-source-unreadable": Page(
         "A source cannot be read: it is no text, is cut off, goes in a circle, or is too large.",
         "nothing is adopted from half of a file.",
@@ -139,6 +144,11 @@ ADOPTING_PAGES: dict[str, Page] = {
         "A value is a variable or a placeholder that no source fills in.",
         "fleetc guesses no value.",
         "Answer the TODO line in the spec, or name the file with the variable among the sources.",
+    ),
+    "adopt-variable-unread": Page(
+        "No service of an avatar stack is known to read a variable of its environment file.",
+        "a misspelled name does nothing, and the stack says nothing about it.",
+        "Compare the name with the settings of the stack; the spec leaves the variable out.",
     ),
     "adopt-words-ignored": Page(
         "A node reads only a part of its command line.",
