@@ -40,6 +40,11 @@ def words(text: str) -> list[str]:
         ("if [ \"$1\" = x ]; then echo; fi\nlivepeer -gateway", ["-gateway"]),
         ("D=no\nif [ $D = no ]; then livepeer -gateway; else livepeer -redeemer; fi", ["-gateway"]),
         ("start() {\n  livepeer -gateway\n}\nstart", ["-gateway"]),
+        ("screen -dmS gw /usr/bin/livepeer -gateway -v 6", ["-gateway", "-v", "6"]),
+        ('screen -S gw -dm bash -c "livepeer -gateway -v 6"', ["-gateway", "-v", "6"]),
+        ('tmux new-session -d -s gw "livepeer \\\n -gateway -v 6 2>&1 | tee log"', ["-gateway", "-v", "6"]),
+        ("tmux send-keys -t gw 'livepeer -gateway -v 6' C-m", ["-gateway", "-v", "6"]),
+        ("tmux ls; tmux; screen -r\nlivepeer -gateway", ["-gateway"]),
         ("./renamed-node -gateway -orchAddr a:1 -v 6", ["-gateway", "-orchAddr", "a:1", "-v", "6"]),
     ],
 )  # fmt: skip

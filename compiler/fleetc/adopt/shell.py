@@ -17,6 +17,7 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import ShellError, Token, quoted_parts, tokens
+from fleetc.adopt.terminals import TERMINALS, in_terminal
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -276,6 +277,13 @@ class _Reader:
             at = next(i for i, word in enumerate(words) if word.text == "-c")
             if at + 1 < len(words):
                 self._inside(words[at + 1], depth)
+        elif base in TERMINALS:
+            place, command = in_terminal(base, words)
+            self._other(words[:place] or words, "it only opens a terminal")
+            if len(command) == 1 and " " in command[0].text:
+                self._inside(command[0], depth)
+            elif command:
+                self._start(command, own, depth)
         elif words[0].text.startswith("-") and _is_flag(words[0].text):
             self._loose(words, span)
         else:

@@ -63,6 +63,11 @@ class StackFiles:
     ours: bool = False
 
     @property
+    def named(self) -> str:
+        """The file that says the most about the stack: where its variables are, if there are any."""
+        return next((word.span.source for word in self.variables.values()), self.span.source)
+
+    @property
     def counted(self) -> str:
         """What avatars are called that are only counted, such as "stage" for stage-0 and stage-1; else ""."""
         names = [one.avatar for one in self.listed]

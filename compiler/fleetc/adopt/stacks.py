@@ -1,4 +1,4 @@
-"""Makes the table of an avatar stack from its files: `upstream/avatar_settings.toml`, read backwards.
+"""Makes the table of an avatar stack, and holds it against the files that it came from.
 
 In: `StackFiles` and the session. Out: a table of `avatars`. What the table compiles to is compared with the files:
 values that make no difference are left out, and what differs is in the report.
@@ -6,115 +6,37 @@ values that make no difference are left out, and what differs is in the report.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
-from ipaddress import IPv4Network, ip_address, ip_network
-from itertools import takewhile
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from fleetc.adopt.compare import SET, Difference
 from fleetc.adopt.reading import OFFCHAIN
 from fleetc.adopt.session import Session, Table
-from fleetc.adopt.stack_files import PREFIXES, SlotFiles, StackFiles, known
-from fleetc.adopt.words import Fate, Word
-from fleetc.blueprint.blueprint import GAME_SERVICE, SIGNALING_SERVICE, TURN_SERVICE, StackBlueprint
-from fleetc.language import effective_avatar as effective
+from fleetc.adopt.stack_files import StackFiles, known
+from fleetc.adopt.stack_filling import TRUE, StackFilling, fill, networks, unread
+from fleetc.adopt.words import Fate
+from fleetc.blueprint.blueprint import StackBlueprint
 from fleetc.language.avatar import Avatars
-from fleetc.language.avatar_fields import PAYMENTS
 from fleetc.language.fleet import NEWEST, Fleet, Stack
 from fleetc.language.references import check_references
 from fleetc.lower.avatar import lower_avatar
 from fleetc.places.diagnostic import has_errors
 from fleetc.text import leaks
-from fleetc.upstream import NEWEST_RELEASE as NEWEST_NODE
-from fleetc.upstream import format_release
-from fleetc.upstream.avatar import NEWEST_RELEASE, SLOT_PORTS, Setting, read_release, settings
+from fleetc.upstream import NEWEST_RELEASE, format_release
+from fleetc.upstream.avatar import Setting
 
-_TRUE = frozenset({"1", "true", "yes", "y", "on"})
-_BY_HAND = frozenset({"allow", "image_tag", "cli_auto_update", "turn.relay_ports", "slot_networks", "signaling_args"})
-"""Fields that take more than the text of one variable; those of slots are among them too."""
-_TABLES_WITH_SECRETS = {
-    "turn": (("user", "TURN_USER"), ("password", "TURN_PASS")),
-    "ops": (("secret", "OPS_HMAC_SECRET"),),
-    "edge": (("token", "EDGE_CONFIG_TOKEN"),),
-}
-_MATCHMAKER = ("--use_matchmaker", "--matchmaker_address", "--matchmaker_port")
-_MORE = re.compile(r"\$\{[A-Z_]+:-\}")
 _PUBLIC_ADDRESS = "192.0.2.1"
 """Stands for the address of a host that no source says; nothing of a stack is made of it."""
-
-
-@dataclass
-class _Work:
-    """One stack on its way."""
-
-    files: StackFiles
-    session: Session
-    name: str
-    host: str
-    table: Table
-    public: str = ""
-    reasons: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def values(self) -> dict[str, Any]:
-        return self.table.values
-
-    def text(self, name: str) -> str:
-        """The text of a variable, "" where it is blank or absent: Compose takes both for its default."""
-        word = self.word(name)
-        return word.text.strip() if word is not None and not word.holes else ""
-
-    def word(self, name: str) -> Word | None:
-        rows = settings()
-        names = [rows[name].variable(prefix) for prefix in PREFIXES] if name in rows else [name]
-        return next((self.files.variables[one] for one in names if one in self.files.variables), None)
-
-    def items(self, name: str) -> list[str]:
-        """The items of a list."""
-        return [item.strip() for item in self.text(name).split(",") if item.strip()]
-
-    def say(self, key: str, value: Any) -> None:
-        """Give a field a value; a dotted key is one of a table within."""
-        *above, last = key.split(".")
-        place = self.values
-        for part in above:
-            place = place.setdefault(part, {})
-        place[last] = value
-
-    def secret(self, variable: str, key: str) -> dict[str, str]:
-        """A reference for a secret: where fleetc had it, else a variable of whoever deploys."""
-        if variable in self.files.secrets:
-            return self.files.secrets[variable]
-        name = f"{self.name}_{variable}".upper().replace("-", "_")
-        word = self.word(variable)
-        if word is None or not word.text or word.holes:
-            self.table.ask(f"TODO {key}: put it into the variable {name} of whoever deploys; no source says it")
-            return {"env": name}
-        return self.session.secret(word, name, f"the value of {variable}")
 
 
 def stack_table(
     files: StackFiles, session: Session, name: str, host: str, public: str
 ) -> tuple[Table, list[Difference], int]:
     """The table of one stack, the differences that it makes, and how many variables were compared."""
-    work = _Work(files, session, name, host, Table(origin=f"from {leaks.shown(files.span.source)}"), public)
-    work.say("host", host)
-    _release(work)
-    _slots(work)
-    _plain(work)
-    _allow(work)
-    _arguments(work)
-    _images(work)
-    if files.slots or files.variables:
-        _turn(work)
-    _secrets(work)
-    _payments(work)
+    work = StackFilling(files, session, name, host, Table(origin=f"from {leaks.shown(files.named)}"), public)
+    fill(work)
     _refused(work)
     made = _lowered(work, work.values)
     if made is not None:
@@ -124,321 +46,7 @@ def stack_table(
     return work.table, differences, len(made.host_variables) if made is not None else 0
 
 
-# --- what decides about several variables -----------------------------------------------------------
-
-
-def _release(work: _Work) -> None:
-    tag = work.text("SERVICE_IMAGE_TAG")
-    slot = next(iter(work.files.slots.values()), None)
-    if not tag and slot is not None:
-        tag = next((slot.variables[f"{p}_SERVICE_IMAGE_TAG"].text for p in PREFIXES
-                    if f"{p}_SERVICE_IMAGE_TAG" in slot.variables), "")  # fmt: skip
-    prefixes = [p for p in PREFIXES if any(name.startswith(f"{p}_") for name in work.files.variables)]
-    work.say("brand", (prefixes[0] if prefixes else PREFIXES[1]).lower())
-    ref = work.files.ref
-    tag = tag or "latest"
-    if ref is None:
-        release = tag
-        if not tag.startswith("sha-") and read_release(tag) is None:
-            work.table.ask(
-                f'TODO avatar_release = "{NEWEST_RELEASE}": the images are a rolling tag; name a release to stay'
-            )
-    elif ref:
-        release = ref if read_release(ref) is not None else f"sha-{ref}"
-    else:
-        release = tag if not tag.startswith("sha-") and read_release(tag) is None else "latest"
-    work.say("avatar_release", release)
-    work.say("image_tag", tag)
-
-
-def _slots(work: _Work) -> None:
-    files = work.files
-    found = list(files.listed)
-    for one in files.slots.values():
-        told = {name: word.text for name, word in one.variables.items()}
-        port = told.get("VTUBER_SIGNALING_PUBLIC_PORT", "")
-        if port.isascii() and port.isdigit() and len(port) < 6:
-            one.number = int(port) - SLOT_PORTS["signaling"]
-        one.avatar = told.get("VTUBER_AVATAR_ID", "")
-        one.gpu = told.get("NVIDIA_VISIBLE_DEVICES", "")
-        found = [listed for listed in found if listed.number != one.number] + [one]
-    found.sort(key=lambda one: -1 if one.number is None else one.number)
-    gpu = work.text("NVIDIA_VISIBLE_DEVICES")
-    slots = [_slot(work, one, gpu) for one in found if one.avatar]
-    if not slots:
-        work.table.ask('TODO slots = [{ avatar = "mira", gpu = 0 }]: which avatars run here; no source lists them')
-        return
-    if [slot.get("slot") for slot in slots] == list(range(len(slots))):
-        for slot in slots:
-            del slot["slot"]
-    if len(slots) > 1 and all("gpu" in slot and slot["gpu"] == slots[0]["gpu"] for slot in slots):
-        work.say("gpu", slots[0]["gpu"])
-        for slot in slots:
-            del slot["gpu"]
-    hidden = [bool(one.variables) and "VTUBER_GAME_TCP_PORT" not in one.variables for one in found if one.avatar]
-    if not all(hidden):
-        work.say("game_command", True)
-        for slot, without in zip(slots, hidden, strict=True):
-            if without:
-                slot["game_command"] = False
-    numbered = [f"{work.name}-{number}" for number in range(len(slots))]
-    plain = all(list(slot) == ["avatar"] for slot in slots) and [slot["avatar"] for slot in slots] == numbered
-    work.say("slots", len(slots) if plain else slots)
-
-
-def _slot(work: _Work, one: SlotFiles, otherwise: str) -> dict[str, Any]:
-    slot: dict[str, Any] = {"avatar": one.avatar} | ({} if one.number is None else {"slot": one.number})
-    gpu = one.gpu or otherwise
-    if gpu.isascii() and gpu.isdigit() and len(gpu) < 3:
-        slot["gpu"] = int(gpu)
-    elif gpu:
-        slot["gpu"] = gpu
-    for name, word in one.variables.items():
-        if known(name) is None:
-            _unread(work, name, word)
-    subnet = one.variables.get("VTUBER_DOCKER_SUBNET")
-    if subnet is not None and one.number is not None and subnet.text:
-        try:
-            network = IPv4Network(subnet.text)
-            whole = IPv4Network((int(network.network_address) - 256 * one.number, 16))
-        except ValueError:
-            whole = effective.DEFAULT_SLOT_NETWORKS
-        work.say("slot_networks", str(whole))
-    return slot
-
-
-def _plain(work: _Work) -> None:
-    """The fields that one variable decides alone; those of slots are of all slots, so the first one says them."""
-    first = next(iter(work.files.slots.values()), None)
-    found = {**(first.variables if first is not None else {}), **work.files.variables}
-    for variable, word in found.items():
-        setting = known(variable)
-        if setting is None or not setting.field or setting.field.startswith("slots.") or setting.field in _BY_HAND:
-            continue
-        if setting.type == "secret" or setting.name == "PUBLIC_IP" or word.holes:
-            continue
-        if not word.text.strip():
-            if work.files.ours and setting.type == "list":
-                work.say(setting.field, [])
-            continue
-        if leaks.find(word.text) is not None:
-            work.reasons[setting.field] = "a secret stands in it, and no spec has one"
-            work.table.ask(f"TODO {setting.field}: the source has a secret in it, which no spec may have")
-            work.session.ledger.warn(
-                "adopt-secret-inline", word.span, f"the value of {variable} stands in this file in clear",
-                f"write {setting.field} without it, and then change the secret",
-            )  # fmt: skip
-            continue
-        value = _value(setting, word.text.strip())
-        if value is not None:
-            work.say(setting.field, value)
-    public = work.text("PUBLIC_IP")
-    if public and public != "auto":
-        work.say("public", public)
-    no_update = work.text("CLI_NO_AUTO_UPDATE")
-    if no_update:
-        work.say("cli_auto_update", no_update.lower() not in ("1", "true"))
-
-
-def _value(setting: Setting, text: str) -> Any:
-    """What a field has for the text of its variable; None for a text that no field has."""
-    if setting.type == "switch":
-        if setting.name == "CLI_AUTO_UPGRADE_WHEN_SLEEPING":
-            return text.lower() not in ("0", "false")
-        return text.lower() in _TRUE
-    if setting.field.startswith("game_files."):
-        return text.rpartition("/")[2]
-    if setting.name == "EXTRA_ARGS":
-        return text.split()
-    if setting.type == "list":
-        return [item.strip() for item in text.split(",") if item.strip()]
-    if setting.type in ("port", "number", "seconds"):
-        try:
-            number = Decimal(text)
-        except InvalidOperation:
-            return text
-        written = format(number, "f")
-        units = {"slot_memory": f"{written} MiB", "registration.min_service_uptime": f"{written}%"}
-        if setting.field in units:
-            return units[setting.field]
-        if setting.type == "seconds":
-            return f"{written} s" if number == number.to_integral_value() else f"{(number * 1000).normalize():f} ms"
-        return int(number) if number == number.to_integral_value() else text
-    return text
-
-
-def _networks(items: Sequence[str]) -> Iterator[Any]:
-    for item in items:
-        try:
-            yield ip_network(item, strict=False)
-        except ValueError:
-            continue
-
-
-def _allow(work: _Work) -> None:
-    """Who may call, without the host itself, its bridges, its slots and its edges."""
-    power = list(_networks(work.items("POWER_ALLOWED_IPS")))
-    outside = list(_networks(work.items("EDGE_FIREWALL_EXTRA_CIDRS") + work.items("EDGE_POWER_EXTRA_CIDRS")))
-    local = list(_networks(work.items("EDGE_LOCAL_ALLOWLIST")))
-    runner = list(_networks(work.items("VTUBER_ALLOWED_ADDRESSES")))
-    itself = {ip_network(address) for address in effective.LOOPBACK_ADDRESSES}
-    bridges = {ip_network(address) for address in effective.DEFAULT_DOCKER_GATEWAYS}
-    if work.files.ours:  # its lists have an order: the host itself, its bridges, callers, and edges for runners alone
-        behind = [one for one in power if one not in itself]
-        gateways = list(takewhile(lambda one: one.version == 4 and (one not in outside or one in bridges), behind))
-        work.say("docker_gateways", [str(one.network_address) for one in gateways])
-        allowed = [one for one in behind if one not in gateways] + [one for one in gateways if one in outside]
-        edges = [one for one in runner if one not in local]
-    else:
-        callers = [one for one in [*power, *outside, *local] if one not in itself | bridges and not _of_slot(one)]
-        others = [one for one in runner if one not in itself | bridges and not _of_slot(one) and one not in callers]
-        edges = [one for one in others if one.version == 4 and callers] if "edge" in work.values else []
-        allowed = []
-        for one in [*callers, *others]:
-            known_already = any(one.version == other.version and one.subnet_of(other) for other in allowed)
-            if one in edges or known_already:
-                continue
-            if one in others and callers:
-                work.table.ask(
-                    f"TODO allow: {_shortest(one)} may only call runners today; here it may call all services"
-                )
-            allowed.append(one)
-    if edges:
-        work.say("edge.addresses", [str(one.network_address) for one in edges])
-    if allowed:
-        work.say("allow", [_shortest(one) for one in allowed])
-
-
-def _of_slot(network: Any) -> bool:
-    """Whether this is the gateway of a slot's network in the public design."""
-    whole = effective.DEFAULT_SLOT_NETWORKS
-    return isinstance(network, IPv4Network) and network.prefixlen == 32 and network.subnet_of(whole)
-
-
-def _shortest(network: Any) -> str:
-    """One address without its prefix."""
-    return str(network.network_address) if network.num_addresses == 1 else str(network)
-
-
-def _arguments(work: _Work) -> None:
-    """The arguments of signaling servers and games, without those that fleetc gives each slot."""
-    slot = next(iter(work.files.slots.values()), None)
-    text = slot.signaling.text if slot is not None and slot.signaling is not None else work.text("SIGNALING_EXTRA_ARGS")
-    words = _MORE.sub("", text).split()
-    if slot is None:
-        words += work.text("SIGNALING_MATCHMAKER_ARGS").split()
-    rest: list[str] = []
-    edge = ""
-    at = 0
-    while at < len(words):
-        word = words[at]
-        after = words[at + 1] if at + 1 < len(words) else ""
-        at += 1
-        if word in ("--use_matchmaker",):
-            continue
-        if word in ("--public_port", "--matchmaker_streamer_id", *_MATCHMAKER[1:]):
-            at += 1
-            if word == "--matchmaker_address":
-                edge = after
-            elif word == "--matchmaker_port" and after.isascii() and after.isdigit() and len(after) < 6:
-                work.say("edge.matchmaker_port", int(after))
-            continue
-        rest.append(word)
-    if rest:
-        work.say("signaling_args", rest)
-    if edge:
-        others = [one for one in work.values.get("edge", {}).get("addresses", []) if one != edge]
-        work.say("edge.addresses", [edge, *others])
-    if slot is not None and slot.game is not None:
-        work.say("game_args", slot.game.text.split())
-
-
-def _images(work: _Work) -> None:
-    slot = next(iter(work.files.slots.values()), None)
-    pinned = dict(work.files.images) | (slot.images if slot is not None else {})
-    for key, service in (("signaling", SIGNALING_SERVICE), ("game", GAME_SERVICE), ("turn", TURN_SERVICE)):
-        if service in pinned:
-            work.say(f"images.{key}", pinned[service].text)
-
-
-def _turn(work: _Work) -> None:
-    low, high = work.text("TURN_MIN_PORT"), work.text("TURN_MAX_PORT")
-    if low and high:
-        work.say("turn.relay_ports", f"{low}-{high}")
-
-
-def _secrets(work: _Work) -> None:
-    """References for secrets, and no table that only has the stack's own defaults where its secret is missing."""
-    for variable, word in {**work.files.variables, **dict.fromkeys(work.files.secrets)}.items():
-        setting = known(variable)
-        if setting is None or setting.type != "secret" or (word is not None and not word.text):
-            continue
-        work.say(setting.field, work.secret(variable, setting.field))
-    for table, fields in _TABLES_WITH_SECRETS.items():
-        inner = work.values.get(table)
-        if inner is None or (table == "edge" and "url" not in inner):
-            continue
-        if table == "ops" and "secret" not in inner and not inner.get("required"):
-            del work.values[table]
-            continue
-        for key, variable in fields:
-            if key not in inner:
-                inner[key] = work.secret(variable, f"{table}.{key}")
-    edge = work.values.get("edge", {})
-    if "token" in edge and "url" not in edge:
-        del edge["token"]
-    registration = work.values.get("registration")
-    if registration is not None and not {"id", "address"} <= {*registration}:
-        missing = "address" if "id" in registration else "id"
-        work.table.ask(
-            f'TODO registration.{missing} = "...": the host is not registered without it, and no source says it'
-        )
-        del work.values["registration"]
-        work.reasons["registration"] = f"a question is left: registration.{missing}"
-
-
-def _payments(work: _Work) -> None:
-    """Whose calls "payments" stands for: the address of its API, else the first single address that may call."""
-    payments = work.values.get("payments")
-    if payments is None:
-        return
-    allow: list[str] = work.values.get("allow", [])
-    host = _host_of(payments["url"])
-    known_address = _is_address(host) and (host in allow or not allow)
-    address = host if known_address else next((one for one in allow if "/" not in one), "")
-    if not address:
-        work.table.ask(
-            f'TODO payments = {{ addresses = ["203.0.113.90"], url = "{payments["url"]}" }}: where its calls come from'
-        )
-        del work.values["payments"]
-        work.reasons["payments"] = "a question is left: where calls of the payments service come from"
-        return
-    if not known_address:
-        work.table.ask("TODO payments.addresses: do calls of the payments service come from this address?")
-    work.values["payments"] = {"addresses": [address], **payments}
-    if address in allow:
-        allow[allow.index(address)] = PAYMENTS
-
-
-def _host_of(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-# --- against the language, and against what is compiled ---------------------------------------------
-
-
-def _refused(work: _Work) -> None:
+def _refused(work: StackFilling) -> None:
     """Leave out what no spec can have, with its reason."""
     for _ in range(100):
         raw = {"slots": 1} | work.values
@@ -472,12 +80,12 @@ def _removed(values: dict[str, Any], place: Sequence[Any]) -> str:
     return key if values.pop(key, None) is not None else ""
 
 
-def _lowered(work: _Work, values: Mapping[str, Any]) -> StackBlueprint | None:
+def _lowered(work: StackFilling, values: Mapping[str, Any]) -> StackBlueprint | None:
     """What a table compiles to, alone on its host; None where the language refuses it."""
     host = {"address": _PUBLIC_ADDRESS, "runtime": "docker"} | ({"public": work.public} if work.public else {})
     raw = {
         "spec": NEWEST,
-        "fleet": {"name": "adopted", "network": OFFCHAIN, "node_release": format_release(NEWEST_NODE)},
+        "fleet": {"name": "adopted", "network": OFFCHAIN, "node_release": format_release(NEWEST_RELEASE)},
         "hosts": {work.host: host},
         "avatars": {work.name: {"slots": 1} | dict(values)},
     }
@@ -506,7 +114,7 @@ def _content(made: StackBlueprint | None) -> Any:
     )  # fmt: skip
 
 
-def _without_defaults(work: _Work, made: StackBlueprint) -> None:
+def _without_defaults(work: StackFilling, made: StackBlueprint) -> None:
     """Leave out each value without which the same is compiled."""
     whole = _content(made)
     for table, key in list(_leaves(work.values)):
@@ -529,7 +137,7 @@ def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]:
             yield None, key
 
 
-def _differences(work: _Work, made: StackBlueprint) -> Iterator[Difference]:
+def _differences(work: StackFilling, made: StackBlueprint) -> Iterator[Difference]:
     """The variables of the host that are compiled to something else than they are today."""
     compiled = {v.name: v.value for v in (*made.turn_variables, *made.host_variables)}
     compiled |= {secret.name: SET for secret in made.secrets}
@@ -550,9 +158,9 @@ def _meant(setting: Setting, text: str) -> Any:
     """What the stack makes of a text."""
     text = text or setting.default or ""
     if setting.type == "switch":
-        return text.lower() in _TRUE
+        return text.lower() in TRUE
     if setting.type == "list":
-        return sorted({str(one) for one in _networks(text.split(","))} or {*text.replace(" ", "").split(",")})
+        return sorted({str(one) for one in networks(text.split(","))} or {*text.replace(" ", "").split(",")})
     if setting.type == "path":
         return text.rstrip("/")
     return text.lower() if setting.type == "account" else text
@@ -570,14 +178,14 @@ def _why(setting: Setting, made: StackBlueprint) -> str:
     return f"{setting.field} in the spec decides it"
 
 
-def _account(work: _Work, differences: Sequence[Difference]) -> None:
+def _account(work: StackFilling, differences: Sequence[Difference]) -> None:
     """What became of each variable of the host."""
     differ = {one.flag: one for one in differences}
     ledger = work.session.ledger
     for name, word in work.files.variables.items():
         setting = known(name)
         if setting is None:
-            _unread(work, name, word)
+            unread(work, name, word)
             continue
         shown = f"{name} (a secret)" if setting.type == "secret" else leaks.shown(f"{name}={word.text}")
         where = f"avatars.{work.name}.{setting.field}" if setting.field else f"fleetc writes it: {setting.decided}"
@@ -587,14 +195,3 @@ def _account(work: _Work, differences: Sequence[Difference]) -> None:
             ledger.note(word.span, shown, Fate.UNDERSTOOD, where)
     for one in work.files.slots.values():
         ledger.note(one.span, "the file", Fate.UNDERSTOOD, f"avatars.{work.name}.slots: {leaks.shown(one.avatar)}")
-
-
-def _unread(work: _Work, name: str, word: Word) -> None:
-    if name in ("COMPOSE_FILE", "COMPOSE_PROJECT_NAME") and work.files.ours:
-        return
-    work.session.ledger.secrets.append(word.span)  # nobody knows what it holds
-    work.session.ledger.mistake(
-        "adopt-variable-unread", word.span, leaks.shown(name),
-        f"no service of the avatar stack is known to read {leaks.shown(name)}",
-        "the spec leaves it out; look whether you need it",
-    )  # fmt: skip
