@@ -54,6 +54,17 @@ def test_twenty_equal_hosts_are_two_tables() -> None:
     assert resolved(text)["hosts"]["gpu-07"]["public"] == "gpu-07.example.net"
 
 
+def test_counts_begin_anywhere() -> None:
+    for first in (0, 1, 8, 97):
+        hosts = {
+            f"a-{n}": Table({"address": f"192.0.2.{n}", "runtime": "docker", "public": f"h{n + 3:03}.example.net"})
+            for n in range(first, first + 14)
+        }
+        text = written({"hosts": hosts})
+        assert text.count("[hosts.") == 1, text
+        assert resolved(text)["hosts"] == {name: table.values for name, table in hosts.items()}
+
+
 def test_names_that_do_not_count_share_a_class() -> None:
     values: dict[str, Any] = {"runtime": "systemd", "ssh_user": "ops", "node_user": "lp", "binary": "/opt/livepeer"}
     hosts = {f"gpu-{town}": Table({"address": f"{town}.example.net"} | values) for town in ("oslo", "paris", "rome")}

@@ -193,7 +193,7 @@ def _together(names: Sequence[str], members: Mapping[str, Table]) -> tuple[str, 
     origins = list(dict.fromkeys(table.origin for table in tables if table.origin))
     origin = origins[0] + (f" and {len(origins) - 1} more" if len(origins) > 1 else "") if origins else ""
     one = Table(values, list(tables[0].questions), origin, notes)
-    if one.questions:
+    if any(" = " in question for question in one.questions):
         one.ask("each takes its own from a counter in the text: {} is that of the name, {10..29} counts beside it")
     return name, one
 
@@ -220,13 +220,18 @@ def _counting(texts: Sequence[str], counter: Sequence[str] | None) -> str:
         elif at % 2 == 0:
             raise CounterError("more than numbers differ")
         else:
-            written += "{}" if list(column) == counter else f"{{{column[0]}..{column[-1]}}}"
+            written += "{}" if list(column) == counter else f"{{{_range(column[0], column[-1])}}}"
     read = counted(written)
     for position, text in enumerate(texts):
         name = counter[position] if counter else ""
         if (written if read is None else read.at(position, name)) != text:
             raise CounterError("these numbers do not count up as a range does")
     return written
+
+
+def _range(first: str, last: str) -> str:
+    """A range in a counter; both ends of one that begins with 0 are equally wide."""
+    return f"0..9,10..{last}" if first == "0" and len(last) > 1 else f"{first}..{last}"
 
 
 def _escaped(value: Any) -> Any:
