@@ -188,13 +188,7 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     else:
         message = "the node stops reading here: this is no flag, and everything behind it is lost"
         advice = "remove it, or put the whole value in quotes"
-    lost = (
-        f", with {len(behind)} of your flags"
-        if len(behind) > 1
-        else f", with -{behind[0].text.lstrip('-').partition('=')[0]}"
-        if behind
-        else ""
-    )
+    lost = f", {len(behind)} flag{'s' * (len(behind) > 1)} among it" if behind else ""
     for word in parsed.ignored:
         hidden = hidden and not word.text.startswith("-")
         if hidden:
