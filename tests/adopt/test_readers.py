@@ -352,3 +352,13 @@ def test_nodes_without_an_account_share_a_wallet_only_with_their_keys() -> None:
     spec = tomllib.loads(adopt([Source("compose.yaml", text)]).text)
     assert len(spec["wallets"]) == 2
     assert {wallet["keystore"] for wallet in spec["wallets"].values()} == {"/srv/one/keystore", "/srv/two/keystore"}
+
+
+def test_ssh_says_where_people_log_in() -> None:
+    node = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /etc/secret"
+    found = adopted(start__sh=f"ssh -p 2222 ops@gpu1.example.net '{node}'\nssh -i key gpu2 '{node}'\n")
+    hosts = tomllib.loads(found.text)["hosts"]
+    assert hosts["gpu1-example-net"]["address"] == "gpu1.example.net"
+    assert (hosts["gpu1-example-net"]["ssh_user"], hosts["gpu1-example-net"]["ssh_port"]) == ("ops", 2222)
+    assert "address" not in hosts["gpu2"]
+    assert "where you log in; a script calls it gpu2" in found.text
