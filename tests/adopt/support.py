@@ -17,7 +17,7 @@ from fleetc.language.spec import read_fleet, read_spec
 from fleetc.toml.document import Source
 from tests.node import Meaning, Settings, read, understand
 
-ACCOUNT = '"0x1111111111111111111111111111111111111111"'
+ACCOUNT = '"0x1111111111111111111111111111111111111101"'
 ANSWERS = {
     "address": {"hosts": '"192.0.2.10"', "wallets": ACCOUNT},
     "keystore": {"wallets": '"/etc/livepeer/keystore"'},
@@ -40,7 +40,7 @@ _HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
 
 
 def answered(text: str) -> str:
-    """A spec with answers to its questions; those that need none stay."""
+    """A spec with answers to its questions; those that need none stay. Each account is another one."""
     lines: list[str] = []
     waiting: list[str] = []
     models = False
@@ -53,7 +53,10 @@ def answered(text: str) -> str:
         if header is not None:
             for key in waiting:
                 if header[1] in ANSWERS.get(key, {}):
-                    lines.append(f"{key} = {ANSWERS[key][header[1]]}")
+                    answer = ANSWERS[key][header[1]]
+                    lines.append(
+                        f"{key} = {answer.replace('01', f'{len(lines) % 100:02d}') if answer == ACCOUNT else answer}"
+                    )
                     models = models or key == "models"
             waiting = []
     if models:

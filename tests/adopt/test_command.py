@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.support import fleetc
+from tests.support import ROOT, fleetc
 
 PASSWORD = "hunter2-of-the-gateway"
 KEY = "AbCdEfGhIjKlMnOpQrStUv12345678xy"
@@ -101,3 +102,12 @@ def test_directory_is_read_whole_and_its_odd_files_are_passed_over(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert 'orchestrators = ["orch.example.net:8935"]' in done.stdout
     assert "verbosity = 7" in done.stdout
+
+
+def test_a_whole_tree_of_ours_is_a_source_and_its_pages_are_none(tmp_path: Path) -> None:
+    tree = ROOT / "inventories" / "demo" / "rendered"
+    assert (tree / "FLEET.md").is_file()
+    done = fleetc("adopt", tree, "-o", tmp_path / "fleet.toml")
+    assert done.returncode == 0, done.stderr
+    nodes = tomllib.loads((tmp_path / "fleet.toml").read_text(encoding="utf-8"))
+    assert nodes["gateways"].keys() == {"gate"} and nodes["orchestrators"].keys() == {"orch"}

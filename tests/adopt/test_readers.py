@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.sources import kind_of
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
@@ -335,3 +338,32 @@ def test_password_file_that_no_source_places_is_asked_for_at_the_wallet() -> Non
     spec = adopted(start__sh=text).text
     assert spec.count("TODO password") == 1
     assert spec.index("TODO password") < spec.index("[wallets.payer]") < spec.index("[gateways.")
+
+
+def test_a_command_behind_assignments_is_no_file_of_variables() -> None:
+    script = Source("run", "LP_ETHPASSWORD=/root/pw livepeer -gateway -dataDir /data extra -monitor\n")
+    assert kind_of(script) == "shell"
+    assert kind_of(Source("node.env", "LP_ETHPASSWORD=/root/pw\nNAME=a livepeer\n")) == "environment"
+
+
+def test_nodes_without_an_account_share_a_wallet_only_with_their_keys() -> None:
+    text = (
+        "services:\n"
+        "  one:\n    image: livepeer/go-livepeer:v0.9.1\n    volumes: [/srv/one:/data]\n"
+        "    command: -gateway -network=arbitrum-one-mainnet -dataDir=/data -ethPassword=/etc/one\n"
+        "  two:\n    image: livepeer/go-livepeer:v0.9.1\n    volumes: [/srv/two:/data]\n"
+        "    command: -gateway -network=arbitrum-one-mainnet -dataDir=/data -ethPassword=/etc/two\n"
+    )
+    spec = tomllib.loads(adopt([Source("compose.yaml", text)]).text)
+    assert len(spec["wallets"]) == 2
+    assert {wallet["keystore"] for wallet in spec["wallets"].values()} == {"/srv/one/keystore", "/srv/two/keystore"}
+
+
+def test_ssh_says_where_people_log_in() -> None:
+    node = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /etc/secret"
+    found = adopted(start__sh=f"ssh -p 2222 ops@gpu1.example.net '{node}'\nssh -i key gpu2 '{node}'\n")
+    hosts = tomllib.loads(found.text)["hosts"]
+    assert hosts["gpu1-example-net"]["address"] == "gpu1.example.net"
+    assert (hosts["gpu1-example-net"]["ssh_user"], hosts["gpu1-example-net"]["ssh_port"]) == ("ops", 2222)
+    assert "address" not in hosts["gpu2"]
+    assert "where you log in; a script calls it gpu2" in found.text

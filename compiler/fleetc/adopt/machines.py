@@ -14,6 +14,7 @@ from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
 from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.text import leaks
+from fleetc.text.encoders import visible
 
 _PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
 
@@ -28,15 +29,34 @@ def add_hosts(found: list[Running], session: Session, inventory: Mapping[str, Ta
         session.hosts[one.host] = _host(one.host, here, known, session)
 
 
+def _log_in(table: Table, login: str) -> str:
+    """Write down how a script logs in to the host. A name without a dot, of somebody's ssh settings, comes back."""
+    user, _, rest = login.rpartition("@")
+    host, _, port = rest.rpartition(":")
+    try:
+        known = "." in str(parse_host(host)) if host else False
+    except QuantityError:
+        known = False
+    if known:
+        table.values.setdefault("address", host)
+        if user and user != "root":
+            table.values.setdefault("ssh_user", user)
+        if port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 65536 and int(port[:6]) != 22:
+            table.values.setdefault("ssh_port", int(port[:6]))
+    return "" if known else host
+
+
 def _host(name: str, here: list[Running], known: Table | None, session: Session) -> Table:
     table = Table(dict(known.values) if known else {}, origin=known.origin if known else "")
     public = next((p for p in map(_public, here) if p), "")
+    alias = _log_in(table, next((one.process.login for one in here if one.process.login), ""))
     if "address" not in table.values:
         if public:
             table.values["address"] = public
             table.ask("TODO address: is this also where you log in?")
         else:
-            table.ask('TODO address = "203.0.113.10": where you log in; no source says it')
+            said = f"a script calls it {leaks.shown(visible(alias))}" if alias else "no source says it"
+            table.ask(f'TODO address = "203.0.113.10": where you log in; {said}')
     if public and "public" not in table.values:
         table.values["public"] = public
     runtimes = Counter(one.process.runtime for one in here)

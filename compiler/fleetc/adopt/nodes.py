@@ -149,7 +149,7 @@ def _wallet(work: Filling) -> None:
         path = host_path(process, keystore)
     elif not keystore and data_dir:
         path = host_path(process, f"{data_dir}/keystore")
-    key = account if account and not holes else f"{running.host} {keystore or data_dir}"
+    key = account if account and not holes else f"{running.host} {path or process.span}"
     hint = {"gateways": "payer", "remote_signers": "payer"}.get(running.table, "earner")
     name, wallet = session.wallet(key, hint)
     work.say("wallet", name)
@@ -187,7 +187,8 @@ def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> Non
         reference = work.hidden(flag, "")
         work.take(flag, f"wallets.{name}.password")
         if reference is not None:
-            values.setdefault("password", reference)
+            if values.setdefault("password", reference) != reference:
+                work.running.reasons[flag] = "one wallet has one password, and another node of it names another one"
             return
     elif work.has(flag):
         work.take(flag, "empty, which the node takes for no password")

@@ -181,15 +181,14 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     at = next((i for i, word in enumerate(process.words) if word is stopper), 0)
     before = process.words[at - 1].text.lstrip("-") if at else ""
     hidden = _after_secret(process.words, at)
-    text = _NOT_SHOWN if hidden else leaks.shown(stopper.text)
     switch = FLAGS.get(before)
     if switch is not None and switch.type == "bool" and stopper.text.lower() in ("true", "false"):
         message = f"-{before} takes no word behind it, so it is on, and the node reads nothing behind {stopper.text}"
         advice = f"write -{before}={stopper.text}, if that is what you mean"
     else:
-        message = f"the node stops reading at {text}: it is no flag, and everything behind it is lost"
+        message = "the node stops reading here: this is no flag, and everything behind it is lost"
         advice = "remove it, or put the whole value in quotes"
-    lost = f", {len(behind)} flags among it" if behind else ""
+    lost = f", {len(behind)} flag{'s' * (len(behind) > 1)} among it" if behind else ""
     for word in parsed.ignored:
         hidden = hidden and not word.text.startswith("-")
         if hidden:

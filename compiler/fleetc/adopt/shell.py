@@ -291,9 +291,12 @@ class _Reader:
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
-        place = 1
+        place, port = 1, ""
         while place < len(words) and words[place].text.startswith("-"):
-            place += 2 if words[place].text in _SSH_TAKES else 1
+            takes = words[place].text in _SSH_TAKES
+            if words[place].text == "-p" and place + 1 < len(words):
+                port = words[place + 1].text
+            place += 2 if takes else 1
         if place + 1 >= len(words):
             self._other(words, "no node: it only logs in")
             return
@@ -301,7 +304,8 @@ class _Reader:
         for word in words[place + 1 :] if len(words) == place + 2 else [_all(words[place + 1 :])]:
             self._inside(word, depth)
         host = words[place].text.rpartition("@")[2]
-        self.found.processes[before:] = [replace(one, host=host) for one in self.found.processes[before:]]
+        login = f"{words[place].text}:{port}"
+        self.found.processes[before:] = [replace(one, host=host, login=login) for one in self.found.processes[before:]]
 
     def _source(self, word: Word) -> None:
         """`. FILE`: the variables of a file, if it is among the sources."""

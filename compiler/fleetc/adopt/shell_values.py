@@ -82,7 +82,8 @@ class Values:
             self.depth -= 1
 
     def _default(self, text: str) -> tuple[str, tuple[str, ...], bool]:
-        parts, _ = quoted_parts(text.replace('"', ""), 0, len(text))
+        plain = text.replace('"', "")
+        parts, _ = quoted_parts(plain, 0, len(plain))
         return self.text(parts)
 
     def expand(self, token: Token) -> list[Word]:

@@ -30,6 +30,8 @@ _COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
 _OVERRIDE = re.compile(r"compose[^/]*\.override\.ya?ml$")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
+_COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
+"""A command behind assignments, which alone would be a file of variables."""
 _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
 
 
@@ -119,6 +121,8 @@ def kind_of(source: Source) -> str:
     lines = [line.strip() for line in text[:20_000].split("\n") if line.strip() and not line.lstrip().startswith("#")]
     if lines and sum(line.split(" ")[0] in _CONFIG_NAMES for line in lines) * 2 > len(lines):
         return "config"
+    if name.endswith(".sh") or text.startswith("#!") or any(map(_COMMAND.match, lines)):
+        return "shell"
     if lines and all(_VARIABLE_LINE.match(line) and "$(" not in line for line in lines):
         return "environment"
     return "shell"

@@ -113,7 +113,8 @@ class Process:
 
     `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has
     a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
-    itself wrote beside variables, `release` the release that it named. `ours` says that fleetc wrote the source: then
+    itself wrote beside variables, `release` the release that it named. `login` is how people log in to its host, as
+    USER@HOST:PORT with what is said of it. `ours` says that fleetc wrote the source: then
     each setting there is one that a spec gives.
     """
 
@@ -134,6 +135,7 @@ class Process:
     peers: tuple[str, ...] = ()
     secrets: dict[str, tuple[str, str]] = field(default_factory=dict)
     release: str = ""
+    login: str = ""
     ours: bool = False
 
     def at(self, span: Span) -> Process:
