@@ -1,7 +1,8 @@
 """`fleetc adopt`: a spec of what already runs.
 
-In: commands, scripts, units, Compose files and the files that nodes read, by name. Out: a spec on stdout or in a file,
-what people must know on stderr, and on request an account of every word. Sources are read, never run.
+In: commands, scripts, units, Compose files and the files that nodes read, by name; hosts to be asked. Out: a spec on
+stdout or in a file, what people must know on stderr, and on request an account of every word. Sources are read, never
+run, and hosts are not changed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fleetc.cli.asked_hosts import read_hosts, senseless
 from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
@@ -26,14 +28,23 @@ _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer",
 
 def adopt(
     sources: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="SOURCE...",
+            metavar="[SOURCE...]",
             help="Files with commands, units, Compose files and what they name; directories of such; - for standard "
             "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="NAME=[USER@]ADDRESS[:PORT]",
+            help="Read the nodes that run on this host, over ssh; NAME is the host in the spec; repeatable.",
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Read hosts without asking first.")] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="File to write the spec to, which must not exist yet."),
@@ -56,16 +67,24 @@ def adopt(
 ) -> None:
     """Write a spec of nodes that already run, from the commands, units or Compose files that start them.
 
-    Comments say where each table comes from, and TODO what is left to answer. Secrets become references. Exits 1 if
-    no spec can be written.
+    Comments say where each table comes from, and TODO what is left to answer. Secrets become references. With --from, a
+    host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
+    Exits 1 if no spec can be written.
     """
     from fleetc.adopt.adoption import adopt as adopt_sources
     from fleetc.adopt.adoption import located
+    from fleetc.adopt.on_host import SenselessAnswerError
 
+    if not sources and not hosts:
+        wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
     if role and role not in _ROLES:
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
-    texts, hosts, addresses = _read(sources)
-    found = adopt_sources(texts, hosts, addresses, name, only or (), role)
+    texts, known, addresses = _read(sources or [])
+    asked = read_hosts(hosts or [], yes)
+    try:
+        found = adopt_sources(texts, known, addresses, name, only or (), role, asked)
+    except SenselessAnswerError as problem:
+        files_failure(senseless(str(problem)), Format.text)
     messages = located(found)
     print_located(messages, coloured(None, sys.stderr))
     if report is not None:
