@@ -123,13 +123,13 @@ def test_secrets_of_files_stay(program: Path, tmp_path: Path) -> None:
         .replace('"token"', f'"token": "{SECRET}-first", "token"')
     )  # fmt: skip
     (tmp_path / "node.conf").write_text(
-        f"orchestrator true\n# {SECRET}\norchSecret {SECRET}\naiModels models.json\nregion here # {SECRET}\n"
+        f"gateway true\n# {SECRET}\norchSecret {SECRET}\naiModels models.json\nregion here # {SECRET}\n"
     )
-    with running(program, tmp_path, "-config=node.conf") as pid:
+    with running(program, tmp_path, "-gateway", "-config=node.conf") as pid:
         _, answer = ask(tmp_path, pid)
     assert SECRET not in json.dumps(answer)
     texts = {Path(one["path"]).name: one["text"] for one in answer["files"]}
-    assert "orchestrator true\n" in texts["node.conf"]
+    assert "gateway true\n" in texts["node.conf"]
     assert "region here\n" in texts["node.conf"]
     assert json.loads(texts["models.json"])[0]["model_id"] == "a/b"
 
