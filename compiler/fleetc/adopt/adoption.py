@@ -57,7 +57,7 @@ def adopt(
     SenselessAnswerError where that makes no sense.
     """
     ledger = Ledger()
-    seen = {host: observed(host, one.answer, ledger) for host, one in (on_hosts or {}).items()}
+    seen = {host: observed(host, one.answer, ledger, only) for host, one in (on_hosts or {}).items()}
     named = tuple(sources)
     sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,17 +65,19 @@ class Observed:
     facts: dict[str, Facts] = field(default_factory=dict)
 
 
-def observed(host: str, answer: Mapping[str, Any], ledger: Ledger) -> Observed:
-    """The processes of a host. Raises SenselessAnswerError for an answer that no program of fleetc gives."""
+def observed(host: str, answer: Mapping[str, Any], ledger: Ledger, only: Collection[str] = ()) -> Observed:
+    """The processes of a host, or those of these names. Raises SenselessAnswerError for an answer that no program of
+    fleetc gives.
+    """
     try:
-        return _Reader(host, ledger).read(answer)
+        return _Reader(host, ledger, only).read(answer)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise SenselessAnswerError(host) from problem
 
 
 class _Reader:
-    def __init__(self, host: str, ledger: Ledger) -> None:
-        self.host, self.ledger = host, ledger
+    def __init__(self, host: str, ledger: Ledger, only: Collection[str]) -> None:
+        self.host, self.ledger, self.only = host, ledger, only
         self.found = Observed()
         self.variables: dict[str, str] = {}
 
@@ -107,6 +109,8 @@ class _Reader:
         unit_name = _text(unit.get("name", ""))
         called = _text(container.get("name", "")) or unit_name.removesuffix(".service")
         called = called or self._by_role([_text(word) for word in _items(told["arguments"])])
+        if self.only and called not in self.only:
+            return
         page = _Page(name, f"# {self.host}: process {pid}, {called}")
         program = page.line(_text(told["program"]))
         words = tuple(self._word(page, _text(word), "") for word in _items(told["arguments"]))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.asked_hosts import read_hosts, senseless
-from fleetc.cli.options import PROBLEMS
+from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
+from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
 from fleetc.messages.forms import AdoptionFormat, Format
@@ -32,7 +32,7 @@ def adopt(
         typer.Argument(
             metavar="[SOURCE...]",
             help="Files with commands, units, Compose files and what they name; directories of such; - for standard "
-            "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from.",
+            "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from. With --in-place, the spec.",
             show_default=False,
         ),
     ] = None,
@@ -42,6 +42,14 @@ def adopt(
             "--from",
             metavar="NAME=[USER@]ADDRESS[:PORT]",
             help="Read the nodes that run on this host, over ssh; NAME is the host in the spec; repeatable.",
+        ),
+    ] = None,
+    in_place: Annotated[
+        str | None,
+        typer.Option(
+            "--in-place",
+            metavar="HOST",
+            help="Say what the first rollout of a spec does to the nodes that this host of it runs already.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Read hosts without asking first.")] = False,
@@ -69,12 +77,18 @@ def adopt(
 
     Comments say where each table comes from, and TODO what is left to answer. Secrets become references. With --from, a
     host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
-    Exits 1 if no spec can be written.
+    Exits 1 if no spec can be written. With --in-place HOST, the one source is a spec, and no spec is written: you get
+    what would change for each process, and whether it restarts.
     """
     from fleetc.adopt.adoption import adopt as adopt_sources
     from fleetc.adopt.adoption import located
     from fleetc.adopt.on_host import SenselessAnswerError
 
+    if in_place is not None:
+        if hosts or output or report or only or role or len(sources or []) > 1:
+            wrong_usage("--in-place takes a host and its spec, and of the other options only --yes")
+        plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes)
+        return
     if not sources and not hosts:
         wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
     if role and role not in _ROLES:

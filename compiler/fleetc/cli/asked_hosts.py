@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fleetc.cli.options import HERE, USAGE
+from fleetc.cli.options import HERE, PROBLEMS, USAGE
 from fleetc.cli.output import files_failure, message, plain, wrong_usage
-from fleetc.cli.working import load_settings, quietly
+from fleetc.cli.paging import put
+from fleetc.cli.working import compile_or_exit, load_settings, quietly
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format
 
@@ -41,6 +43,28 @@ def read_hosts(given: list[str], yes: bool) -> dict[str, OnHost]:
     trees = {name: _tree(name, table) for name, table in tables.items()}
     allow(list(tables), yes)
     return {name: OnHost(answer_of(trees[name], name, settings), table) for name, table in tables.items()}
+
+
+def plan_takeover(host: str, spec: Path, yes: bool) -> None:
+    """Print what the first rollout of a spec does to what a host of it runs; exits where nobody can say."""
+    from fleetc.adopt.on_host import SenselessAnswerError
+    from fleetc.adopt.takeover import as_text, take_over
+    from fleetc.text.suggestions import did_you_mean
+
+    settings = load_settings(spec)
+    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    if compiled.tree is None or compiled.blueprint is None:
+        raise typer.Exit(PROBLEMS)
+    names = [one.name for one in compiled.blueprint.hosts]
+    if host not in names:
+        wrong_usage(f'the spec has no host "{plain(host)}"; {did_you_mean(host, names)}')
+    allow([host], yes)
+    answer = answer_of(compiled.tree, host, settings)
+    try:
+        plan = take_over(host, answer, compiled.blueprint)
+    except SenselessAnswerError:
+        files_failure(senseless(host), Format.text)
+    put(as_text(plan))
 
 
 def _table(text: str) -> tuple[str, dict[str, Any]]:
