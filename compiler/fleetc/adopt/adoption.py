@@ -63,12 +63,12 @@ def adopt(
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
     found = read_sources(named, hosts or {}, library, ledger)
+    processes = [process for process in found.processes if not only or process.name in only]
     for host, one in seen.items():
-        found.processes += one.processes
+        processes += one.processes
         found.hosts.setdefault(host, Table(origin="from the command line")).values.update((on_hosts or {})[host].table)
     for host, address in (addresses or {}).items():
         found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
-    processes = [process for process in found.processes if not only or process.name in only]
     if not processes and not found.models and not has_errors(ledger.findings):
         name = sources[0].name if sources else ""
         ledger.refuse(

@@ -66,8 +66,8 @@ class Observed:
 
 
 def observed(host: str, answer: Mapping[str, Any], ledger: Ledger, only: Collection[str] = ()) -> Observed:
-    """The processes of a host, or those of these names. Raises SenselessAnswerError for an answer that no program of
-    fleetc gives.
+    """The processes of a host, or those of these names and numbers. Raises SenselessAnswerError for an answer that no
+    program of fleetc gives.
     """
     try:
         return _Reader(host, ledger, only).read(answer)
@@ -109,7 +109,7 @@ class _Reader:
         unit_name = _text(unit.get("name", ""))
         called = _text(container.get("name", "")) or unit_name.removesuffix(".service")
         called = called or self._by_role([_text(word) for word in _items(told["arguments"])])
-        if self.only and called not in self.only:
+        if self.only and not {called, str(pid)} & set(self.only):
             return
         page = _Page(name, f"# {self.host}: process {pid}, {called}")
         program = page.line(_text(told["program"]))

@@ -66,7 +66,11 @@ def adopt(
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the fleet.")] = "adopted",
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Adopt only this service, unit or container; repeatable."),
+        typer.Option(
+            "--only",
+            metavar="NAME",
+            help="Adopt only this service, unit or container, or process by its number; repeatable.",
+        ),
     ] = None,
     role: Annotated[
         str,

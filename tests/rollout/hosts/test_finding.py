@@ -46,8 +46,9 @@ class World(NamedTuple):
 
     def adopt(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Adopt what runs on the host."""
-        name = "orchestrator-gpu-1"  # other processes of this machine are not of the test
-        return self.fleetc("adopt", "--from", f"gpu-1=127.0.0.1:{self.host.port}", "--only", name, *words)
+        here = f"gpu-1=127.0.0.1:{self.host.port}"
+        only = str(self.node.pid)  # other processes of this machine are not of the test
+        return self.fleetc("adopt", "--from", here, "--only", only, *words)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,8 @@ def world(disk: Path) -> Iterator[World]:
     words = [
         "-orchestrator", "-transcoder", "-network=arbitrum-one-mainnet", f"-ethUrl=https://rpc.example.net/v2/{SECRET}",
         "-ethAcctAddr", ACCOUNT, f"-ethPassword={disk}/password", "-serviceAddr=orch.example.net:8935",
-        "-pricePerUnit", "900", "-maxSessions=12", f"-cliAddr=127.0.0.1:{cli}", f"-httpAddr=127.0.0.1:{http}",
+        "-pricePerUnit", "900", "-maxSessions=12", "-reward=false",
+        f"-cliAddr=127.0.0.1:{cli}", f"-httpAddr=127.0.0.1:{http}",
         f"-dataDir={disk}/data", f"-ethKeystorePath={disk}/keys",
     ]  # fmt: skip
     node = subprocess.Popen(
