@@ -84,10 +84,6 @@ def adopt(
     Exits 1 if no spec can be written. With --in-place HOST, the one source is a spec, and no spec is written: you get
     what would change for each process, and whether it restarts.
     """
-    from fleetc.adopt.adoption import adopt as adopt_sources
-    from fleetc.adopt.adoption import located
-    from fleetc.adopt.on_host import SenselessAnswerError
-
     if in_place is not None:
         if hosts or output or report or only or role or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --yes")
@@ -97,12 +93,26 @@ def adopt(
         wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
     if role and role not in _ROLES:
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
-    texts, known, addresses = _read(sources or [])
-    asked = read_hosts(hosts or [], yes)
+    found = _adopted(sources or [], hosts or [], yes, name, only or [], role)
+    _answer(found, output, report)
+
+
+def _adopted(sources: list[str], hosts: list[str], yes: bool, name: str, only: list[str], role: str) -> Adopted:
+    """What comes of the sources, and of what hosts say."""
+    from fleetc.adopt.adoption import adopt as adopt_sources
+    from fleetc.adopt.on_host import SenselessAnswerError
+
+    texts, known, addresses = _read(sources)
     try:
-        found = adopt_sources(texts, known, addresses, name, only or (), role, asked)
+        return adopt_sources(texts, known, addresses, name, only, role, read_hosts(hosts, yes))
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
+
+
+def _answer(found: Adopted, output: Path | None, report: AdoptionFormat | None) -> None:
+    """Show what came of it, and write the spec; exits where there is none."""
+    from fleetc.adopt.adoption import located
+
     messages = located(found)
     print_located(messages, coloured(None, sys.stderr))
     if report is not None:
