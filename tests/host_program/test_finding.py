@@ -20,6 +20,7 @@ from fleetc.rollout.hosts.finding import FILES, ROLES
 from fleetc.upstream import FLAGS
 from tests.farm_image import compile_standin
 from tests.host_program.program import Program, loaded
+from tests.keystores import key_file
 from tests.sshd_host import free_ports
 from tests.standin import can_build
 
@@ -139,7 +140,21 @@ def test_line_of_a_config_file_that_no_node_reads_is_hidden(tmp_path: Path) -> N
     told = hider.config(
         f"nosuch {SECRET}\nLP_ETHPASSWORD {SECRET}\nethPassword={SECRET}\n{SECRET}\n", lambda path: False
     )
-    assert told == "nosuch ***1***\nLP_ETHPASSWORD ***1***\n***2***\n***1***\n"
+    assert told == "***1*** ***2***\nLP_ETHPASSWORD ***2***\n***3***\n***2***\n"
+
+
+def test_keystore_is_never_told(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "models.json").write_bytes(key_file(ACCOUNT, b"hunter2"))
+    with running(program, tmp_path, "-orchestrator", "-aiModels=models.json") as pid:
+        _, answer = ask(tmp_path, pid)
+    assert answer["files"] == []
+
+
+@pytest.mark.parametrize(("words", "told"), [(["-nosuch", "hunter"], "***1***"), (["-nosuch=1234"], "-nosuch=***1***")])
+def test_value_of_an_unknown_flag_is_hidden(words: list[str], told: str, tmp_path: Path) -> None:
+    hider = loaded(tmp_path)["Hider"]({name: flag.type for name, flag in FLAGS.items()}, [])
+    assert hider.arguments(words, lambda path: False)[-1] == told
+    assert hider.variable("LP_NOSUCH", "swordfish", False) == "***2***"
 
 
 @pytest.mark.parametrize("flag", ["ethPassword", "aiModels"])

@@ -156,6 +156,8 @@ class Finder:
         if any((file["pid"], file["path"]) == (view.pid, name) for file in self.files):
             return
         text = view.content(path)
+        if text is not None and '"ciphertext"' in text:
+            return  # a keystore, whatever flag names it
         shown = "" if text is None else self.hider.document(text) or self._lines(text, view)
         why = "it is too large, or no text" if text is None else "" if shown else "it is neither JSON nor a config file"
         if len(shown) > self._left:

@@ -17,6 +17,7 @@ from .places import Json
 SECRET_NAME = re.compile(r"(?i)token|secret|passw|passphrase|key|auth|cred|cookie|bearer|header|signature")
 PLAIN = re.compile(r"[0-9.,:%+-]{1,60}|true|false|[A-Za-z]{1,20}")
 """Values that are shown whatever they are for: numbers, switches, one short word."""
+SWITCHES = ("true", "false")
 PATH = re.compile(r"(?:/[A-Za-z0-9_.-]{1,60}){1,12}/?")
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}://)(?:([^\s\"/]*)@)?([^\s\"/?#,]*)([^\s\",]*)")
 SEGMENT = re.compile(r"[a-z]+(?:[._-][a-z]+)*|v?[0-9]{1,4}")
@@ -42,7 +43,7 @@ class Hider:
         """The value of a flag; `is_file` says that it is the path of a file that is there."""
         if is_file and value.startswith("/"):
             return value
-        if flag in self.secret or (flag not in self.types and not PLAIN.fullmatch(value)):
+        if flag in self.secret or (flag not in self.types and value not in SWITCHES):
             return self.hidden(value)
         return self.text(value)
 
@@ -92,6 +93,8 @@ class Hider:
         """The value of a variable of the environment."""
         if name in self.of_variable:
             return self.value(self.of_variable[name], value, is_file)
+        if name.startswith("LP_"):
+            return value if value in SWITCHES else self.hidden(value)
         shown = PLAIN.fullmatch(value) or (PATH.fullmatch(value) and not is_random(value))
         if (shown and not SECRET_NAME.search(name)) or (is_file and value.startswith("/")):
             return value
@@ -102,7 +105,7 @@ class Hider:
         lines = []
         for key, value in lines_of(text):
             flag = key if key in self.types else self.of_variable.get(key, "")
-            shown = key if flag or PLAIN.fullmatch(key) else self.hidden(key)
+            shown = key if flag else self.hidden(key)
             lines.append("%s %s" % (shown, self.value(flag or key, value, is_file(value))) if value else shown)
         return "\n".join(lines) + "\n"
 
