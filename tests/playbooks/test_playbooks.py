@@ -18,7 +18,9 @@ from tests.support import ROOT, compile_text
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-PLAYBOOKS = ("site.yml", "observe.yml", "begin.yml", "rollback.yml", "end.yml", "preflight.yml", "log.yml")
+PLAYBOOKS = (
+    "site.yml", "observe.yml", "begin.yml", "rollback.yml", "end.yml", "preflight.yml", "log.yml", "find.yml"
+)  # fmt: skip
 EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "register", "notify"}
 KEYWORDS = EXTENSIONS | {
     "name",

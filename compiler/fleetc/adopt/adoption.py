@@ -6,12 +6,13 @@ In: sources by name. Out: `Adopted`. Called by `cli/adopt.py`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fleetc import lower
 from fleetc.adopt.assemble import assemble
 from fleetc.adopt.compare import Difference, compare
 from fleetc.adopt.library import Library
+from fleetc.adopt.on_host import Facts, OnHost, observed
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
@@ -29,7 +30,8 @@ FLEET_NAME = "adopted"
 class Adopted:
     """What came of some sources. `text` is the spec, "" where it was refused.
 
-    `compared` counts settings, `stacks` stacks of avatars.
+    `compared` counts settings, `stacks` stacks of avatars. `facts` are those of processes that were found on hosts, by
+    their source.
     """
 
     sources: tuple[Source, ...]
@@ -43,22 +45,32 @@ class Adopted:
     compared: int = 0
     secrets: tuple[Span, ...] = ()
     stacks: int = 0
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+    library: Library | None = None
 
 
 def adopt(
     sources: Sequence[Source], hosts: Mapping[str, str] | None = None, addresses: Mapping[str, str] | None = None,
     fleet_name: str = FLEET_NAME, only: Collection[str] = (), role: str = "",
+    on_hosts: Mapping[str, OnHost] | None = None,
 ) -> Adopted:  # fmt: skip
     """Adopt sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which processes
-    count, `role` what a process is that does not say it.
+    count, `role` what a process is that does not say it, `on_hosts` what hosts say that runs there. Raises
+    SenselessAnswerError where that makes no sense.
     """
     ledger = Ledger()
+    seen = {host: observed(host, one.answer, ledger, only) for host, one in (on_hosts or {}).items()}
+    named = tuple(sources)
+    sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
-    found = read_sources(sources, hosts or {}, library, ledger)
+    found = read_sources(named, hosts or {}, library, ledger)
+    processes = [process for process in found.processes if not only or process.name in only]
+    for host, one in seen.items():
+        processes += one.processes
+        found.hosts.setdefault(host, Table(origin="from the command line")).values.update((on_hosts or {})[host].table)
     for host, address in (addresses or {}).items():
         found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
-    processes = [process for process in found.processes if not only or process.name in only]
     if not processes and not found.models and not found.stacks and not has_errors(ledger.findings):
         name = sources[0].name if sources else ""
         ledger.refuse(
@@ -72,6 +84,7 @@ def adopt(
     _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
     text = written(assembled)
+    facts = {name: fact for one in seen.values() for name, fact in one.facts.items()}
     checked = check_spec([Source("fleet.toml", text)])
     differences, compared = list(assembled.differences), assembled.compared
     if checked.fleet is not None:
@@ -80,7 +93,7 @@ def adopt(
     return Adopted(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, tuple(differences), compared,
-        tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
+        tuple(ledger.secrets), len(assembled.tables.get("avatars", {})), facts, library,
     )  # fmt: skip
 
 

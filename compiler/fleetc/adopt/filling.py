@@ -141,7 +141,7 @@ class Filling:
             if key:
                 self.ask(key, "its file, by the path on the host", example='{ host_file = "/etc/livepeer/..." }')
             return None
-        name = word.variable or f"{self.running.name}_{_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
+        name = word.variable or f"{self.running.name}_{SECRET_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
         if word.holes:
             return {"env": name}
         return self.session.secret(word, name, f"the value of -{flag}")
@@ -156,7 +156,7 @@ class Filling:
         return self.session.library.find(word.text, self.process.span.source) if looks_like_path(word.text) else None
 
 
-_VARIABLES = {
+SECRET_VARIABLES = {
     "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
     "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
     "kafkaPassword": "KAFKA_PASSWORD", "metadataQueueUri": "QUEUE_URI",

@@ -36,7 +36,7 @@ class Library:
         for written in (path, parts[-1]):
             if written in self.written:
                 return self.written[written]
-        best: list[tuple[tuple[int, int], str]] = []
+        best: list[tuple[tuple[int, int, int], str]] = []
         home = _parts(beside)[:-1]
         for name in self._by_base.get(parts[-1], ()):
             own = _parts(name)
@@ -46,7 +46,7 @@ class Library:
             near = 0
             while near < min(len(own) - 1, len(home)) and own[near] == home[near]:
                 near += 1
-            best.append(((near if own[:-1] == home else 0, shared), name))
+            best.append(((near if own[:-1] == home else 0, shared, near), name))
         if not best:
             return None
         best.sort(reverse=True)

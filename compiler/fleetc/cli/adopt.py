@@ -1,7 +1,8 @@
 """`fleetc adopt`: a spec of what already runs.
 
-In: commands, scripts, units, Compose files and the files that nodes read, by name. Out: a spec on stdout or in a file,
-what people must know on stderr, and on request an account of every word. Sources are read, never run.
+In: commands, scripts, units, Compose files and the files that nodes read, by name; hosts to be asked. Out: a spec on
+stdout or in a file, what people must know on stderr, and on request an account of every word. Sources are read, never
+run, and hosts are not changed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import PROBLEMS
+from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
+from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
 from fleetc.messages.forms import AdoptionFormat, Format
@@ -26,14 +28,31 @@ _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer",
 
 def adopt(
     sources: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="SOURCE...",
+            metavar="[SOURCE...]",
             help="Files with commands, units, Compose files and what they name; directories of such; - for standard "
-            "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from.",
+            "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from. With --in-place, the spec.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="NAME=[USER@]ADDRESS[:PORT]",
+            help="Read the nodes that run on this host, over ssh; NAME is the host in the spec; repeatable.",
+        ),
+    ] = None,
+    in_place: Annotated[
+        str | None,
+        typer.Option(
+            "--in-place",
+            metavar="HOST",
+            help="Say what the first rollout of a spec does to the nodes that this host of it runs already.",
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Read hosts without asking first.")] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="File to write the spec to, which must not exist yet."),
@@ -47,7 +66,11 @@ def adopt(
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the fleet.")] = "adopted",
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Adopt only this service, unit or container; repeatable."),
+        typer.Option(
+            "--only",
+            metavar="NAME",
+            help="Adopt only this service, unit or container, or process by its number; repeatable.",
+        ),
     ] = None,
     role: Annotated[
         str,
@@ -56,16 +79,40 @@ def adopt(
 ) -> None:
     """Write a spec of nodes that already run, from the commands, units or Compose files that start them.
 
-    Comments say where each table comes from, and TODO what is left to answer. Secrets become references. Exits 1 if
-    no spec can be written.
+    Comments say where each table comes from, and TODO what is left to answer. Secrets become references. With --from, a
+    host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
+    Exits 1 if no spec can be written. With --in-place HOST, the one source is a spec, and no spec is written: you get
+    what would change for each process, and whether it restarts.
     """
-    from fleetc.adopt.adoption import adopt as adopt_sources
-    from fleetc.adopt.adoption import located
-
+    if in_place is not None:
+        if hosts or output or report or only or role or len(sources or []) > 1:
+            wrong_usage("--in-place takes a host and its spec, and of the other options only --yes")
+        plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes)
+        return
+    if not sources and not hosts:
+        wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
     if role and role not in _ROLES:
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
-    texts, hosts, addresses = _read(sources)
-    found = adopt_sources(texts, hosts, addresses, name, only or (), role)
+    found = _adopted(sources or [], hosts or [], yes, name, only or [], role)
+    _answer(found, output, report)
+
+
+def _adopted(sources: list[str], hosts: list[str], yes: bool, name: str, only: list[str], role: str) -> Adopted:
+    """What comes of the sources, and of what hosts say."""
+    from fleetc.adopt.adoption import adopt as adopt_sources
+    from fleetc.adopt.on_host import SenselessAnswerError
+
+    texts, known, addresses = _read(sources)
+    try:
+        return adopt_sources(texts, known, addresses, name, only, role, read_hosts(hosts, yes))
+    except SenselessAnswerError as problem:
+        files_failure(senseless(str(problem)), Format.text)
+
+
+def _answer(found: Adopted, output: Path | None, report: AdoptionFormat | None) -> None:
+    """Show what came of it, and write the spec; exits where there is none."""
+    from fleetc.adopt.adoption import located
+
     messages = located(found)
     print_located(messages, coloured(None, sys.stderr))
     if report is not None:

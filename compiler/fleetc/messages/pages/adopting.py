@@ -51,6 +51,23 @@ ADOPTING_PAGES: dict[str, Page] = {
         "the spec has the first one, and the other nodes get it too.",
         "Choose the value that all nodes shall have, in [fleet].",
     ),
+    "adopt-host-cut": Page(
+        "A host has more than fleetc reads of it, or something that nobody there explains.",
+        "what comes from a host is bounded, so that no host can fill the memory of whoever asks.",
+        "Adopt the unit, the command or the Compose file as a file, as the help line says.",
+    ),
+    "adopt-host-managed": Page(
+        "A process that adopting found was started by a rollout of fleetc.",
+        "its settings come from a spec that somebody has; a second one of the same node would contradict it sooner "
+        "or later.",
+        "Ask who rolled it out for the spec. --only names the processes that are to be adopted.",
+    ),
+    "adopt-host-unread": Page(
+        "A host that --from or --in-place names does not say what runs there.",
+        "fleetc asks it over ssh, as deploy does: with the same key, known hosts and user, and as root there.",
+        "Try ssh USER@ADDRESS yourself; set FLEETC_SSH_KEY and FLEETC_SSH_KNOWN_HOSTS if ssh needs them. Or copy the "
+        "unit or the command and adopt the file.",
+    ),
     "adopt-ingest-off": Page(
         "A gateway takes no streams and requests over HTTP today, although it listens for them.",
         "if the listener is public, no webhook admits streams and -httpIngest is not set, the node turns "
@@ -113,6 +130,14 @@ ADOPTING_PAGES: dict[str, Page] = {
         "user of a host. The spec has a reference, and the value is written nowhere.",
         "Put the value where the reference leads, then change the secret, because it may be known.",
     ),
+    "adopt-secret-on-host": Page(
+        "A process has a secret as an argument or a variable, and its host keeps the value.",
+        "the program on the host puts a number in the place of each secret, so no value of one is ever here. It also "
+        "hides what only looks like one, such as a long word of letters and digits. Arguments can be read by every "
+        "user of the host.",
+        "Put the value into the variable that the help line names, where fleetc deploy runs; or into a file on the "
+        'host, with { host_file = "/path" } in the spec. If it is no secret, write it into the spec.',
+    ),
     "adopt-setting-overridden": Page(
         "A setting is given twice, and the node uses the other value.",
         "the command line comes before the environment, and that before the config file; in one source the "
@@ -134,6 +159,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "A source cannot be read: it is no text, is cut off, goes in a circle, or is too large.",
         "nothing is adopted from half of a file.",
         "Repair the file at the place that the message names, or name another one.",
+    ),
+    "adopt-unit-changed": Page(
+        "A unit would start its process with other arguments than the process has.",
+        "somebody changed the unit after the process began, or started the process by hand; the change comes with "
+        "the next restart, whenever that is.",
+        "Decide which of both is meant. The spec is of the process that runs.",
     ),
     "adopt-value-invalid": Page(
         "A flag has a value that the node does not read.",

@@ -12,6 +12,7 @@ import time
 
 from .claims import claim, learn_name, need_claim, need_own_release
 from .draining import drain
+from .finding import do_find
 from .installing import install_program
 from .logs import newest_log
 from .looking import add_source_drift, look, wanted_state, with_other_secrets
@@ -304,6 +305,7 @@ REQUESTS = {
     "preflight": do_preflight,
     "log": do_log,
     "verify": do_verify,
+    "find": do_find,
 }
 
 

@@ -1,0 +1,211 @@
+"""What the first rollout of a spec does to the nodes that a host runs already, without fleetc.
+
+In: what a host says that runs there, and the blueprint of a spec. Out: for each node of the spec on that host the
+process that it takes the place of, every setting that would be another one, and whether the process restarts and why.
+
+A process that fleetc did not start always restarts once. The program on a host keeps a process only if a marker says
+from which files and secrets it was started, and only a start of fleetc writes one. Its units and containers have names
+of their own, and neither systemd nor Docker moves a process from one to another.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fleetc.adopt.compare import Difference, compare
+from fleetc.adopt.filling import home_of, host_path
+from fleetc.adopt.library import Library
+from fleetc.adopt.on_host import Facts, Observed, observed
+from fleetc.adopt.reading import Running, running
+from fleetc.adopt.words import Ledger, Process
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+
+_LISTENERS = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr"})
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A node of the spec. `process` is None where nothing runs that it would take the place of.
+
+    `same` says by what the process was found, `changes` are settings and `other` what else differs, in words.
+    """
+
+    node: str
+    process: Process | None = None
+    facts: Facts | None = None
+    same: str = ""
+    compared: int = 0
+    changes: tuple[Difference, ...] = ()
+    other: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    refused: bool = False
+    """Whether the preflight finds the ports of the node taken while the process runs."""
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """The plan for one host: its nodes, and the processes that are none of them."""
+
+    host: str
+    nodes: tuple[Taken, ...]
+    left: tuple[tuple[Process, Facts], ...]
+
+
+def take_over(host: str, answer: Mapping[str, Any], blueprint: Blueprint) -> Takeover:
+    """The plan for a host of a blueprint. Raises SenselessAnswerError for an answer that makes no sense."""
+    ledger = Ledger()
+    seen = observed(host, answer, ledger)
+    library = Library({source.name: source for source in seen.sources})
+    there = [one for process in seen.processes if (one := running(process, library, Ledger())) is not None]
+    place = next(one for one in blueprint.hosts if one.name == host)
+    pairs = _pairs(place, there)
+    nodes = [_taken(service, pairs.get(service.name), place, blueprint, seen, library) for service in place.services]
+    paired = {one.process.span.source for one, _ in pairs.values()}
+    left = [process for process in seen.processes if process.span.source not in paired]
+    return Takeover(host, tuple(nodes), tuple((process, seen.facts[process.span.source]) for process in left))
+
+
+def _pairs(place: HostBlueprint, there: list[Running]) -> dict[str, tuple[Running, str]]:
+    """The process of each node: by its data directory, then by its account, then by its unit."""
+    free = list(there)
+    found: dict[str, tuple[Running, str]] = {}
+    for how, same in (
+        ("the same data directory", lambda service, one: _directory(one) == service.data_dir),
+        ("the same account", _same_account),
+        ("the name of its unit or container", lambda service, one: one.process.name == service.unit),
+    ):
+        for service in place.services:
+            if service.name in found:
+                continue
+            fits = [one for one in free if one.table == service.table and same(service, one)]
+            if len(fits) == 1:
+                found[service.name] = fits[0], how
+                free.remove(fits[0])
+    return found
+
+
+def _directory(one: Running) -> str | None:
+    """The data directory of a process, by its path on the host."""
+    text = one.text("dataDir") or f"{home_of(one.process)}/.lpData/{one.network}"
+    return host_path(one.process, text)
+
+
+def _same_account(service: Service, one: Running) -> bool:
+    account = next((argument.value for argument in service.arguments if argument.flag == "ethAcctAddr"), "")
+    return bool(account) and account.lower() == one.text("ethAcctAddr").lower()
+
+
+def _taken(
+    service: Service, pair: tuple[Running, str] | None, place: HostBlueprint, blueprint: Blueprint, seen: Observed,
+    library: Library,
+) -> Taken:  # fmt: skip
+    if pair is None:
+        return Taken(service.name)
+    one, same = pair
+    changes, count = compare([replace(one, name=service.name)], blueprint, library)
+    return Taken(
+        service.name, one.process, seen.facts[one.process.span.source], same, count, tuple(changes),
+        tuple(_other(service, one.process, place)), tuple(sorted(secret.name for secret in service.secrets)),
+        bool(service.ports) and one.process.network == "host" and not _LISTENERS & {change.flag for change in changes},
+    )  # fmt: skip
+
+
+def _other(service: Service, process: Process, place: HostBlueprint) -> list[str]:
+    """What differs beside the settings of the node."""
+    found = []
+    if process.runtime != place.runtime:
+        found.append(f"it runs in {_RUNTIMES[process.runtime]}, and will in {_RUNTIMES[place.runtime]}")
+    if process.runtime == "systemd" == place.runtime:
+        if process.user != place.node_user:
+            found.append(
+                f"its user is {process.user}, and will be {place.node_user}, who must be able to read its files"
+            )
+        path = service.program.path if service.program else ""
+        if path and process.program != path:
+            found.append(f"its program is {process.program}, and will be {path}")
+    if process.image is not None and service.image and process.image.text != service.image:
+        found.append(f"its image is {process.image.text}, and will be {service.image}")
+    if process.network == "bridge":
+        found.append("it has a network of its own, and will have that of the host")
+    has = {name for name in process.variables if not name.startswith("LP_")}
+    gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
+    gets |= {secret.name for secret in service.secrets}
+    lost = sorted(has - gets)
+    if lost:
+        found.append(f"it has {', '.join(lost)} in its environment, and will not")
+    return found
+
+
+_RUNTIMES = {"systemd": "a process of the host", "docker": "a container"}
+
+
+def as_text(plan: Takeover) -> str:
+    """The plan for people."""
+    lines = [line for node in plan.nodes for line in (*_lines(node, plan.host), "")]
+    for process, facts in plan.left:
+        lines.append(f"process {facts.pid} ({process.name}) is no node of the spec: fleetc leaves it alone")
+    return "\n".join(_visible(line) for line in lines).rstrip("\n") + "\n"
+
+
+def _visible(line: str) -> str:
+    return visible(leaks.shown(line))
+
+
+def _lines(node: Taken, host: str) -> list[str]:
+    if node.process is None or node.facts is None:
+        return [
+            f"{node.node}: no process has its data directory, its account or its unit",
+            "  the first rollout starts it new",
+        ]
+    facts = node.facts
+    lines = [f"{node.node}: process {facts.pid} ({node.process.name}), by {node.same}"]
+    if facts.managed:
+        return [*lines, "  fleetc has started it: fleetc plan --observe says what a rollout does to it"]
+    lines.append(f"  settings: {node.compared} compared, {len(node.changes)} differ")
+    for one in node.changes:
+        lines.append(f"    -{one.flag}: {one.today} today, {one.compiled} then")
+    lines += [f"  {words}" for words in node.other]
+    if node.secrets:
+        lines.append(f"  not compared: the values of {', '.join(node.secrets)}, which stay where they are")
+    if not node.changes and not node.other:
+        lines.append("  nothing that fleetc compares would change for the process")
+    lines.append(f"  the first rollout restarts it once: {_why(node, facts)}")
+    lines.append(f"  before that rollout, on {host}: {_stop(facts, node.node)}")
+    if node.refused:
+        lines.append("      until then its ports are taken, and the rollout changes nothing (ports-free)")
+    else:
+        lines.append("      nothing else keeps two processes from using its data directory at once")
+    return lines
+
+
+def _why(node: Taken, facts: Facts) -> str:
+    """Why a process restarts."""
+    own = f"livepeer-{node.node}"
+    if facts.container:
+        return f"Docker cannot take the container {facts.container} over; fleetc makes {own}"
+    if facts.unit == f"{own}.service":
+        return (
+            "its unit already has the name that fleetc gives it, but no record says from which files and secrets the "
+            "process was started, so the program on the host cannot know that it is as good as the release"
+        )
+    if facts.unit:
+        return f"systemd moves no process from {facts.unit} to {own}.service, which fleetc writes"
+    return f"it is in no unit of its own, and systemd takes no running process into {own}.service"
+
+
+def _stop(facts: Facts, node: str) -> str:
+    """The command that stops a process for good."""
+    if facts.container:
+        name = shlex.quote(facts.container)
+        return f"docker update --restart=no {name} && docker stop {name}"
+    unit = shlex.quote(facts.unit)
+    if facts.unit == f"livepeer-{node}.service":
+        return f"systemctl cat {unit} > {unit}.before && systemctl stop {unit}"
+    if facts.unit:
+        return f"systemctl disable --now {unit}"
+    return f"kill {facts.pid}, and see that nothing starts it again"

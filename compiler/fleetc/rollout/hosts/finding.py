@@ -1,0 +1,70 @@
+"""Asks a host which nodes run there, whoever started them, and changes nothing.
+
+In: a compiled tree, a host of it, the tool's settings. Out: what the program on the host says, as data, bounded.
+Secrets stay there: the program puts a number in the place of each. `adopt/` makes processes of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from fleetc.disk.manifest import FilesError
+from fleetc.emit.tree import Tree
+from fleetc.rollout.hosts.gate import as_mapping, reason_of
+from fleetc.rollout.hosts.rolling import Watch
+from fleetc.rollout.hosts.runner import InterruptedRunError, private_project, reaching, run_playbook
+from fleetc.settings import Settings
+from fleetc.upstream import FLAGS
+
+FIND_PLAYBOOK = "find.yml"
+TASK = "Find the node processes of the host"
+FILES = (
+    "config", "aiModels", "transcodingOptions", "pricePerGateway", "pricePerBroadcaster", "maxPricePerCapability",
+    "aiRunnerImageOverrides", "aiMinRunnerVersion", "liveRunnerConfig",
+)  # fmt: skip
+"""Flags that may name a file whose text a spec needs. None of them names a keystore or a file with a password."""
+ROLES = ("gateway", "broadcaster", "orchestrator", "transcoder", "aiWorker", "remoteSigner", "redeemer")
+_LIMIT = 32 * 1024 * 1024
+
+READS = (
+    "processes whose program is livepeer, or that have its flags: arguments, variables, user and directory (/proc)",
+    "the unit or the container of each: systemctl show and the unit's files, docker container inspect",
+    f"files that these flags name, if they are JSON or settings: {', '.join(f'-{flag}' for flag in FILES)}",
+    "no keystore and no file of a password; values of secrets stay on the host, which sends a number for each",
+)
+"""What the program on a host reads, for the person who is asked before."""
+
+
+def find(tree: Tree, host: str, settings: Settings, on_event: Watch) -> Mapping[str, Any]:
+    """What runs on a host. No secret is needed for it, and none is read here. Raises FilesError without an answer."""
+    wanted = {
+        "types": {name: flag.type for name, flag in FLAGS.items()},
+        "secret": sorted(name for name, flag in FLAGS.items() if flag.secret),
+        "files": [flag for flag in FILES if flag in FLAGS],
+        "roles": list(ROLES),
+    }
+    options = replace(reaching(settings, (host,)), variables={"fleet_host_find": wanted})
+    try:
+        with private_project(tree) as project:
+            run = run_playbook(project, FIND_PLAYBOOK, options, {}, on_event, (TASK,))
+    except InterruptedRunError:
+        raise KeyboardInterrupt from None
+    answer = as_mapping(run.answers.get(host, {}).get(TASK))
+    if answer.get("format") != 1 or answer.get("ok") is not True:
+        raise _unread(
+            host, reason_of(host, run) or (run.last_words[-1] if run.last_words else "Ansible did not ask it")
+        )
+    if len(json.dumps(answer, default=str)) > _LIMIT:
+        raise _unread(host, "its answer is too long")
+    return answer
+
+
+def _unread(host: str, reason: str) -> FilesError:
+    return FilesError(
+        "adopt-host-unread", f"host {host} does not say what runs there: {reason}", path=host,
+        advice="see that ssh reaches it as the user who may read all processes; fleetc explain adopt-host-unread",
+        exit_code=3,
+    )  # fmt: skip
