@@ -33,7 +33,7 @@ READS = (
     "processes whose program is livepeer, or that have its flags: arguments, variables, user and directory (/proc)",
     "the unit or the container of each: systemctl show and the unit's files, docker container inspect",
     f"files that these flags name, if they are JSON or settings: {', '.join(f'-{flag}' for flag in FILES)}",
-    "no keystore and no file of a password; values of secrets stay on the host, which sends a number for each",
+    "no keystore or password file is told; values of secrets stay on the host, which sends a number for each",
 )
 """What the program on a host reads, for the person who is asked before."""
 

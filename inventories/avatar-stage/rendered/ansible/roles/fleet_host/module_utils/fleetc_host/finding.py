@@ -1,8 +1,8 @@
 """Finds the node processes of a host that fleetc may not have started, and changes nothing.
 
 In: a request with what the node's flags are, and which of them name files to read. Out: processes with arguments,
-variables, units or containers, and the texts of those files, all without secrets. Keystores and files of passwords are
-never opened.
+variables, units or containers, and the texts of those files, all without secrets. What a flag for a secret names is
+never opened, and nothing of a keystore is told.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class Finder:
 
 
 class View:
-    """The files of a host as a process sees them, opened with no more rights than it has."""
+    """The files of a host as a process sees them: opened with its rights, or in a container on a way without links."""
 
     def __init__(self, pid: int, directory: str, contained: bool) -> None:
         self.pid, self.directory, self.contained = pid, directory, contained
