@@ -1,7 +1,7 @@
 """The law of adopting: what fleetc emitted adopts into a spec that compiles to the same files.
 
-Everything below hosts/ of a tree is compared, byte by byte but for the order of prices by gateway. What no file of a host has is
-answered: the funds of wallets.
+Everything below hosts/ of a tree is compared, byte by byte but for the order of prices by gateway. What no file of a
+host has is answered: the funds of wallets.
 """
 
 from __future__ import annotations
