@@ -1,11 +1,12 @@
 """The law of adopting: what fleetc emitted adopts into a spec that compiles to the same files.
 
-Everything below hosts/ of a tree is compared, byte by byte: nodes and stacks of avatars. What no file of a host has is
-answered: the funds of wallets.
+Everything below hosts/ of a tree is compared, byte by byte but for the order of prices by gateway. What no file of a
+host has is answered: the funds of wallets.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -59,7 +60,16 @@ CHANGES = [(case, name, change) for case in CASES for name, found in case.change
 
 def files_of_hosts(tree: Tree) -> dict[str, bytes]:
     """The files of the hosts of a tree."""
-    return {a.path: a.content for a in tree.artifacts if a.path.startswith("hosts/")}
+    return {a.path: _in_order(a.path, a.content) for a in tree.artifacts if a.path.startswith("hosts/")}
+
+
+def _in_order(path: str, content: bytes) -> bytes:
+    """Prices by gateway in one order: the node looks an account up, and a spec sorts them by name or by address."""
+    if not path.endswith("/prices.json"):
+        return content
+    table = json.loads(content)
+    table.get("gateways", []).sort(key=lambda entry: entry["ethaddress"])
+    return json.dumps(table, indent=1).encode()
 
 
 def difference(sources: Sequence[Source]) -> dict[str, tuple[bytes | None, bytes | None]] | None:

@@ -18,7 +18,7 @@ from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import ShellError, Token, quoted_parts, tokens
 from fleetc.adopt.terminals import TERMINALS, in_terminal
-from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.adopt.words import Fate, Ledger, Process, Word, in_one
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
@@ -301,7 +301,7 @@ class _Reader:
             self._other(words, "no node: it only logs in")
             return
         before = len(self.found.processes)
-        for word in words[place + 1 :] if len(words) == place + 2 else [_all(words[place + 1 :])]:
+        for word in words[place + 1 :] if len(words) == place + 2 else [in_one(words[place + 1 :])]:
             self._inside(word, depth)
         host = words[place].text.rpartition("@")[2]
         login = f"{words[place].text}:{port}"
@@ -436,12 +436,6 @@ class _Reader:
 
 def _joined(before: Word | None, word: Word) -> Word:
     return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
-
-
-def _all(words: list[Word]) -> Word:
-    """Words in one text, as ssh sends them."""
-    span = Span(words[0].span.source, words[0].span.start, words[-1].span.end)
-    return Word(" ".join(word.text for word in words), span, tuple(hole for word in words for hole in word.holes))
 
 
 def _base(text: str) -> str:

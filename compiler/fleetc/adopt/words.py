@@ -5,6 +5,7 @@ In: nothing. Out: `Word`, `Process`, `Finding`, `Fate` and the account that ever
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -27,6 +28,12 @@ class Word:
         """Some of its characters, with the whole word as their place: quotes and escapes may stand between them."""
         text = self.text[start:end]
         return Word(text, self.span, tuple(hole for hole in self.holes if hole in text), self.variable)
+
+
+def in_one(words: Sequence[Word]) -> Word:
+    """Words in one text with spaces between them, as ssh sends them."""
+    span = Span(words[0].span.source, words[0].span.start, words[-1].span.end)
+    return Word(" ".join(word.text for word in words), span, tuple(hole for word in words for hole in word.holes))
 
 
 class Fate(StrEnum):
