@@ -6,13 +6,13 @@ In: sources by name. Out: `Adopted`. Called by `cli/adopt.py`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fleetc import lower
 from fleetc.adopt.assemble import assemble
 from fleetc.adopt.compare import Difference, compare
 from fleetc.adopt.library import Library
-from fleetc.adopt.on_host import Facts, OnHost, observed
+from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
@@ -30,8 +30,7 @@ FLEET_NAME = "adopted"
 class Adopted:
     """What came of some sources. `text` is the spec, "" where it was refused.
 
-    `compared` counts settings, `stacks` stacks of avatars. `facts` are those of processes that were found on hosts, by
-    their source.
+    `compared` counts settings, `stacks` stacks of avatars.
     """
 
     sources: tuple[Source, ...]
@@ -45,8 +44,6 @@ class Adopted:
     compared: int = 0
     secrets: tuple[Span, ...] = ()
     stacks: int = 0
-    facts: Mapping[str, Facts] = field(default_factory=dict)
-    library: Library | None = None
 
 
 def adopt(
@@ -84,7 +81,6 @@ def adopt(
     _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
     text = written(assembled)
-    facts = {name: fact for one in seen.values() for name, fact in one.facts.items()}
     checked = check_spec([Source("fleet.toml", text)])
     differences, compared = list(assembled.differences), assembled.compared
     if checked.fleet is not None:
@@ -93,7 +89,7 @@ def adopt(
     return Adopted(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, tuple(differences), compared,
-        tuple(ledger.secrets), len(assembled.tables.get("avatars", {})), facts, library,
+        tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
     )  # fmt: skip
 
 
