@@ -23,7 +23,8 @@ PIXELS_IN_A_SECOND = 1280 * 720 * 30
 
 ADVERTISED: Mapping[str, str] = {"hour": "second", "720p": "pixel", "fixed": "request"}
 """What a wei amount is for, by the node's unit of the price."""
-_PARTS: Mapping[str, int] = {"hour": 3600, "720p": 3600 * PIXELS_IN_A_SECOND, "fixed": 1}
+PARTS: Mapping[str, int] = {"hour": 3600, "720p": 3600 * PIXELS_IN_A_SECOND, "fixed": 1}
+"""How many of the advertised units one of the node's units has."""
 PREPAID: Mapping[str, int] = {"hour": 10, "720p": 60 * PIXELS_IN_A_SECOND, "fixed": 1}
 """How many of the advertised units a signer pays in advance: 10 s, 60 s of pixels, or one."""
 
@@ -71,7 +72,7 @@ def usd(price: RunnerPrice, rates: Mapping[str, Wei]) -> Decimal | None:
     """
     amount = _EXACT.multiply(price.amount, price.sold_by.times)
     if price.currency == "USD":
-        return amount
+        return canonical_number(amount)
     rate = rates.get("USD")
     if rate is None:
         return None
@@ -86,11 +87,17 @@ def worth(price: RunnerPrice, rates: Mapping[str, Wei]) -> RunnerWorth | None:
 
 def converted(amount: Fraction, unit: str, usd_in_wei: int | Fraction) -> RunnerWorth:
     """An amount of USD for one of the node's units, at what one USD is worth in wei."""
-    exact = amount / _PARTS[unit] * usd_in_wei
+    exact = amount / PARTS[unit] * usd_in_wei
     refusal = TOO_SMALL if exact < 1 else TOO_LARGE if exact >= MOST_WEI + 1 else ""
     return RunnerWorth(unit, exact, refusal)
 
 
 def dearest(unit: str, ticket_ev: int, usd_in_wei: int) -> Fraction:
     """The highest price in USD for one of the node's units that a signer can prepay with tickets of this value."""
-    return Fraction(TICKETS * ticket_ev // PREPAID[unit]) * _PARTS[unit] / usd_in_wei
+    return Fraction(TICKETS * ticket_ev // PREPAID[unit]) * PARTS[unit] / usd_in_wei
+
+
+def rounded_down(number: Fraction) -> str:
+    """A positive number in decimal digits, cut to six of them; "" where that leaves nothing."""
+    cut = Context(prec=6, rounding=ROUND_FLOOR).divide(Decimal(number.numerator), Decimal(number.denominator))
+    return f"{canonical_number(cut):f}" if cut else ""

@@ -6,7 +6,6 @@ here. Containers use the network of their host, so a runner's port is one of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.language import effective
@@ -129,9 +128,3 @@ def gpu_ids(fleet: Fleet, placed: PlacedRunner) -> tuple[int, ...] | str:
         count = len(fleet.hosts[placed.host].gpus)
         return tuple(range(count)) if count else "all"
     return tuple(effective.gpu_index(fleet, placed.host, gpu) for gpu in gpus)
-
-
-def beside(fleet: Fleet, host: str) -> Iterator[tuple[PlacedRunner, BoundPort]]:
-    """The runners of a host with their ports."""
-    for placed in fleet.runners_by_host.get(host, ()):
-        yield placed, bound_port(placed)

@@ -107,7 +107,7 @@ def _ladders_in_use(fleet: Fleet) -> Iterator[str | None]:
 
 def _runners_in_use(fleet: Fleet) -> Iterator[str]:
     yield from (name for orchestrator in fleet.orchestrators.values() for name in orchestrator.runners)
-    yield from (name for signer in fleet.remote_signers.values() for name in signer.runners)
+    yield from (name for signer in fleet.remote_signers.values() for name in signer.buys_runners)
 
 
 _USES: dict[str, tuple[str, Callable[[Fleet], Iterable[str | None]]]] = {
@@ -176,9 +176,10 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
             yield from _gateway_prices(fleet, settings.gateway_prices, (*node.path, "gateway_prices"))
             yield from _redeemer(fleet, node, settings)
         if isinstance(settings, Orchestrator | Signer):
-            for index, name in enumerate(settings.runners):
+            field = "runners" if isinstance(settings, Orchestrator) else "buys_runners"
+            for index, name in enumerate(getattr(settings, field)):
                 if name not in fleet.runners:
-                    yield _unknown(fleet, "runner", name, (*node.path, "runners", index), fleet.runners)
+                    yield _unknown(fleet, "runner", name, (*node.path, field, index), fleet.runners)
         if isinstance(settings, Transcoder | AiWorker) and settings.orchestrator not in fleet.orchestrators:
             yield from _outside(fleet, settings.orchestrator, (*node.path, "orchestrator"))
         if isinstance(settings, Orchestrator | AiWorker):

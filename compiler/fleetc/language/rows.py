@@ -131,7 +131,7 @@ NO_FLAG: dict[str, str] = {
     "cli_exposed": "an acknowledgement for a rule",
     "environment": "variables of the process",
     "secret_environment": "secret variables of the process",
-    "runners": "of a signer, what its cap is compared with; the node has no such setting",
+    "buys_runners": "what the cap of a signer is compared with; the node has no such setting",
     "expected_load": "what reports compute costs with; the node has no such setting",
 }
 """Fields of node tables that set no flag, and why."""

@@ -38,7 +38,7 @@ class Signer(Buyer):
     remote_discovery: Flag | None = sets(
         "remoteDiscovery", None, "Whether it also finds orchestrators for its gateways."
     )
-    runners: tuple[Name, ...] = Field(
+    buys_runners: tuple[Name, ...] = Field(
         (),
         description="Live runners that its clients must be able to buy: `check` says which of them its cap refuses. "
         "The node has no such setting.",
