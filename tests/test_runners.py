@@ -22,7 +22,9 @@ from tests.rules.support import (
     printed,
     renting,
     runner,
+    signer,
     silent,
+    wallet,
 )
 from tests.support import ROOT, compile_text, sources_of
 from tests.test_lowering import content, flags, plan, service, settings
@@ -317,3 +319,90 @@ def test_classes_defaults_and_counters_work_for_runners() -> None:
 def test_orchestrator_for_runners_alone_needs_its_secret() -> None:
     assert "does not start" in flagged(renting(secret=None), "orchestrator-without-secret")
     silent(renting())
+
+
+# --- what other checks say of them -------------------------------------------------------------------
+
+
+def test_port_of_a_runner_is_one_of_its_host() -> None:
+    text = renting(runner(), runner("tiles"), runners='["echo", "tiles"]')
+    found = flagged(text, "port-used-twice")
+    assert "tiles (live runner API) and echo (live runner API) both use port 8989" in found
+    assert "write port = 8990 in runners.tiles" in found
+    administration = renting(host("box") + runner(host='"box"', port="7935"), host='"box"')
+    assert "port-used-twice" in printed(administration)
+    assert "port-used-twice" in printed(renting(runner(port="22")))
+
+
+def test_gpu_that_its_host_does_not_have_is_refused() -> None:
+    box = host("box", gpus='[{ model = "A100", memory = "40 GiB" }]')
+    text = renting(box + runner(host='"box"', gpus="[1]", memory='"4 GiB"'))
+    assert "runner echo uses GPU 1, but host box has only GPU 0" in flagged(text, "gpu-not-on-host")
+    silent(renting(box + runner(host='"box"', gpus="[0]", memory='"4 GiB"')))
+
+
+def test_image_by_a_moving_tag_is_a_warning() -> None:
+    for image in ("registry.example.net/echo:latest", "registry.example.net/echo"):
+        assert "image-not-pinned" in printed(renting(runner(image=f'"{image}"')))
+
+
+def test_token_in_plain_text_is_refused_wherever_a_runner_has_it() -> None:
+    token = "hf_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
+    for given in ({"arguments": f'["--token", "{token}"]'}, {"environment": f'{{ HF_TOKEN = "{token}" }}'}):
+        found = flagged(renting(runner(**given)), "inline-secret")
+        assert token not in found
+
+
+def test_rate_is_needed_to_say_anything_about_money() -> None:
+    assert "whether a signer can pay" in printed(renting(rates=False), "rate-missing")
+    silent(renting())
+    silent(offchain(free_orchestrator(mode='"ai"', secret=SECRET, runners='["echo"]'), runner()))
+
+
+# --- who buys them -----------------------------------------------------------------------------------
+
+
+def rows(text: str) -> list[tuple[str, ...]]:
+    return [tuple(row) for row in plan(text).market.runners]
+
+
+def test_table_says_what_a_runner_comes_to_and_who_buys_it() -> None:
+    buyer = signer(max_price='"12000000000 wei / pixel"', remote_discovery="true", discovery='"registry"')
+    poor = signer(
+        "poor",
+        wallet='"third"',
+        max_price='"1000 wei / pixel"',
+        remote_discovery="true",
+        discovery='"registry"',
+        http='"127.0.0.1:8946"',
+        cli='"127.0.0.1:3936"',
+    )
+    text = renting(runner(capacity="4"), tables=(wallet(), buyer, poor))
+    row = ("echo", "orch", "0.1 USD / hour", "11111111111 wei / second", "6 of 100 tickets", "0.4 USD")
+    assert rows(text) == [(*row, "poor", "too expensive"), (*row, "signer", "buys")]
+    tree = compile_text(text).tree
+    assert tree is not None
+    page = next(a.content.decode() for a in tree.artifacts if a.path == "FLEET.md")
+    assert "| `echo` | `orch` | `0.1 USD / hour` | `11111111111 wei / second` | `6 of 100 tickets` |" in page
+
+
+def test_price_without_a_rate_is_never_called_fine() -> None:
+    buyer = signer(remote_discovery="true", discovery='"registry"')
+    ((*_, advance, earns, name, outcome),) = rows(renting(rates=False, tables=(buyer,)))
+    assert (advance, earns, name) == ("", "0.1 USD", "signer")
+    assert outcome.startswith("unknown")
+
+
+def test_nobody_pays_in_advance_what_needs_too_many_tickets() -> None:
+    buyer = signer(remote_discovery="true", discovery='"registry"')
+    text = renting(runner(price='"3.50 USD / hour"'), ticket_ev=None, tables=(buyer,))
+    assert "runner-price-unpayable" in printed(text)
+    ((*_, advance, _earns, _name, outcome),) = rows(text)
+    assert advance == "487 of 100 tickets"
+    assert outcome.startswith("refused")
+
+
+def test_signer_with_a_list_only_finds_what_is_on_it() -> None:
+    buyer = signer(remote_discovery="true", orchestrators='["https://o.example.net:8935"]')
+    assert [row[6] for row in rows(renting(tables=(buyer,)))] == [""]
+    assert rows(offchain(free_orchestrator(mode='"ai"', secret=SECRET, runners='["echo"]'), runner())) == []

@@ -79,6 +79,11 @@ def usd(price: RunnerPrice, rates: Mapping[str, Wei]) -> Decimal | None:
     return canonical_number(_WRITTEN.divide(_EXACT.multiply(amount, ETHER), Decimal(rate.wei)))
 
 
+def times(amount: Decimal, count: Decimal) -> Decimal:
+    """An amount so many times, exactly."""
+    return canonical_number(_EXACT.multiply(amount, count))
+
+
 def worth(price: RunnerPrice, rates: Mapping[str, Wei]) -> RunnerWorth | None:
     """What the node makes of the price at the rate of the spec; None without one."""
     amount, rate = usd(price, rates), rates.get("USD")

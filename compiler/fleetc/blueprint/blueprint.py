@@ -17,10 +17,13 @@ from fleetc.blueprint.rollout import Health, LiveValue, Need, Program, RolloutTi
 from fleetc.language.effective import BoundPort
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
-from fleetc.upstream import Release
+from fleetc.upstream import Release, format_release
 
 LAUNCH_FLAGS = "launch.flags"
 """The file of a service that lists its command line for reviewers. No program reads it."""
+
+RUNNERS = "runners"
+"""The table of services that are live runners and not nodes: whoever asks nodes leaves them out."""
 
 DOCKER_SOCKET = "/var/run/docker.sock"
 """The socket through which a node starts containers."""
@@ -147,6 +150,11 @@ class Service:
     live: tuple[LiveValue, ...] = ()
     program: Program | None = None
     host_ipc: bool = False
+
+    @property
+    def node_release(self) -> str:
+        """The release of the node as people write it; "" for a live runner, which is no node."""
+        return "" if self.table == RUNNERS else format_release(self.release)
 
     @property
     def unit(self) -> str:

@@ -15,6 +15,7 @@ from itertools import chain
 from fleetc.blueprint.blueprint import (
     AVATAR_DIRECTORY,
     HOST_COMPOSE,
+    RUNNERS,
     Blueprint,
     HostBlueprint,
     SecretVariable,
@@ -126,7 +127,7 @@ def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> d
         "name": ansible_unsafe(service.name),
         "digest": digest,
         # An image or a script puts words of its own before those of a runner.
-        "arguments": "" if service.table == "runners" else hashlib.sha256(words.encode()).hexdigest(),
+        "arguments": "" if service.table == RUNNERS else hashlib.sha256(words.encode()).hexdigest(),
         "data_dir": ansible_unsafe(service.data_dir),
         "secrets": [_secret(secret) for secret in sorted(service.secrets)],
     }

@@ -12,6 +12,7 @@ from typing import Any
 from fleetc.analysis import runner_prices
 from fleetc.analysis.demand import memory_of
 from fleetc.blueprint.blueprint import (
+    RUNNERS,
     Argument,
     BlueprintFile,
     Mount,
@@ -152,7 +153,7 @@ def lower_runner(fleet: Fleet, placed: PlacedRunner) -> Service:
         program = Program(runner.program, "", given(*path, "program"))
     return Service(
         name=placed.name,
-        table="runners",
+        table=RUNNERS,
         role=ROLE,
         mode="",
         release=fleet.fleet.node_release,
