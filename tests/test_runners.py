@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from tests.rules.support import (
     silent,
     wallet,
 )
-from tests.support import ROOT, compile_text, sources_of
+from tests.support import ROOT, compile_text, fleetc, sources_of
 from tests.test_lowering import content, flags, plan, service, settings
 
 VECTORS = json.loads((ROOT / "tests" / "data" / "live_runners.json").read_text())
@@ -87,12 +88,13 @@ def entry(text: str) -> dict[str, Any]:
     return found
 
 
-def test_file_has_what_the_spec_says_and_leaves_the_rest_to_the_node() -> None:
+def test_file_has_what_the_spec_says_and_stable_addresses() -> None:
     assert entry(renting()) == {
         "label": "echo",
         "runner_url": "http://edge.example.net:8989",
         "health_url": "/health",
         "app": "example/echo",
+        "mode": "persistent",
         "routing": "label",
         "price_info": {"price": Decimal("0.1"), "currency": "usd", "unit": "hour"},
     }
@@ -406,3 +408,14 @@ def test_signer_with_a_list_only_finds_what_is_on_it() -> None:
     buyer = signer(remote_discovery="true", orchestrators='["https://o.example.net:8935"]')
     assert [row[6] for row in rows(renting(tables=(buyer,)))] == [""]
     assert rows(offchain(free_orchestrator(mode='"ai"', secret=SECRET, runners='["echo"]'), runner())) == []
+
+
+def test_spec_with_every_default_written_out_compiles_to_the_same_files(tmp_path: Path) -> None:
+    itself = runner("itself", port="8990", register_by='"runner"', health=None)
+    (tmp_path / "fleet.toml").write_text(renting(runner(), itself, runners='["echo", "itself"]'))
+    shown = fleetc("show", "--resolved", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    before, after = (compile_text(text).tree for text in ((tmp_path / "fleet.toml").read_text(), shown.stdout))
+    assert before is not None and after is not None
+    files = [{a.path: a.content for a in tree.artifacts if a.path.startswith("hosts/")} for tree in (before, after)]
+    assert files[0] == files[1]

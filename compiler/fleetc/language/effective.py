@@ -318,7 +318,7 @@ def in_force(fleet: Fleet, node: Node) -> dict[str, Chosen[Any]]:
             found["service"] = Chosen(_service_text(service.value), service.origin)
         if serves_video(node):
             found["transcoding"] = _who_works(transcodes(fleet, node))
-        if serves_ai(node):
+        if serves_ai(node) and not live_runners_alone(fleet, node).value:  # written out, it would mean AI workers
             found["ai_work"] = _who_works(runs_models(fleet, node))
     elif isinstance(settings, Signer | Redeemer):
         found["http"] = helper_http(node, settings)

@@ -137,9 +137,11 @@ class Runner(Base):
         "orchestrator's secret (runner).",
         examples=["runner"],
     )
-    routing: Literal["label", "runner-id"] = Field(
-        "label",
-        description="Whether its public URL has its name, and stays when the node restarts, or a new id each time.",
+    routing: Literal["label", "runner-id"] | None = Field(
+        None,
+        description="Whether its public URL has its name (label), and stays when the node restarts, or a new id each "
+        "time (runner-id); by default its name, unless it registers itself.",
+        examples=["runner-id"],
     )
     proxy: Flag | None = Field(
         None, description="Whether clients reach it at the orchestrator's template for public addresses."
@@ -200,7 +202,7 @@ class Runner(Base):
     @model_validator(mode="after")
     def _can_be_known_to_be_well(self) -> Runner:
         if self.register_by == "runner":
-            if self.routing == "label" and "routing" in self.model_fields_set:
+            if self.routing == "label":
                 raise refuse("the node never routes a runner by name that registers itself", "remove routing")
         elif self.health is None:
             raise refuse("the orchestrator needs to ask the runner whether it is well", 'write health = "/health"')

@@ -94,17 +94,19 @@ def runner_file(fleet: Fleet, node: Node) -> tuple[BlueprintFile, ...]:
 
 
 def _entry(fleet: Fleet, offer: Offer) -> Iterator[tuple[str, Chosen[Any]]]:
-    """The keys of one entry. What the node has as its own default is left to it."""
+    """The keys of one entry."""
     runner, path = offer.runner, offer.of_runner
     yield "label", Chosen(offer.name, derived("the name of its table", offer.path))
     yield "runner_url", effective_runners.runner_url(fleet, offer)
     yield "health_url", Chosen(str(runner.health), given(*path, "health"))
     for key, field in _PLAIN.items():
         value = getattr(runner, field)
-        if field in runner.model_fields_set and value is not None:
+        if value is not None and field in runner.model_fields_set:
             yield key, Chosen(value, given(*path, field))
+        elif value is not None:
+            yield key, Chosen(value, default("the node's own choice, written out", path))
         elif key == "routing":
-            yield key, Chosen(value, default("its URL stays the same when the node restarts", path))
+            yield key, Chosen("label", default("its URL stays the same when the node restarts", path))
     gpu = _gpu(fleet, offer)
     if gpu is not None:
         yield "gpu", gpu
