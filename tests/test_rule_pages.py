@@ -77,6 +77,13 @@ CONTEXT: dict[str, str] = {
         mode = "ai"
         models = [{ use = "realvis" }, { use = "flux" }]
     """,
+    **dict.fromkeys(
+        ("runner-not-offered", "runner-nobody-sells"),
+        """
+        [orchestrators.orch]
+        ticket_ev = "20 gwei"
+    """,
+    ),
     "serverless-worker-entry": """
         [models.scope]
         pipeline = "live-video-to-video"
@@ -102,6 +109,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     "offchain-gateway-without-orchestrators": ("gateways.orchestrators",),
     "orchestrator-price-unset": ("orchestrators.price",),
     "remote-control-without-allowlist": ("avatars.allow",),
+    "runner-price-unset": ("runners.price",),
     "slot-gpu-unsaid": ("avatars.gpu",),
 }
 """By code: keys whose absence the example shows, so that nothing is filled in for them."""
@@ -145,6 +153,7 @@ NODES: dict[str, Table] = {
     "remote_signers": {"host": "edge", "wallet": "payer"},
     "redeemers": {"host": "edge", "wallet": "earner"},
     "reward_callers": {"host": "edge", "wallet": "earner"},
+    "runners": {"app": "example/echo", "price": "0.10 USD / hour"},
     "avatars": {"host": "gpu", "gpu": 0, "slots": [{"avatar": "mira"}], "allow": ["203.0.113.99"]},
 }
 
@@ -169,8 +178,19 @@ def _node(table: str, settings: Table, paid: bool) -> Table:
         need |= {"wallet": "payer", "max_price": "any"}
     if paid and table == "orchestrators":
         need |= {"wallet": "earner", "price": "1200 wei / pixel"}
+    if table == "runners":
+        need |= _runner(settings)
     if settings.get("mode") in ("ai", "dual") and table == "orchestrators":
         need |= {"models": [{"use": "realvis"}], "gpus": [0]}
+    return need
+
+
+def _runner(settings: Table) -> Table:
+    need: Table = {} if settings.get("register_by") == "runner" else {"health": "/health"}
+    if "url" not in settings:
+        need |= {"host": "edge", "image": "registry.example.net/echo:1.0", "port": 8989}
+    if settings.get("url"):
+        need["health"] = settings["url"]
     return need
 
 
@@ -187,6 +207,8 @@ def _named_by(table: str, settings: Table) -> Iterator[tuple[str, str, Table]]:
         yield "remote_signers", settings["remote_signer"]["signer"], {"remote_discovery": True}
     for use in settings.get("models", ()):
         yield "models", use["use"], {}
+    for name in (*settings.get("runners", ()), *settings.get("buys_runners", ())):
+        yield "runners", name, {}
 
 
 def _things(spec: Table) -> Iterator[tuple[str, str, Table]]:

@@ -6,13 +6,12 @@ running but not as asked (`notes`). Rules on JSON files and prices are in `docum
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 
-from tests.node import addresses, document_rules, documents, reading, values
+from tests.node import addresses, document_rules, documents, live_runners, reading, values
 from tests.node.parsing import Settings
 
 _PAYS = ("gateway", "remote-signer")
@@ -198,9 +197,9 @@ def _orchestrator(settings: Settings) -> Iterator[str]:
 
 
 def _runners(settings: Settings) -> None:
-    document = json.loads(settings.files.get(settings.text("liveRunnerConfig"), ""))
-    if not isinstance(document, dict) or not isinstance(document.get("runners"), list):
-        raise ValueError("no list of runners")
+    text = settings.files.get(settings.text("liveRunnerConfig"), "")
+    if live_runners.refusal(text, settings.text("network") != "offchain") is not None:
+        raise ValueError("a document that the node refuses")
 
 
 def _workers(settings: Settings) -> Iterator[str]:

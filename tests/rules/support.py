@@ -146,6 +146,22 @@ def host(name: str, /, **settings: str | None) -> str:
     return _table(f"hosts.{name}", {"address": '"203.0.113.30"', "runtime": '"docker"', **settings})
 
 
+def runner(name: str = "echo", /, **settings: str | None) -> str:
+    """A live runner in a container on host edge, which the orchestrator asks whether it is well."""
+    image = f'"registry.example.net/{name}@sha256:{"a" * 64}"'
+    base = {"app": f'"example/{name}"', "host": '"edge"', "image": image, "port": "8989", "health": '"/health"'}
+    return _table(f"runners.{name}", {**base, "price": '"0.10 USD / hour"', **settings})
+
+
+def renting(*runners: str, rates: bool = True, tables: tuple[str, ...] = (), **settings: str | None) -> str:
+    """A fleet on a chain with an orchestrator orch that offers live runners alone, by default echo."""
+    base = {"mode": '"ai"', "price": None, "secret": SECRET, "http": '"127.0.0.1:8935"', "http_tls": "false"}
+    base |= {"runners": '["echo"]', "ticket_ev": '"20 gwei"'}
+    worth = '[rates]\nUSD = "0.0004 ETH"\n' if rates else ""
+    offered = runners or (() if any("[runners." in one for one in tables) else (runner(),))
+    return onchain(worth, orchestrator(**{**base, **settings}), *offered, *tables)
+
+
 def stream(name: str = "main", /, **settings: str | None) -> str:
     """A stream of the stream API that somebody sends to it."""
     return _table(f"streams.{name}", settings)

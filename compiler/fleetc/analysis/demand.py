@@ -16,7 +16,9 @@ How the node spreads its work, from its source code (starting of runners, load b
   unless the spec says more. A slot that sees every one of several GPUs is assigned to none of them: its demand can only
   be compared with all of them together.
 
-Not counted, because nobody states it: the memory of transcoding, cold models, and what live runners encode.
+- A live runner takes the memory and the encode sessions that the spec states on each of its GPUs.
+
+Not counted, because nobody states it: the memory of transcoding, cold models, and live runners outside `runners`.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from fleetc.language import effective, effective_avatar
-from fleetc.language.fleet import Fleet, Node, Stack
+from fleetc.language import effective, effective_avatar, effective_runners
+from fleetc.language.fleet import Fleet, Node, PlacedRunner, Stack
 from fleetc.language.host import Gpu
 from fleetc.language.node import AiSettings
 from fleetc.language.orchestrator import Orchestrator
@@ -70,6 +72,9 @@ class Use:
 
     Or that of avatar slots with one place in the spec: then `drawing` is the memory that each takes (0 for a node),
     `sessions` what each takes, and `slots` their number; `gpus` is empty for those of `roaming`.
+
+    Or that of a live runner: then `held` has one item, the memory that it takes on each of its GPUs, None if the spec
+    does not state it, and `sessions` is what it takes on each.
     """
 
     path: Path
@@ -81,6 +86,7 @@ class Use:
     sessions_given: bool
     runs_models: bool
     drawing: int = 0
+    held: tuple[int | None, ...] = ()
 
     @property
     def containers(self) -> int:
@@ -153,7 +159,19 @@ def uses(fleet: Fleet, host: str) -> list[Use]:
         gpus = tuple(dict.fromkeys(i for i in ids if i < listed)) if not isinstance(ids, str) else ()
         if gpus:
             found.append(_use(fleet, node, gpus))
+    found += [use for placed in fleet.runners_by_host.get(host, ()) for use in _runner(fleet, placed, listed)]
     return found + [use for use in _slots_on(fleet, host) if use.gpus]
+
+
+def _runner(fleet: Fleet, placed: PlacedRunner, listed: int) -> Iterator[Use]:
+    """What a live runner takes of each of its GPUs."""
+    ids = effective_runners.gpu_ids(fleet, placed)
+    gpus = tuple(dict.fromkeys(gpu for gpu in ids if gpu < listed)) if not isinstance(ids, str) else ()
+    if gpus:
+        memory = placed.runner.memory
+        taken = None if memory is None else memory.count
+        sessions = placed.runner.encode_sessions or 0
+        yield Use(placed.path, f"runner {placed.name}", gpus, 1, (), sessions, True, False, 0, (taken,))
 
 
 def roaming(fleet: Fleet, host: str) -> list[Use]:
@@ -225,6 +243,12 @@ def demands(use: Use) -> Iterator[tuple[int, Demand]]:
         for _ in range(use.slots):
             yield use.gpus[0], Demand(MEMORY, use.drawing, use.path, use.name)
             yield use.gpus[0], Demand(SESSIONS, use.sessions, use.path, use.name)
+        return
+    if use.held:
+        for gpu in use.gpus:
+            yield gpu, Demand(MEMORY, use.held[0], (*use.path, "memory" if use.held[0] else "gpus"), use.name)
+            if use.sessions:
+                yield gpu, Demand(SESSIONS, use.sessions, (*use.path, "encode_sessions"), use.name)
         return
     count = len(use.gpus)
     place = 0

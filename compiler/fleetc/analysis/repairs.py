@@ -116,6 +116,9 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[SettingChange]:
     """
     if use.drawing:
         return
+    if use.held:
+        yield from _other_gpus_of_a_runner(problem, use)
+        return
     taken = {gpu for other in problem.asked if other.runs_models and other.path != use.path for gpu in other.gpus}
     free = [
         load.gpu
@@ -131,6 +134,13 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[SettingChange]:
     for gpus in chain(lists, permutations(free, count)):
         if gpus != use.gpus:
             yield SettingChange(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
+
+
+def _other_gpus_of_a_runner(problem: Problem, use: Use) -> Iterator[SettingChange]:
+    """As many other GPUs whose memory is known."""
+    free = [load.gpu for load in problem.found if load.gpu not in problem.gpus and load.memory_total is not None]
+    for gpus in combinations(free, len(use.gpus)):
+        yield SettingChange(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
 
 
 def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[SettingChange]:
@@ -161,7 +171,7 @@ def _fewer_streams(problem: Problem, use: Use) -> Iterator[SettingChange]:
 
     Streams are spread evenly, so the GPU with the least room decides; the first GPUs of the list get the odd ones.
     """
-    if use.drawing:
+    if use.drawing or use.held:
         return
     own = {gpu: demand.amount or 0 for gpu, demand in demands(use) if demand.kind == SESSIONS}
     most = use.sessions - 1

@@ -17,10 +17,13 @@ from fleetc.blueprint.rollout import Health, LiveValue, Need, Program, RolloutTi
 from fleetc.language.effective import BoundPort
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
-from fleetc.upstream import Release
+from fleetc.upstream import Release, format_release
 
 LAUNCH_FLAGS = "launch.flags"
 """The file of a service that lists its command line for reviewers. No program reads it."""
+
+RUNNERS = "runners"
+"""The table of services that are live runners and not nodes: whoever asks nodes leaves them out."""
 
 DOCKER_SOCKET = "/var/run/docker.sock"
 """The socket through which a node starts containers."""
@@ -33,7 +36,7 @@ SECRET_ROOT = "/etc/fleetc"  # noqa: S105  # a path
 
 
 class Argument(NamedTuple):
-    """One flag of a process: `-flag=value`."""
+    """One flag of a process: `-flag=value`. Without a flag it is a bare word, whose place among its like matters."""
 
     flag: str
     value: str
@@ -42,7 +45,7 @@ class Argument(NamedTuple):
     @property
     def text(self) -> str:
         """The argument as the process receives it: one word, whatever the value contains."""
-        return f"-{self.flag}={self.value}"
+        return f"-{self.flag}={self.value}" if self.flag else self.value
 
 
 class Variable(NamedTuple):
@@ -121,7 +124,7 @@ _NO_HEALTH = Health()
 class Service:
     """One process on one host. `table` and `name` are the node's place in the spec.
 
-    `program` is None in a container, whose image has it.
+    `program` is None in a container, whose image has it; with `host_ipc` it shares the memory segments of the host.
     """
 
     name: str
@@ -146,6 +149,12 @@ class Service:
     """What it does that only one process of the fleet may do at a time, in words that stay the same."""
     live: tuple[LiveValue, ...] = ()
     program: Program | None = None
+    host_ipc: bool = False
+
+    @property
+    def node_release(self) -> str:
+        """The release of the node as people write it; "" for a live runner, which is no node."""
+        return "" if self.table == RUNNERS else format_release(self.release)
 
     @property
     def unit(self) -> str:
@@ -387,7 +396,8 @@ class StreamApiBlueprint(NamedTuple):
 class Connection(NamedTuple):
     """A connection: `kind` is pays (fixed list), finds (registry or webhook), serves (remote worker) or outside.
 
-    For helpers it is signs (signs tickets for a gateway) or redeems (redeems them for an orchestrator).
+    For helpers it is signs (signs tickets for a gateway) or redeems (redeems them for an orchestrator); an orchestrator
+    offers a live runner.
     """
 
     source: str

@@ -48,6 +48,23 @@ class FundsRow(NamedTuple):
     runway: str
 
 
+class RunnerRow(NamedTuple):
+    """A live runner that an orchestrator sells, and one signer whose clients may buy it, as text.
+
+    `comes_to` is what the node tells clients, `in_advance` the tickets that a signer pays at once, `earns` the most
+    that all its sessions bring in an hour. Empty texts are not known; without a signer in the fleet, `signer` is empty.
+    """
+
+    runner: str
+    orchestrator: str
+    asks: str
+    comes_to: str
+    in_advance: str
+    earns: str
+    signer: str
+    outcome: str
+
+
 class Assumed(NamedTuple):
     """What the market depends on and only the chain knows: the gas price and its source, and the active set's size."""
 
@@ -70,3 +87,4 @@ class MarketTables(NamedTuple):
     funds: tuple[FundsRow, ...] = ()
     rates: tuple[tuple[str, str], ...] = ()
     assumed: Assumed | None = None
+    runners: tuple[RunnerRow, ...] = ()

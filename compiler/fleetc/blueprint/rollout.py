@@ -16,6 +16,7 @@ class Health(NamedTuple):
     `ports` are the TCP ports on which the process itself listens; `healthz` and `status` are addresses such as
     "http://127.0.0.1:7935". `version` is the release without its "v". `prices` are those that /status must report, in
     wei per pixel as fractions such as "3/2", by account or "default"; `max_price` is the same for what a gateway pays.
+    `answers` is where another program says that it is well: an address, a path, and the status that means so.
     One that `drains` can be asked to take no more sessions, and how many it has.
     """
 
@@ -26,6 +27,7 @@ class Health(NamedTuple):
     prices: tuple[tuple[str, str], ...] = ()
     max_price: str = ""
     drains: bool = False
+    answers: tuple[str, str, int] | None = None
 
 
 class LiveValue(NamedTuple):

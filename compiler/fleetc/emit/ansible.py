@@ -15,6 +15,7 @@ from itertools import chain
 from fleetc.blueprint.blueprint import (
     AVATAR_DIRECTORY,
     HOST_COMPOSE,
+    RUNNERS,
     Blueprint,
     HostBlueprint,
     SecretVariable,
@@ -125,7 +126,8 @@ def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> d
     found: dict[str, object] = {
         "name": ansible_unsafe(service.name),
         "digest": digest,
-        "arguments": hashlib.sha256(words.encode()).hexdigest(),
+        # An image or a script puts words of its own before those of a runner.
+        "arguments": "" if service.table == RUNNERS else hashlib.sha256(words.encode()).hexdigest(),
         "data_dir": ansible_unsafe(service.data_dir),
         "secrets": [_secret(secret) for secret in sorted(service.secrets)],
     }
@@ -156,6 +158,9 @@ def _health(health: Health) -> dict[str, object]:
     if health.prices:
         found["prices"] = {who: ansible_unsafe(price) for who, price in health.prices}
     found |= {"max_price": ansible_unsafe(health.max_price)} if health.max_price else {}
+    if health.answers is not None:
+        where, path, status = health.answers
+        found["answers"] = {"where": ansible_unsafe(where), "path": ansible_unsafe(path), "status": status}
     return found | ({"drains": True} if health.drains else {})
 
 

@@ -16,10 +16,10 @@ from json.encoder import encode_basestring
 from operator import attrgetter, itemgetter
 from typing import TypeGuard
 
-from fleetc.blueprint.blueprint import Service
+from fleetc.blueprint.blueprint import RUNNERS, Service
 from fleetc.emit.traced import Line, Origins
 from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Origin, derived
+from fleetc.places.origin import Origin, derived, given
 from fleetc.text.encoders import HIDDEN
 
 _SINGLE_TABLES = frozenset({"fleet", "monitoring", "rollout", "stream_api"})
@@ -44,12 +44,16 @@ def _table(head: Path) -> str:
 
 def release_origin(service: Service) -> Origin:
     """Where the spec may set the release of a service's node; the first place that is set takes precedence."""
+    if service.table == RUNNERS:
+        return given("fleet", "node_release")
     return derived("the release of the node", (service.table, service.name, "node_release"), ("fleet", "node_release"))
 
 
 def image_origin(service: Service) -> Origin:
     """Where the spec may set the image of a service; an image without a tag gets the node's release as its tag."""
     own = (service.table, service.name)
+    if service.table == RUNNERS:
+        return given(*own, "image")
     release = release_origin(service)
     return derived(
         "the image, with the release of the node as its tag", (*own, "image"), ("fleet", "image"), *release.paths

@@ -24,4 +24,5 @@ def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[D
 
 
 def _lines(service: Service) -> list[Line]:
-    return sorted([(visible(argument.text), (argument.origin,)) for argument in service.arguments])
+    in_order = sorted(service.arguments, key=lambda argument: argument.flag and argument.text)  # words stay as they are
+    return [(visible(argument.text), (argument.origin,)) for argument in in_order]

@@ -17,7 +17,6 @@ from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
 from fleetc.emit.traced import Mark
 from fleetc.places.origin import derived, given
 from fleetc.text.encoders import EncodingError, systemd_environment, systemd_exec
-from fleetc.upstream import format_release
 
 _TEMPLATE = "systemd/service.j2"
 
@@ -49,7 +48,7 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
     return {
         "role": mark(Word(service.role), table),
         "name": mark(Word(service.name), table),
-        "release": mark(Word(format_release(service.release)), release_origin(service)),
+        "release": mark(Word(service.node_release) if service.node_release else "", release_origin(service)),
         "user": mark(Word(host.node_user), given("hosts", host.name, "node_user")),
         "program": mark(program.path, program.origin),
         "arguments": [mark(text, a.origin) for text, a in zip(arguments, service.arguments, strict=True)],

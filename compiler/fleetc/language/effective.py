@@ -257,8 +257,9 @@ def live_runners_alone(fleet: Fleet, node: Node) -> Chosen[bool]:
     workers = (worker.table for worker in fleet.workers_by_orchestrator.get(node.name, ()))
     if not isinstance(settings, Orchestrator) or settings.models or settings.ai_work or "ai_workers" in workers:
         return Chosen(False, derived("its role, its models and its workers", node.path))
-    field = "live_runners" if settings.live_runners else "live_runner_config"
-    found = serves_ai(node) and (settings.live_runners is True or settings.live_runner_config is not None)
+    named = {"runners": settings.runners, "live_runners": settings.live_runners}
+    field = next((name for name, value in named.items() if value), "live_runner_config")
+    found = serves_ai(node) and (any(named.values()) or settings.live_runner_config is not None)
     return Chosen(found, derived("live runners do its AI work", (*node.path, field) if found else node.path))
 
 
@@ -317,7 +318,7 @@ def in_force(fleet: Fleet, node: Node) -> dict[str, Chosen[Any]]:
             found["service"] = Chosen(_service_text(service.value), service.origin)
         if serves_video(node):
             found["transcoding"] = _who_works(transcodes(fleet, node))
-        if serves_ai(node):
+        if serves_ai(node) and not live_runners_alone(fleet, node).value:  # written out, it would mean AI workers
             found["ai_work"] = _who_works(runs_models(fleet, node))
     elif isinstance(settings, Signer | Redeemer):
         found["http"] = helper_http(node, settings)

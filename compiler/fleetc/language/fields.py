@@ -329,6 +329,9 @@ UserName = Annotated[
 ReleaseField = Annotated[Release, Parsed(_release), _text_schema("v0.9.1")]
 Price = Annotated[q.Price, Parsed(parsed(q.parse_price)), _text_schema("1200 wei / pixel", units.PRICE)]
 CapPrice = Annotated[q.Price, Parsed(parsed(_cap_price)), _text_schema("1500 wei / pixel", units.PRICE)]
+RunnerPrice = Annotated[
+    q.RunnerPrice, Parsed(parsed(q.parse_runner_price)), _text_schema("0.72 USD / hour", units.RUNNER_PRICE)
+]
 Wei = Annotated[q.Wei, Parsed(parsed(q.parse_wei)), _text_schema("0.05 ETH", units.AMOUNT)]
 Throughput = Annotated[
     q.Throughput, Parsed(parsed(q.parse_throughput)), _text_schema("2000000000 pixels / s", units.LOAD)

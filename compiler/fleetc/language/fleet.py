@@ -20,6 +20,7 @@ from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.program import Program, ReleaseName
+from fleetc.language.runner import Runner
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.stream import Stream
 from fleetc.language.stream_api import StreamApi
@@ -69,6 +70,20 @@ class Stack(NamedTuple):
         return ("avatars", self.name)
 
 
+class PlacedRunner(NamedTuple):
+    """A live runner that fleetc starts: its name, where it runs and listens, and its settings."""
+
+    name: str
+    host: str
+    port: int
+    runner: Runner
+
+    @property
+    def path(self) -> Path:
+        """The key path of the runner's table."""
+        return ("runners", self.name)
+
+
 def _version(value: int) -> int:
     if value != NEWEST:
         raise refuse(f"there is no version {value} of the spec language", f"write spec = {NEWEST}", repair=NEWEST)
@@ -102,6 +117,7 @@ class Fleet(Base):
     reward_callers: dict[Name, RewardCaller] = Field(
         default_factory=dict, description="Processes that only call reward or initialize rounds, by name."
     )
+    runners: dict[Name, Runner] = Field(default_factory=dict, description="Live runners, by name.")
     avatars: dict[Name, Avatars] = Field(default_factory=dict, description="Avatar stacks of hosts, by name.")
     ladders: dict[Name, Ladder] = Field(default_factory=dict, description="Ladders of renditions, by name.")
     streams: dict[Name, Stream] = Field(
@@ -150,6 +166,23 @@ class Fleet(Base):
         for stack in self.stacks:
             found.setdefault(stack.settings.host, []).append(stack)
         return {host: tuple(stacks) for host, stacks in sorted(found.items())}
+
+    @cached_property
+    def placed_runners(self) -> tuple[PlacedRunner, ...]:
+        """The live runners that fleetc starts, sorted by name."""
+        return tuple(
+            PlacedRunner(name, runner.host, runner.port, runner)
+            for name, runner in sorted(self.runners.items())
+            if runner.host is not None and runner.port is not None
+        )
+
+    @cached_property
+    def runners_by_host(self) -> dict[str, tuple[PlacedRunner, ...]]:
+        """The live runners of each host on which fleetc starts any, sorted by name."""
+        found: dict[str, list[PlacedRunner]] = {}
+        for placed in self.placed_runners:
+            found.setdefault(placed.host, []).append(placed)
+        return {host: tuple(placed) for host, placed in sorted(found.items())}
 
     @cached_property
     def nodes_by_wallet(self) -> dict[str, tuple[Node, ...]]:

@@ -18,6 +18,7 @@ from fleetc.language.fields import (
     Flag,
     HttpUrl,
     Listener,
+    Name,
     Parsed,
     Price,
     Text,
@@ -183,12 +184,15 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
         "Address that runners use for live data instead of the public one.",
         examples=["10.0.0.5:8935"],
     )
+    runners: tuple[Name, ...] = Field(
+        (), description="Live runners that it offers, by their names here.", examples=[["vllm", "echo"]]
+    )
     live_runners: Flag | None = sets("useLiveRunners", None, "Whether live runners may register.")
     live_runner_address: HttpUrl | None = sets("liveRunnerAddr", None, "Base address at which live runners call back.")
     live_runner_config: AbsolutePath | None = sets(
         "liveRunnerConfig",
         None,
-        "File on the host that lists static live runners.",
+        "File on the host that lists static live runners, if something else writes it; else list them in runners.",
         examples=["/etc/livepeer/live-runners.json"],
     )
     live_runner_proxy: ProxyTemplate | None = sets(

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.language.fleet import Fleet, Node, Stack
+from fleetc.language.fleet import Fleet, Node, PlacedRunner, Stack
 from fleetc.language.gateway import Buyer, Gateway
 from fleetc.language.node import ChainSettings, GpuSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import EthAddress, QuantityError, parse_eth_address, parse_listener, parse_url
+from fleetc.language.runner_references import check_runners
+from fleetc.language.signer import Signer
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.diagnostic import Diagnostic, Fix, Label, Path, error, fix_rename
 from fleetc.text.suggestions import asked, one_of, same_but_for_spelling
@@ -49,7 +51,7 @@ def _count_slots(tables: Any) -> int:
 def check_references(fleet: Fleet) -> list[Diagnostic]:
     """All faults of names and references, in no particular order."""
     fleet.suggestions.restart()
-    found = [*_names(fleet), *_fleet(fleet), *_nodes(fleet), *_wallets(fleet), *_streams(fleet)]
+    found = [*_names(fleet), *_fleet(fleet), *_nodes(fleet), *_runners(fleet), *_wallets(fleet), *_streams(fleet)]
     return [*found, *_stacks(fleet), *_monitoring(fleet)]
 
 
@@ -84,6 +86,7 @@ def _only_unused(fleet: Fleet, what: str) -> str:
 def _hosts_in_use(fleet: Fleet) -> Iterator[str | None]:
     yield from (node.settings.host for node in fleet.nodes)
     yield from (stack.settings.host for stack in fleet.stacks)
+    yield from (runner.host for runner in fleet.runners.values())
     yield fleet.monitoring.host if fleet.monitoring else None
 
 
@@ -102,18 +105,24 @@ def _ladders_in_use(fleet: Fleet) -> Iterator[str | None]:
     yield from (stream.ladder for stream in fleet.streams.values())
 
 
+def _runners_in_use(fleet: Fleet) -> Iterator[str]:
+    yield from (name for orchestrator in fleet.orchestrators.values() for name in orchestrator.runners)
+    yield from (name for signer in fleet.remote_signers.values() for name in signer.buys_runners)
+
+
 _USES: dict[str, tuple[str, Callable[[Fleet], Iterable[str | None]]]] = {
     "host": ("hosts", _hosts_in_use),
     "wallet": ("wallets", lambda fleet: fleet.nodes_by_wallet),
     "model": ("models", _models_in_use),
     "ladder": ("ladders", _ladders_in_use),
+    "runner": ("runners", _runners_in_use),
 }
 """Tables whose entries exist to be named, and what names them."""
 
 
 def _names(fleet: Fleet) -> Iterator[Diagnostic]:
     seen: dict[str, Path] = {name: ("hosts", name) for name in fleet.hosts}
-    named: tuple[Node | Stack, ...] = (*fleet.nodes, *fleet.stacks)
+    named: tuple[Node | Stack | PlacedRunner, ...] = (*fleet.nodes, *fleet.stacks, *fleet.placed_runners)
     for node in named:
         before = seen.setdefault(node.name, node.path)
         if before != node.path:
@@ -122,7 +131,8 @@ def _names(fleet: Fleet) -> Iterator[Diagnostic]:
                 f'the name "{node.name}" is used twice',
                 Label(node.path, "here again"),
                 [Label(before, "first here")],
-                "hosts, nodes and avatar stacks share directories, units and one Ansible inventory: rename one of them",
+                "hosts, nodes, runners and avatar stacks share directories, units and one Ansible inventory: "
+                "rename one of them",
             )
 
 
@@ -165,6 +175,11 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
         if isinstance(settings, Orchestrator):
             yield from _gateway_prices(fleet, settings.gateway_prices, (*node.path, "gateway_prices"))
             yield from _redeemer(fleet, node, settings)
+        if isinstance(settings, Orchestrator | Signer):
+            field = "runners" if isinstance(settings, Orchestrator) else "buys_runners"
+            for index, name in enumerate(getattr(settings, field)):
+                if name not in fleet.runners:
+                    yield _unknown(fleet, "runner", name, (*node.path, field, index), fleet.runners)
         if isinstance(settings, Transcoder | AiWorker) and settings.orchestrator not in fleet.orchestrators:
             yield from _outside(fleet, settings.orchestrator, (*node.path, "orchestrator"))
         if isinstance(settings, Orchestrator | AiWorker):
@@ -173,6 +188,15 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
                 if use.use not in fleet.models:
                     yield _unknown(fleet, "model", use.use, (*path, "use"), fleet.models)
                 yield from _gateway_prices(fleet, use.gateway_prices, (*path, "gateway_prices"))
+
+
+def _runners(fleet: Fleet) -> Iterator[Diagnostic]:
+    for placed in fleet.placed_runners:
+        if placed.host not in fleet.hosts:
+            yield _unknown(fleet, "host", placed.host, (*placed.path, "host"), fleet.hosts)
+        for index, gpu in enumerate(placed.runner.gpus if isinstance(placed.runner.gpus, tuple) else ()):
+            yield from _gpu(fleet, placed.host, gpu, (*placed.path, "gpus", index))
+    yield from check_runners(fleet)
 
 
 def _gpu(fleet: Fleet, host: str, gpu: int | str | None, path: Path) -> Iterator[Diagnostic]:

@@ -112,6 +112,8 @@ DECISIONS = (
     Decision("remoteSigner", (), "a table under remote_signers", ("remote_signers",)),
     Decision("remoteSignerUrl", ("remote_signer.signer",)),
     Decision("redeemer", (), "a table under redeemers", ("redeemers",)),
+    Decision("useLiveRunners", ("runners",)),
+    Decision("liveRunnerConfig", ("runners",)),
 )
 
 DECIDED = {
@@ -129,6 +131,7 @@ NO_FLAG: dict[str, str] = {
     "cli_exposed": "an acknowledgement for a rule",
     "environment": "variables of the process",
     "secret_environment": "secret variables of the process",
+    "buys_runners": "what the cap of a signer is compared with; the node has no such setting",
     "expected_load": "what reports compute costs with; the node has no such setting",
 }
 """Fields of node tables that set no flag, and why."""

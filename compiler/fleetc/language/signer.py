@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from fleetc.language.fields import Address, Flag, Listener, PositiveDuration, refuse
+from fleetc.language.fields import Address, Flag, Listener, Name, PositiveDuration, refuse
 from fleetc.language.gateway import Buyer, Reach
 from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings
@@ -37,6 +37,12 @@ class Signer(Buyer):
     )
     remote_discovery: Flag | None = sets(
         "remoteDiscovery", None, "Whether it also finds orchestrators for its gateways."
+    )
+    buys_runners: tuple[Name, ...] = Field(
+        (),
+        description="Live runners that its clients must be able to buy: `check` says which of them its cap refuses. "
+        "The node has no such setting.",
+        examples=[["vllm"]],
     )
     selection: Reach = Field(default_factory=Reach, description="How it queries orchestrators.")
     report_interval: PositiveDuration | None = sets(

@@ -30,6 +30,7 @@ from fleetc.lower.needs import needs_of
 from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import batches_of, turn
 from fleetc.lower.program import lower_program
+from fleetc.lower.runner import lower_runner
 from fleetc.lower.scope import reward_caller
 from fleetc.lower.streams import lower_stream_api, lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
@@ -84,8 +85,12 @@ def _host(fleet: Fleet, name: str, monitoring: MonitoringBlueprint | None) -> Ho
         ssh_port=host.ssh_port,
         become=host.become,
         node_user=host.node_user,
-        services=tuple(
-            _checked(fleet, node, _service(fleet, node)) for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)
+        services=(
+            *(lower_runner(fleet, placed) for placed in fleet.runners_by_host.get(name, ())),
+            *(
+                _checked(fleet, node, _service(fleet, node))
+                for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)
+            ),
         ),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
     )
@@ -152,6 +157,9 @@ def _edges(fleet: Fleet) -> Iterator[Connection]:
     for name, orchestrator in fleet.orchestrators.items():
         if orchestrator.redeemer in fleet.redeemers:
             yield Connection(name, orchestrator.redeemer, "redeems")
+        for runner in orchestrator.runners:
+            if fleet.runners[runner].host is not None:
+                yield Connection(name, runner, "offers")
     for workers in (fleet.transcoders, fleet.ai_workers):
         for name, worker in workers.items():
             yield Connection(

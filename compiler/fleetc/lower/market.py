@@ -20,6 +20,7 @@ from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import Price, Wei
 from fleetc.language.signing import payer
+from fleetc.lower.runner_market import runner_rows
 from fleetc.upstream import ACTIVE_SET
 
 _ETHER = 10**18
@@ -41,6 +42,7 @@ def lower_market(fleet: Fleet) -> MarketTables:
         funds=tuple(_funds(row) for row in funds(fleet)),
         rates=tuple((currency, str(rate)) for currency, rate in sorted(fleet.rates.items())) if fleet.on_chain else (),
         assumed=Assumed(str(gas.value), gas.origin, ACTIVE_SET),
+        runners=tuple(runner_rows(fleet)),
     )
 
 

@@ -18,6 +18,7 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.lower.chain_needs import chain_needs
 from fleetc.lower.mapping import SECRET_PATH_VARIABLES
 from fleetc.lower.monitoring_needs import COMPOSE, monitoring_needs
+from fleetc.lower.runner import ROLE
 from fleetc.places.origin import Origin, given
 from fleetc.upstream import FLAGS, NETWORKS
 
@@ -122,6 +123,9 @@ def _driver(fleet: Fleet, host: HostBlueprint, node: str, origin: Origin, ids: l
 
 def _of_service(fleet: Fleet, host: HostBlueprint, service: Service) -> Iterator[Need]:
     own, table = (service.name,), given(service.table, service.name)
+    if service.role == ROLE:
+        yield from _of_runner(service, own)
+        return
     if service.program is not None:
         yield from _program(service.program, own)
     yield from _keystore(service, own)
@@ -133,7 +137,7 @@ def _of_service(fleet: Fleet, host: HostBlueprint, service: Service) -> Iterator
     for secret in service.secrets:
         yield from _secret(secret, own)
     for argument in service.arguments:
-        if argument.flag == "liveRunnerConfig":
+        if argument.flag == "liveRunnerConfig" and not argument.value.startswith(f"{service.directory}/"):
             yield Need("live-runner-config", argument.value, argument.origin, "file of live runners", own)
         elif argument.flag in ("aiRunnerImage", "aiRunnerImageOverrides"):
             for image in _images(argument):
@@ -153,6 +157,22 @@ def _of_service(fleet: Fleet, host: HostBlueprint, service: Service) -> Iterator
         if not port.purpose.endswith(" runner"):  # its containers hold these, and it looks after them itself
             facts = (("address", str(port.address)), ("port", str(port.port)), ("protocol", port.protocol))
             yield Need("port", f"{port.purpose} of {service.name}", port.origin, "", own, facts)
+
+
+def _of_runner(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
+    """What a live runner needs: its program or its image, its directories, its secrets and its port."""
+    table = given(service.table, service.name)
+    if service.program is not None:
+        yield Need("file", service.program.path, service.program.origin, "program of the runner", own)
+    for secret in service.secrets:
+        yield from _secret(secret, own)
+    yield Need("data-directory", service.data_dir, table, "", own, (("chain_id", ""),))
+    for mount in service.mounts:
+        if mount.path != service.data_dir:
+            yield Need("file", mount.path, mount.origin, "directory that the runner reads and writes", own)
+    for port in service.ports:
+        facts = (("address", str(port.address)), ("port", str(port.port)), ("protocol", port.protocol))
+        yield Need("port", f"{port.purpose} of {service.name}", port.origin, "", own, facts)
 
 
 def _images(argument: Argument) -> tuple[str, ...]:

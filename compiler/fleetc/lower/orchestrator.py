@@ -15,6 +15,7 @@ from fleetc.lower import common
 from fleetc.lower.mapping import Planned
 from fleetc.lower.models import model_arguments, models_file
 from fleetc.lower.prices import price_arguments, price_file, price_lines
+from fleetc.lower.runner import runner_arguments, runner_file
 from fleetc.places.origin import derived, given
 
 
@@ -32,8 +33,13 @@ def lower_orchestrator(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> 
         *common.gpus(fleet, node),
         *_registry(fleet, node, orchestrator),
         *_redeemer(fleet, node, orchestrator),
+        *runner_arguments(fleet, node, orchestrator),
     ]
-    files = (*models_file(fleet, node, orchestrator, fleet.on_chain), *price_file(fleet, node))
+    files = (
+        *models_file(fleet, node, orchestrator, fleet.on_chain),
+        *price_file(fleet, node),
+        *runner_file(fleet, node),
+    )
     return common.service(fleet, node, "orchestrator", items, files, works_ai, price_lines(fleet, node))
 
 

@@ -18,6 +18,8 @@ from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 
 _STAGES = {Signer: 0, Redeemer: 0, RewardCaller: 0, Orchestrator: 1, Gateway: 3}
+_RUNNERS = 0
+"""The stage of live runners: an orchestrator asks at once whether they are well."""
 _WORKERS = 2
 """The stage of workers, which call their orchestrator, and of avatar stacks."""
 
@@ -39,6 +41,7 @@ def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]
     """
     ranks = {name: _rank(fleet, name) for name in fleet.hosts}
     home = {node.name: node.settings.host for node in fleet.nodes}
+    home |= {placed.name: placed.host for placed in fleet.placed_runners}
     waits: dict[str, set[str]] = {name: set() for name in ranks}
     used_by: dict[str, set[str]] = {name: set() for name in ranks}
     for edge in edges:
@@ -142,6 +145,7 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
 
 def _rank(fleet: Fleet, host: str) -> _Rank:
     stages = [turn(node)[0] for node in fleet.nodes_by_host.get(host, ())]
+    stages += [_RUNNERS] * len(fleet.runners_by_host.get(host, ()))
     stages += [_WORKERS] * len(fleet.stacks_by_host.get(host, ()))
     return max(stages, default=_NOTHING), host
 

@@ -23,6 +23,16 @@ _SUMMARY = (
     "CHEAPEST IT BUYS",
     "MOST EXPENSIVE IT BUYS",
 )
+_RUNNERS = (
+    "RUNNER",
+    "ORCHESTRATOR",
+    "ASKS",
+    "COMES TO",
+    "PAID IN ADVANCE",
+    "EARNS IN AN HOUR AT MOST",
+    "SIGNER",
+    "OUTCOME",
+)
 _NOBODY = "no gateway of this fleet buys from an orchestrator of this fleet at a price"
 _FUNDS = ("NODE", "WALLET", "DEPOSIT", "RESERVE", "EXPECTED LOAD", "COST PER HOUR", "DEPOSIT LASTS")
 
@@ -30,9 +40,13 @@ _FUNDS = ("NODE", "WALLET", "DEPOSIT", "RESERVE", "EXPECTED LOAD", "COST PER HOU
 def as_text(market: MarketTables) -> str:
     """The tables, and what they assume."""
     bought = market.rows or market.summaries
-    rates = market.rates if bought or market.funds else ()
+    rates = market.rates if bought or market.funds or market.runners else ()
     lines = [f"1 {currency} = {worth}, according to the spec" for currency, worth in rates]
     lines += [*_pairs(market), *_assumptions(market)] if bought else [_NOBODY]
+    if market.runners:
+        unknown = ("", "", "", "unknown", "unknown", "unknown", "none of this fleet", "not known")
+        sales = ([text or other for text, other in zip(row, unknown, strict=True)] for row in market.runners)
+        lines += ["", *_table(_RUNNERS, sales)]
     if market.funds:
         stated = ("", "", "none", "none", "not stated", "unknown", "unknown")
         rows = ([text or other for text, other in zip(row, stated, strict=True)] for row in market.funds)

@@ -44,6 +44,14 @@ _OF_TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "GPUs and what reads them": ("gpus", "gpu_exporter", "blackbox_port"),
         "How Ansible logs in": ("ssh_user", "ssh_port", "become"),
     },
+    "runners.<name>": {
+        "What clients buy": ("app", "mode", "price", "capacity", "version", "metadata"),
+        "Where it is": ("url", "host", "image", "program", "arguments", "port", "path"),
+        "How its orchestrator knows it": ("health", "health_status", "register_by", "routing", "proxy"),
+        "What it uses of its host": (
+            *("gpus", "memory", "encode_sessions", "directories", "host_ipc", "environment", "secret_environment"),
+        ),
+    },
     "avatars.<name>": {
         "The stack": ("host", "avatar_release", "image_tag", "images", "brand", "beside"),
         "Slots and their games": (

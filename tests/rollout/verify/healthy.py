@@ -150,6 +150,9 @@ class World:
         }  # fmt: skip
 
     def _node(self, service: Service, where: str, path: str) -> tuple[int, Any]:
+        if service.table == "runners":
+            assert service.health.answers is not None and service.health.answers[:2] == (where, path)
+            return service.health.answers[2], ""
         node = next(one for one in self.fleet.nodes if one.name == service.name and one.table == service.table)
         live = {one.name: one.value for one in service.live}
         if where == service.health.healthz != service.health.status:

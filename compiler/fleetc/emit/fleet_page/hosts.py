@@ -18,7 +18,6 @@ from fleetc.emit.traced import Mark
 from fleetc.language.effective import BoundPort
 from fleetc.language.quantities import reach_of
 from fleetc.places.origin import given
-from fleetc.upstream import format_release
 
 
 def host_row(host: HostBlueprint, mark: Mark) -> object:
@@ -47,7 +46,7 @@ def node_row(host: HostBlueprint, service: Service, mark: Mark) -> object:
         mark(cell(host.name), given(*own, "host")),
         mark(word(service.role), table),
         mark(word(service.mode) if service.mode else "", given(*own, "mode")),
-        mark(word(format_release(service.release)), release_origin(service)),
+        mark(word(service.node_release) if service.node_release else "", release_origin(service)),
         program,
     )
 

@@ -6,7 +6,7 @@ In: the blueprint. Out: a part of the view.
 from __future__ import annotations
 
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.blueprint.market import FundsRow, MarketRow, MarketSummary
+from fleetc.blueprint.market import FundsRow, MarketRow, MarketSummary, RunnerRow
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.templates import View
 from fleetc.emit.traced import Mark, together
@@ -29,6 +29,7 @@ def market_view(blueprint: Blueprint, mark: Mark) -> View:
         "assumed": assumed and mark((cell(assumed.gas_price), assumed.origin.kind, assumed.active_set), assumed.origin),
         "purchases": [_purchase(found, gas, mark) for found in market.rows],
         "summaries": [_summary(found, mark) for found in market.summaries],
+        "runner_sales": [_sale(found, mark) for found in market.runners],
         "funds": [_funds(found, table_of[found.node], mark) for found in market.funds],
     }
 
@@ -44,6 +45,17 @@ def _purchase(found: MarketRow, gas: tuple[Path, ...], mark: Mark) -> object:
     )
     values = (found.gateway, found.work, found.orchestrator, found.asks, found.pays, found.outcome)
     return mark(tuple(map(cell, values)), origin)
+
+
+def _sale(found: RunnerRow, mark: Mark) -> object:
+    origin = derived(
+        "the price of the runner, the tickets of its orchestrator and the cap of the signer",
+        ("runners", found.runner, "price"),
+        ("orchestrators", found.orchestrator, "ticket_ev"),
+        ("rates", "USD"),
+        *([("remote_signers", found.signer, "max_price")] if found.signer else []),
+    )
+    return mark(tuple(map(_known, found)), origin)
 
 
 def _summary(found: MarketSummary, mark: Mark) -> object:

@@ -40,6 +40,7 @@ from fleetc.language.quantities.amounts import (
     Price,
     Throughput,
     Wei,
+    canonical_number,
     parse_bytes,
     parse_currency,
     parse_duration,
@@ -47,6 +48,7 @@ from fleetc.language.quantities.amounts import (
     parse_throughput,
     parse_wei,
 )
+from fleetc.language.quantities.runner_prices import RUNNER_UNITS, RunnerPrice, RunnerUnit, parse_runner_price
 from fleetc.language.quantities.spelling import respelled
 from fleetc.language.quantities.text import QuantityError
 
@@ -54,6 +56,7 @@ __all__ = [
     "BYTE_UNITS",
     "ETH_UNITS",
     "PIXEL_UNITS",
+    "RUNNER_UNITS",
     "TIME_UNITS",
     "Bytes",
     "Duration",
@@ -66,9 +69,12 @@ __all__ = [
     "PortRange",
     "Price",
     "QuantityError",
+    "RunnerPrice",
+    "RunnerUnit",
     "Throughput",
     "Url",
     "Wei",
+    "canonical_number",
     "host_port",
     "is_public_address",
     "parse_bytes",
@@ -83,6 +89,7 @@ __all__ = [
     "parse_port",
     "parse_port_range",
     "parse_price",
+    "parse_runner_price",
     "parse_throughput",
     "parse_url",
     "parse_wei",

@@ -129,7 +129,7 @@ def parse_price(value: object) -> Price:
     elif unit.lower() in MONEY_WORDS or not _CURRENCY.fullmatch(unit):
         ask = f"{listed(ETH_UNITS)}, or a code in capitals such as USD"
         raise QuantityError(f"{shown(unit)} is not a currency", _meant_price(found) or ask)
-    return Price(_canonical(amount), unit, int(count or 1) * _PIXEL_WORDS[per])
+    return Price(canonical_number(amount), unit, int(count or 1) * _PIXEL_WORDS[per])
 
 
 def _meant_price(found: re.Match[str]) -> str:
@@ -191,7 +191,7 @@ def _too_long(amount: Decimal) -> bool:
     return amount.adjusted() < -_MAX_DIGITS or len(_plain(amount).replace(".", "").lstrip("0")) > _MAX_DIGITS
 
 
-def _canonical(amount: Decimal) -> Decimal:
+def canonical_number(amount: Decimal) -> Decimal:
     """The same number in one spelling, so that equal prices also look equal in a repr."""
     return Decimal(_plain(amount))
 

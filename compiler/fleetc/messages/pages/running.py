@@ -122,6 +122,12 @@ RUNNING_PAGES: dict[str, Page] = {
         "fleetc replaces the file there as a whole, which would take the link or the device away.",
         "Name a file to write; without -o, the report is printed.",
     ),
+    "live-runner-unwell": Page(
+        "A live runner does not answer as its orchestrator wants it.",
+        "the orchestrator hides it and ends its sessions at the first such answer, and it earns nothing.",
+        "Look at its log; it may still be loading. If it answers elsewhere or in another way, correct health, "
+        "health_status or path.",
+    ),
     "runner-silent": Page(
         "The runner of a model that is to be warm does not answer.",
         "the first job waits until the model has loaded, or fails.",

@@ -196,6 +196,17 @@ SPEC_PAGES: dict[str, Page] = {
         "no process then calls reward for the wallet, and the rewards of every round are lost.",
         "Give that node the wallet, or set reward_by to a node that has it.",
     ),
+    "runner-price-without-rate": Page(
+        "A runner has its price in ether, and the spec does not say what a USD is worth.",
+        "the node takes prices of runners in USD alone, and fleetc knows no rates.",
+        "Write the rate under [rates], or the price in USD. The node converts at its own price feed, so a price in "
+        "USD stays the same, and one in ether moves until somebody compiles with a new rate.",
+    ),
+    "runner-unfit-for-host": Page(
+        "A runner has an image on a systemd host, or a program on a docker host.",
+        "fleetc starts what runs on a host in one way, its runtime.",
+        "Write program on a systemd host and image on a docker host, or put the runner on another host.",
+    ),
     "setting-leads-outside": Page(
         "A settings file in the checkout names a path outside the checkout.",
         "whoever proposes a change could make fleetc read, show or write files of this machine.",
@@ -353,6 +364,11 @@ SPEC_PAGES: dict[str, Page] = {
         "A gateway or a stream has a ladder and a second list of renditions.",
         "only one list is used, so half of what you wrote would have no effect.",
         "Keep the ladder, or keep the list: transcoding of a gateway, profiles of a stream.",
+    ),
+    "two-lists-of-runners": Page(
+        "An orchestrator lists runners, and names a file of runners that something else writes.",
+        "the node reads one file: the runners of the other list would not be offered.",
+        "Keep one of them. With runners, fleetc writes and checks the file.",
     ),
     "two-ways-of-discovery": Page(
         "A gateway has a fixed list of orchestrators and another way to find them.",

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.blueprint.blueprint import RUNNERS, Blueprint, HostBlueprint, Service
+from fleetc.blueprint.market import RunnerRow
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.diagnostic import Path
@@ -43,6 +44,7 @@ LEFT_OUT: dict[str, str] = {
     "PriceLine.pays": _CARRIED,
     "PriceLine.work": _CARRIED,
     "PriceLine.price": _CARRIED,
+    **dict.fromkeys((f"RunnerRow.{field}" for field in RunnerRow._fields), "a sale is one item"),
     "Service.exclusive": "follows from the argument reward and the account",
     "Program.path": _OF_PROGRAM,
     "Program.version": "the release of the node says the same",
@@ -94,7 +96,7 @@ def _host(host: HostBlueprint) -> Iterator[Item]:
 def _service(host: HostBlueprint, service: Service) -> Iterator[Item]:
     path: Path = (service.table, service.name)
     place = ItemPlace(("node", service.name), host.name, service.name, path)
-    text = " ".join(filter(None, (service.role, service.mode, format_release(service.release))))
+    text = " ".join(filter(None, (service.role, service.mode, service.node_release)))
     yield Item(place.key, host.name, service.name, "service", service.name, text, given(*path), presence=True)
     yield place.item("service", "host", host.name, given(*path, "host"))
     yield from _fields(SERVICE, place, service)
@@ -112,7 +114,13 @@ def _fields(takers: Mapping[str, _Take], place: ItemPlace, whole: Any) -> Iterat
 # --- services -------------------------------------------------------------------------------------
 
 
-def _arguments(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
+def _arguments(place: ItemPlace, service: Service, found: Any) -> Iterator[Item]:
+    """One item for each flag; the words of a live runner are one, because their order has a meaning."""
+    if service.table == RUNNERS:
+        if found:
+            words = " ".join(argument.text for argument in found)
+            yield place.item("words", "arguments", words, given(*place.path, "arguments"))
+        return
     for argument in found:
         follows = argument.flag in _PARTS_OF_A_PRICE
         yield place.item("argument", f"-{argument.flag}", argument.value, argument.origin, follows=follows)
@@ -173,12 +181,18 @@ def _gpus(place: ItemPlace, _service: Service, gpus: Any) -> Iterator[Item]:
         yield place.item("gpus", "GPUs of the host", text, given(*place.path, "gpus"), follows=True)
 
 
-def _release(place: ItemPlace, _service: Service, release: Any) -> Iterator[Item]:
+def _release(place: ItemPlace, service: Service, release: Any) -> Iterator[Item]:
+    if service.table == RUNNERS:
+        return
     origin = derived("the node's own release, else the fleet's", (*place.path, "node_release"), _NODE_RELEASE)
     yield place.item("service", "node release", format_release(release), origin)
 
 
-def _image(place: ItemPlace, _service: Service, image: str) -> Iterator[Item]:
+def _image(place: ItemPlace, service: Service, image: str) -> Iterator[Item]:
+    if service.table == RUNNERS:
+        if image:
+            yield place.item("image", "image", image, given(*place.path, "image"))
+        return
     paths = ((*place.path, "image"), ("fleet", "image"), (*place.path, "node_release"), _NODE_RELEASE)
     origin = derived("the node's own image, else the fleet's, with the release as its tag", *paths)
     yield place.item("image", "image", image, origin, follows=True)
@@ -220,6 +234,7 @@ SERVICE: dict[str, _Take] = {
     "ports": _ports,
     "gpus": _gpus,
     "manages_containers": _of_service("starts containers"),
+    "host_ipc": _of_service("shares the memory segments of the host", "host_ipc"),
     "monitored": _of_service("serves metrics", "monitor"),
 }
 
@@ -264,7 +279,7 @@ def _fleet_release(place: ItemPlace, _plan: Blueprint, value: Any) -> Iterator[I
 
 
 _EDGE_FIELDS = {"pays": "orchestrators", "outside": "orchestrators", "finds": "discovery", "signs": "remote_signer",
-                "redeems": "redeemer", "serves": "orchestrator"}  # fmt: skip
+                "redeems": "redeemer", "offers": "runners", "serves": "orchestrator"}  # fmt: skip
 
 
 def _edges(_place: ItemPlace, blueprint: Blueprint, edges: Iterable[Any]) -> Iterator[Item]:
@@ -304,9 +319,21 @@ def _silenced(place: ItemPlace, _plan: Blueprint, found: Any) -> Iterator[Item]:
 def _market(place: ItemPlace, blueprint: Blueprint, market: Any) -> Iterator[Item]:
     yield from _fields(MARKET, place, market)
     hosts = {service.name: host.name for host in blueprint.hosts for service in host.services}
+    for sale in market.runners:
+        if sale.orchestrator in hosts:
+            yield _sale(ItemPlace(("node", sale.orchestrator), hosts[sale.orchestrator], sale.orchestrator, ()), sale)
     for row in market.funds:
         if row.node in hosts:
             yield from _fields(FUNDS, ItemPlace(("node", row.node), hosts[row.node], row.node, ()), row)
+
+
+def _sale(place: ItemPlace, sale: RunnerRow) -> Item:
+    """What an orchestrator sells of a runner, and what comes of it at one signer."""
+    parts = (sale.comes_to, sale.in_advance and f"{sale.in_advance} in advance", sale.outcome)
+    earns = sale.earns and f"at most {sale.earns} an hour"
+    what = f"runner {sale.runner}" + (f" through {sale.signer}" if sale.signer else "")
+    value = ", ".join(filter(None, (f"asks {sale.asks}", *parts, earns)))
+    return place.item("sale", what, value, given("runners", sale.runner, "price"))
 
 
 def _rates(place: ItemPlace, _market: Any, rates: Any) -> Iterator[Item]:
@@ -331,7 +358,12 @@ def _of_funds(name: str) -> _Take:
     return take
 
 
-MARKET: dict[str, _Take] = {"funds": lambda _place, _market, _rows: iter(()), "rates": _rates, "assumed": _assumed}
+MARKET: dict[str, _Take] = {
+    "funds": lambda _place, _market, _rows: iter(()),
+    "runners": lambda _place, _market, _rows: iter(()),
+    "rates": _rates,
+    "assumed": _assumed,
+}
 
 
 def _times(place: ItemPlace, _plan: Blueprint, times: RolloutTimes) -> Iterator[Item]:

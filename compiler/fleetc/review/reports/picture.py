@@ -37,6 +37,7 @@ _NAMES = {
     "serves": "passes work to",
     "signs": "has tickets signed by",
     "redeems": "has tickets redeemed by",
+    "offers": "offers",
 }
 
 Place = tuple[int, int]

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from fleetc.analysis.funds import funds
-from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint
+from fleetc.blueprint.blueprint import RUNNERS, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import market, replies, stack
-from fleetc.rollout.verify.checks import accounts, peers, process, registration, runners
+from fleetc.rollout.verify.checks import accounts, live_runners, peers, process, registration, runners
 from fleetc.rollout.verify.data import (
     Alert,
     Check,
@@ -72,7 +72,8 @@ def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer],
             continue
         found += registration.by_chain(fleet, host, answer)
         alive = {one.node for one in answer.processes if one.running}
-        for service in (one for one in host.services if one.name in alive):
+        found += live_runners.unwell(host, answer, alive)
+        for service in (one for one in host.services if one.name in alive and one.table != RUNNERS):
             node, own = nodes[service.table, service.name], tuple(edges.get(service.name, ()))
             seen = NodeSeen(fleet, host, service, answer.replies, node, paying.get(service.name), own)
             found += _of_node(seen)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.blueprint.blueprint import RUNNERS, Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import Fleet
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify.data import AVATARS, STACK, Question
@@ -50,6 +50,10 @@ def _of_host(host: HostBlueprint, on_chain: Collection[str]) -> Iterator[Questio
 
 
 def _of_service(service: Service, on_chain: bool) -> Iterator[Question]:
+    if service.table == RUNNERS:
+        if service.health.answers is not None:
+            yield Question(service.name, *service.health.answers[:2])
+        return
     where = service.health.status
     for path in (*_OF_EVERY_NODE, *_OF_ITS_ACCOUNT, *_BY_ROLE.get(service.role, ())):
         if on_chain or path not in _ON_CHAIN:

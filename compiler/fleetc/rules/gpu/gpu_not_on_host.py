@@ -1,4 +1,4 @@
-"""A node or an avatar slot uses a GPU that its host does not have.
+"""A node, a live runner or an avatar slot uses a GPU that its host does not have.
 
 Why: the node exits at startup because the device is missing, and the game of a slot never starts.
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.language import effective, effective_avatar
+from fleetc.language import effective, effective_avatar, effective_runners
 from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
@@ -42,6 +42,17 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"{node.name} uses GPU {ids[beyond]}, but host {host} has {_known(count)}",
                 Label((*node.path, "gpus", beyond)),
                 [Label(("hosts", host, "gpus"), "the GPUs of the host, counted from 0")],
+                'use ids from the list, write gpus = "all", or add the GPU to the host',
+            )
+    for placed in fleet.placed_runners:
+        count, ids = len(fleet.hosts[placed.host].gpus), effective_runners.gpu_ids(fleet, placed)
+        at = next((at for at, gpu in enumerate(ids) if gpu >= count), None) if not isinstance(ids, str) else None
+        if count and at is not None:
+            yield error(
+                "gpu-not-on-host",
+                f"runner {placed.name} uses GPU {ids[at]}, but host {placed.host} has {_known(count)}",
+                Label((*placed.path, "gpus", at)),
+                [Label(("hosts", placed.host, "gpus"), "the GPUs of the host, counted from 0")],
                 'use ids from the list, write gpus = "all", or add the GPU to the host',
             )
     for stack in fleet.stacks:

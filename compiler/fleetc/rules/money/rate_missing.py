@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.prices import all_prices
+from fleetc.analysis.runner_offers import sold
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
@@ -39,6 +40,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the currencies of a fleet on a chain that has both prices and caps, in more than one unit."""
     if not fleet.on_chain:
         return
+    yield from _runners(fleet)
     asked, paid = _places(fleet)
     units = {*asked, *paid}
     for currency in sorted(units - {"wei"} - set(fleet.rates)):
@@ -52,6 +54,20 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 [Label(place, f"in {currency}") for place in places[1:_SHOWN]],
                 f'write what one {currency} is worth under [rates], such as {currency} = "0.00042 ETH"',
             )
+
+
+def _runners(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Runners are sold for USD and paid in ether, so nobody can say what one costs without the rate."""
+    unknown = {one.offer.name: one.offer.of_runner for one in sold(fleet) if one.worth is None}
+    places = [Label((*path, "price"), "in USD") for path in unknown.values()]
+    if places:
+        yield warning(
+            "rate-missing",
+            "nobody can say whether a signer can pay for these runners: the spec has no rate for USD",
+            places[0],
+            places[1:_SHOWN],
+            'write what one USD is worth under [rates], such as USD = "0.00042 ETH"',
+        )
 
 
 def _places(fleet: Fleet) -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:

@@ -47,4 +47,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _currencies(fleet: Fleet) -> set[str]:
-    return {found.price.currency for found in all_prices(fleet) if found.price is not None} - {"wei"}
+    used = {found.price.currency for found in all_prices(fleet) if found.price is not None}
+    runners = {"USD"} if any(runner.price is not None for runner in fleet.runners.values()) else set()
+    return (used | runners) - {"wei"}

@@ -26,9 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleetc.language import effective
+from fleetc.language import effective, effective_runners
 from fleetc.language.effective import BoundPort
-from fleetc.language.fleet import Fleet, Node
+from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 
@@ -39,10 +39,10 @@ _KEYS = {"administration": "cli", "HTTP": "http", "RTMP": "rtmp"}
 
 
 class _Taken(NamedTuple):
-    """A port and the node that uses it."""
+    """A port and the node or runner that uses it."""
 
     bound: BoundPort
-    node: Node
+    node: Node | PlacedRunner
 
     @property
     def place(self) -> Path:
@@ -73,12 +73,15 @@ class _FreePorts:
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare the listeners of each host."""
-    for host, nodes in fleet.nodes_by_host.items():
+    for host in sorted({*fleet.nodes_by_host, *fleet.runners_by_host}):
         port = fleet.hosts[host].ssh_port
-        ports = [port, *(bound.port for node in nodes for bound in effective.bound_ports(fleet, node))]
+        nodes, runners = fleet.nodes_by_host.get(host, ()), fleet.runners_by_host.get(host, ())
+        ports = [port, *(placed.port for placed in runners)]
+        ports += [bound.port for node in nodes for bound in effective.bound_ports(fleet, node)]
         if len(set(ports)) == len(ports):
             continue
         taken = [_Taken(bound, node) for node in nodes for bound in effective.bound_ports(fleet, node)]
+        taken += [_Taken(effective_runners.bound_port(placed), placed) for placed in runners]
         free = _FreePorts(set(ports))
         for item in taken:
             if (item.bound.port, item.bound.protocol) == (port, "tcp"):
@@ -125,7 +128,12 @@ def _clashes(fleet: Fleet, host: str, taken: list[_Taken], free: _FreePorts) -> 
 
 def _same_gpu(fleet: Fleet, one: _Taken, other: _Taken) -> bool:
     """Whether two nodes' runner containers collide because they share a GPU, which another rule reports."""
-    return all(item.bound.purpose.endswith(" runner") and effective.gpu_ids(fleet, item.node) for item in (one, other))
+    return all(
+        isinstance(item.node, Node)
+        and item.bound.purpose.endswith(" runner")
+        and bool(effective.gpu_ids(fleet, item.node))
+        for item in (one, other)
+    )
 
 
 def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, free: _FreePorts) -> Diagnostic:
@@ -154,6 +162,8 @@ def _help(fleet: Fleet, item: _Taken, ports: _FreePorts) -> str:
     free = ports.above(bound.port)
     if free is None:
         return "move one of them to a free port"
+    if isinstance(node, PlacedRunner):
+        return f"write port = {free} in runners.{node.name}, and have its program listen there"
     address = f"[{bound.address}]" if ":" in bound.address else bound.address
     if bound.purpose in ("WHIP", "WHEP"):
         return f'write {item.place[-1]} = "{address}:{free}"'

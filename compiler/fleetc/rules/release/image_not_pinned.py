@@ -31,6 +31,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for name, model in sorted(fleet.models.items()):
         if model.image is not None:
             yield from _image(("models", name, "image"), model.image, tagless_is_pinned=False)
+    for name, runner in sorted(fleet.runners.items()):
+        if runner.image is not None:
+            yield from _image(("runners", name, "image"), runner.image, tagless_is_pinned=False)
     for node in fleet.nodes:
         settings = node.settings
         if settings.image is not None:

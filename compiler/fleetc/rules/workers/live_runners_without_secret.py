@@ -25,7 +25,8 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the orchestrators with live runners."""
     for name, orchestrator in sorted(fleet.orchestrators.items()):
-        if orchestrator.live_runners and orchestrator.secret is None and orchestrator.live_runner_config is None:
+        listed = orchestrator.live_runner_config is not None or bool(orchestrator.runners)
+        if orchestrator.live_runners and orchestrator.secret is None and not listed:
             yield error(
                 "live-runners-without-secret",
                 f"orchestrator {name} lets live runners register but has neither a secret nor a list of them",

@@ -49,7 +49,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 _HELP,
             )
         elif runners.value and not local_video:
-            if settings.live_runner_config is not None:  # live-runners-without-secret has the others
+            if (
+                settings.live_runner_config is not None or settings.runners
+            ):  # live-runners-without-secret has the others
                 yield error(
                     "orchestrator-without-secret",
                     f"orchestrator {node.name} does no work itself and has no secret, so its node does not start",

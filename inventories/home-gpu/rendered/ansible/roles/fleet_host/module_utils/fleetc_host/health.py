@@ -72,7 +72,7 @@ def ill(service: Json, runtime: str, pid: int) -> str:
     for port in health.get("ports", []):
         if port not in listening:
             return "%s does not listen on port %d" % (node, port)
-    for ask in (ill_by_healthz, ill_by_status, ill_by_caps):
+    for ask in (ill_by_healthz, ill_by_status, ill_by_caps, ill_by_answer):
         problem = ask(health)
         if problem:
             return "%s %s" % (node, problem)
@@ -104,6 +104,17 @@ def ill_by_healthz(health: Json) -> str:
         return ""
     status, _ = get(where, "/healthz")
     return "" if status == 200 else "answers %s to /healthz" % (status or "nothing")
+
+
+def ill_by_answer(health: Json) -> str:
+    """What a live runner says where its orchestrator asks it."""
+    wanted = health.get("answers")
+    if not wanted:
+        return ""
+    status, _ = get(wanted["where"], wanted["path"])
+    if status == wanted["status"]:
+        return ""
+    return "answers %s to %s instead of %d" % (status or "nothing", wanted["path"], wanted["status"])
 
 
 def ill_by_status(health: Json) -> str:

@@ -1,0 +1,130 @@
+"""What is in force for live runners: where they listen, where orchestrators reach them, their GPUs and directories.
+
+In: a sound `Fleet` and the name of a runner. Out: values with their origins. Rules, calculations and lowering all ask
+here. Containers use the network of their host, so a runner's port is one of the host.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fleetc.language import effective
+from fleetc.language.effective import BoundPort
+from fleetc.language.fleet import Fleet, Node, PlacedRunner
+from fleetc.language.quantities import HostName, Listener, Url
+from fleetc.language.runner import Runner
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Chosen, derived, given
+
+API = "live runner API"
+"""The purpose of the port that a runner listens on."""
+
+HERE = effective.LOOPBACK
+"""Where a host reaches its own runners."""
+
+WELL = 200
+"""The status that means well to the node where nothing else is said."""
+
+
+class Offer(NamedTuple):
+    """A runner that an orchestrator lists, and the place where it does."""
+
+    orchestrator: Node
+    name: str
+    runner: Runner
+    path: Path
+
+    @property
+    def of_runner(self) -> Path:
+        """The key path of the runner's own table."""
+        return ("runners", self.name)
+
+
+def offers(fleet: Fleet) -> tuple[Offer, ...]:
+    """Every runner that an orchestrator lists, by orchestrator and in the order of its list."""
+    return tuple(
+        Offer(Node("orchestrators", name, settings), one, fleet.runners[one], ("orchestrators", name, "runners", at))
+        for name, settings in sorted(fleet.orchestrators.items())
+        for at, one in enumerate(settings.runners)
+    )
+
+
+def listed(fleet: Fleet, node: Node) -> tuple[Offer, ...]:
+    """The runners in the file of an orchestrator: those that do not register themselves."""
+    return tuple(
+        offer
+        for offer in offers(fleet)
+        if offer.orchestrator.name == node.name and offer.runner.register_by == "orchestrator"
+    )
+
+
+def runner_url(fleet: Fleet, offer: Offer) -> Chosen[str]:
+    """Where an orchestrator reaches a runner."""
+    runner, path = offer.runner, offer.of_runner
+    if runner.url is not None:
+        return Chosen(str(runner.url), given(*path, "url"))
+    if runner.host is None or runner.port is None:
+        raise ValueError(f"runner {offer.name} is nowhere, which its type refuses")
+    address = effective.LOOPBACK
+    places: list[Path] = [(*path, "host"), (*path, "port")]
+    if runner.host != offer.orchestrator.settings.host:
+        host = fleet.hosts[runner.host]
+        address = HostName(host.public or host.address)
+        places.append(("hosts", runner.host, "public" if host.public else "address"))
+    if runner.path is not None:
+        places.append((*path, "path"))
+    reached = Listener(address, runner.port)
+    return Chosen(f"http://{reached}{runner.path or ''}", derived("where its host is reached", *places))
+
+
+def server_of(fleet: Fleet, offer: Offer) -> tuple[str, str, int]:
+    """The server behind an offer: host, address and port, the same for all offers of one process."""
+    runner = offer.runner
+    if runner.url is None:
+        return (runner.host or "", "", runner.port or 0)
+    url = runner.url
+    port = url.port or (443 if url.scheme == "https" else 80)
+    if _is_loopback(url):
+        return (offer.orchestrator.settings.host, "", port)
+    for name, host in fleet.hosts.items():
+        if url.host in (host.address, host.public):
+            return (name, "", port)
+    return ("", url.host, port)
+
+
+def health_host(fleet: Fleet, offer: Offer) -> str:
+    """The host of the fleet that the orchestrator asks for the runner's health, "" for one elsewhere."""
+    health = offer.runner.health
+    if not isinstance(health, Url):
+        return server_of(fleet, offer)[0]
+    if _is_loopback(health):
+        return offer.orchestrator.settings.host
+    return next((name for name, host in fleet.hosts.items() if health.host in (host.address, host.public)), "")
+
+
+def _is_loopback(url: Url) -> bool:
+    return url.host == "localhost" or url.host == "::1" or url.host.startswith("127.")
+
+
+def bound_port(placed: PlacedRunner) -> BoundPort:
+    """The port on which a runner listens: which addresses is its program's choice, so it counts as all."""
+    origin = given(*placed.path, "port")
+    return BoundPort(effective.ANY_ADDRESS, placed.port, "tcp", API, origin)
+
+
+def data_dir(fleet: Fleet, placed: PlacedRunner) -> Chosen[str]:
+    """The directory of its own that a runner finds under the same name."""
+    host = fleet.hosts[placed.host]
+    origin = derived("a directory of its own under the host's state_dir", ("hosts", placed.host, "state_dir"))
+    return Chosen(f"{host.state_dir}/{placed.name}", origin)
+
+
+def gpu_ids(fleet: Fleet, placed: PlacedRunner) -> tuple[int, ...] | str:
+    """The GPU ids that a runner gets: () for none, "all" when the host does not list its GPUs."""
+    gpus = placed.runner.gpus
+    if gpus is None:
+        return ()
+    if gpus == "all":
+        count = len(fleet.hosts[placed.host].gpus)
+        return tuple(range(count)) if count else "all"
+    return tuple(effective.gpu_index(fleet, placed.host, gpu) for gpu in gpus)

@@ -1,0 +1,51 @@
+"""The price of a live runner comes to less than one wei, or to more than the node can count.
+
+Why: the node starts, hides the runner and answers every client that its price is unavailable. It cuts a price to whole
+wei for a second, for a pixel, or for a request.
+
+Example:
+
+    [rates]
+    USD = "0.0004 ETH"
+
+    [orchestrators.orch]
+    runners = ["echo"]
+
+    [runners.echo]
+    price = "0.0001 USD / 720p hour"
+
+Instead:
+
+    [rates]
+    USD = "0.0004 ETH"
+
+    [orchestrators.orch]
+    runners = ["echo"]
+
+    [runners.echo]
+    price = "0.05 USD / 720p hour"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.runner_offers import sold
+from fleetc.analysis.runner_prices import TOO_SMALL
+from fleetc.language.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at what is sold, at the rate of the spec."""
+    said = set()
+    for offer, worth, _ in sold(fleet):
+        if worth is not None and worth.refusal and offer.name not in said:
+            said.add(offer.name)
+            yield error(
+                "runner-price-not-convertible",
+                f"the price of runner {offer.name} is {worth.refusal} for one {worth.advertised}",
+                Label((*offer.of_runner, "price")),
+                [Label(("rates", "USD"), "the rate")],
+                "raise the price" if worth.refusal == TOO_SMALL else "lower the price",
+            )

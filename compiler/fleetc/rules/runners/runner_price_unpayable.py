@@ -1,0 +1,78 @@
+"""A live runner costs more than a signer can pay in advance.
+
+Why: a signer pays in advance for 10 seconds, for 60 seconds of video at 720p, or for one request, and refuses to sign
+more than 100 tickets for that. Each ticket is worth ticket_ev of the orchestrator. Above that, every client is refused
+and the runner earns nothing; nothing in the orchestrator's log says so. With the node's own ticket_ev of 8 gwei the
+highest price is 0.72 USD an hour while an ETH is worth 2,500 USD.
+
+Example:
+
+    [rates]
+    USD = "0.0004 ETH"
+
+    [orchestrators.orch]
+    runners = ["echo"]
+
+    [runners.echo]
+    price = "3.50 USD / hour"
+
+Instead:
+
+    [rates]
+    USD = "0.0004 ETH"
+
+    [orchestrators.orch]
+    runners = ["echo"]
+    ticket_ev = "40 gwei"
+
+    [runners.echo]
+    price = "3.50 USD / hour"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis import runner_prices
+from fleetc.analysis.runner_offers import RunnerOffer, sold
+from fleetc.analysis.runner_prices import RunnerWorth
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Wei
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
+
+_GWEI = 10**9
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at what is sold, at the rate of the spec."""
+    for one in sold(fleet):
+        if one.worth is not None and not one.worth.refusal and not one.payable:
+            yield _unpayable(fleet, one, one.worth)
+
+
+def _unpayable(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> Diagnostic:
+    offer = one.offer
+    seller = offer.orchestrator
+    tickets = -(-worth.prepaid // one.ticket_ev) if one.ticket_ev else "no number of"
+    given = "ticket_ev" in seller.settings.model_fields_set
+    place: Path = (*seller.path, "ticket_ev") if given else offer.path
+    note = "the worth of a ticket" if given else f"the worth of a ticket is {Wei(one.ticket_ev)} by default"
+    enough = Wei(-(-worth.ticket_ev_needed // _GWEI) * _GWEI)
+    return error(
+        "runner-price-unpayable",
+        f"nobody can pay for runner {offer.name} at {seller.name}: what a signer pays in advance for it is {tickets} "
+        f"tickets, and it signs at most {runner_prices.TICKETS}",
+        Label((*offer.of_runner, "price")),
+        [Label(place, note), Label(("rates", "USD"), "the rate")],
+        f'write ticket_ev = "{enough}" or more in orchestrators.{seller.name}{_price(fleet, one, worth)}',
+    )
+
+
+def _price(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> str:
+    """The highest price that the tickets of now pay, in the unit of the spec; "" if there is none."""
+    price = one.offer.runner.price
+    if price is None or not one.ticket_ev:
+        return ""
+    most = runner_prices.dearest(worth.unit, one.ticket_ev, fleet.rates["USD"].wei) / price.sold_by.times
+    text = runner_prices.rounded_down(most)
+    return f', or price = "{text} USD / {price.unit}" or less' if text else ""

@@ -1,0 +1,21 @@
+"""Runners whose price is no number of wei."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import flagged, renting, runner, silent
+
+CODE = "runner-price-not-convertible"
+
+
+def test_less_than_one_wei(snapshot: SnapshotAssertion) -> None:
+    assert flagged(renting(runner(price='"0.0001 USD / 720p hour"')), CODE) == snapshot
+
+
+def test_more_than_the_node_can_count(snapshot: SnapshotAssertion) -> None:
+    assert flagged(renting(runner(price='"25000 USD / request"')), CODE) == snapshot
+
+
+def test_one_wei_is_enough() -> None:
+    silent(renting(runner(price='"0.000249 USD / 720p hour"')))
