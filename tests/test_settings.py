@@ -42,6 +42,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "fmt": ("fmt",),
     "fmt --check": ("fmt", "--check"),
     "migrate --check": ("migrate", "--check"),
+    "adopt --from": ("adopt", "--from", "studio=192.0.2.1", "--yes"),
+    "adopt --in-place": ("adopt", "--in-place", "studio", ".", "--yes"),
     "compile": ("compile",),
     "compile --check": ("compile", "--check"),
     "diff": ("diff",),
@@ -156,9 +158,8 @@ def test_commands_that_read_settings_are_all_tried() -> None:
         for text in sources
         for name in re.findall(r"^def (\w+)\((?:(?!^def ).)*?load_settings\(", text, re.M | re.S)
     }
-    assert {name.rstrip("_") for name in asking} - {"load_settings", "_named_secrets", "_need_sound"} | {"init"} == {
-        name.split()[0] for name in COMMANDS
-    }
+    parts = {"load_settings", "_named_secrets", "_need_sound", "read_hosts", "plan_takeover"}
+    assert {name.rstrip("_") for name in asking} - parts | {"init", "adopt"} == {name.split()[0] for name in COMMANDS}
 
 
 def test_a_file_of_ansible_or_of_variables_in_the_working_directory_counts_nothing(
