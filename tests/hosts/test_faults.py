@@ -136,7 +136,7 @@ def test_ansible_alone_keeps_the_same_promises(fleet: Faulty) -> None:
     fleet.heals()
 
 
-@pytest.mark.parametrize("phase", ["switching", "healthy"])
+@pytest.mark.parametrize("phase", ["switching", pytest.param("healthy", marks=pytest.mark.slow)])
 def test_host_whose_power_is_cut_goes_back_when_it_boots(fleet: Faulty, phase: str) -> None:
     before, one = fleet.runs(), fleet.hosts["one"]
     fleet.release("slow=2" if phase == "switching" else "")
