@@ -16,7 +16,7 @@ from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling, hole_variable
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
-from fleetc.adopt.machines import add_hosts, add_idle_hosts
+from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.session import Session, Table, price_text
@@ -146,11 +146,7 @@ def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
         public = files.public
         if public:
             table.values.setdefault("public", public)
-        if public and "address" not in table.values:
-            table.values["address"] = public
-            table.ask("TODO address: is this also where you log in?")
-        elif "address" not in table.values:
-            table.ask('TODO address = "203.0.113.10": where you log in; no source says it')
+        ask_address(table, public)
     return said
 
 
@@ -189,7 +185,7 @@ def _only_models(sources: Found, session: Session, fleet_name: str) -> Assembled
     for table in session.models.values():
         _without_hidden(table)
     host = Table({"runtime": "docker"})
-    host.ask('TODO address = "203.0.113.10": where you log in; no source says it')
+    ask_address(host)
     return Assembled(fleet, {"hosts": {_LONE_HOST: host}, "models": session.models})
 
 

@@ -345,7 +345,7 @@ class _Compose:
             inside, outside = self._text(item.get("target")), self._text(item.get("published"))
             address = self._text(item.get("host_ip"))
             if inside.isdigit() and outside.isdigit():
-                yield Published("" if address == "0.0.0.0" else address, int(outside), int(inside))  # noqa: S104
+                yield Published("" if address == "0.0.0.0" else address, int(outside), int(inside))  # noqa: S104  # a source says it
 
 
 def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:

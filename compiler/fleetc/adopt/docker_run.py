@@ -157,7 +157,7 @@ def published(text: str) -> Published:
     found = _PORT.fullmatch(text)
     assert found is not None  # noqa: S101  # callers ask first
     address = found["address"] or ""
-    return Published("" if address in ("0.0.0.0", "[::]") else address, int(found["port"]), int(found["inside"]))  # noqa: S104
+    return Published("" if address in ("0.0.0.0", "[::]") else address, int(found["port"]), int(found["inside"]))  # noqa: S104  # a source says it
 
 
 def is_published(text: str) -> bool:

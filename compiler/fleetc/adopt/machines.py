@@ -46,17 +46,22 @@ def _log_in(table: Table, login: str) -> str:
     return "" if known else host
 
 
+def ask_address(table: Table, public: str = "", otherwise: str = "no source says it") -> None:
+    """Where people log in to a host, if nothing says it: its public address as a guess, else a question."""
+    if "address" in table.values:
+        return
+    if public:
+        table.values["address"] = public
+        table.ask("TODO address: is this also where you log in?")
+    else:
+        table.ask(f'TODO address = "203.0.113.10": where you log in; {otherwise}')
+
+
 def _host(name: str, here: list[Running], known: Table | None, session: Session) -> Table:
     table = Table(dict(known.values) if known else {}, origin=known.origin if known else "")
     public = next((p for p in map(_public, here) if p), "")
     alias = _log_in(table, next((one.process.login for one in here if one.process.login), ""))
-    if "address" not in table.values:
-        if public:
-            table.values["address"] = public
-            table.ask("TODO address: is this also where you log in?")
-        else:
-            said = f"a script calls it {leaks.shown(visible(alias))}" if alias else "no source says it"
-            table.ask(f'TODO address = "203.0.113.10": where you log in; {said}')
+    ask_address(table, public, f"a script calls it {leaks.shown(visible(alias))}" if alias else "no source says it")
     if public and "public" not in table.values:
         table.values["public"] = public
     runtimes = Counter(one.process.runtime for one in here)
