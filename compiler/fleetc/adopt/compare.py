@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.adopt import documents
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.filling import home_of
+from fleetc.adopt.filling import default_data_dir, home_of
 from fleetc.adopt.flags import boolean, value_of
 from fleetc.adopt.library import Library
 from fleetc.adopt.listeners import (
@@ -194,7 +194,7 @@ def _places(role: str, texts: Mapping[str, str]) -> dict[str, object]:
 def _depending(role: str, texts: Mapping[str, str], chain: bool, home: str) -> dict[str, object]:
     """Settings whose default depends on others."""
     network = texts.get("network") or OFFCHAIN
-    directory = texts.get("dataDir") or f"{home}/.lpData/{network}"
+    directory = texts.get("dataDir") or default_data_dir(home, network)
     known = NETWORKS.get(network)
     found: dict[str, object] = {
         "dataDir": directory,

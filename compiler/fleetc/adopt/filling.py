@@ -173,6 +173,15 @@ def hole_variable(word: Word) -> str:
     return name.upper()
 
 
+IMAGE_HOME = "/root"
+"""The home of the user that containers of the node run as, unless a source says another one."""
+
+
+def default_data_dir(home: str, network: str) -> str:
+    """Where a node without -dataDir keeps its data."""
+    return f"{home}/.lpData/{network}"
+
+
 def home_of(process: Process) -> str:
     """The home of the user that a process runs as; "" where no source says it."""
     if process.home:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from fleetc.adopt import buying, selling
-from fleetc.adopt.filling import Filling, hole_variable, home_of, host_path
+from fleetc.adopt.filling import IMAGE_HOME, Filling, default_data_dir, hole_variable, home_of, host_path
 from fleetc.adopt.flags import boolean
 from fleetc.adopt.listening import cli, helper_http
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret
@@ -83,9 +83,9 @@ def _data_dir(work: Filling) -> None:
         path = host_path(process, running.text(flag))
     else:
         home = home_of(process)
-        path = host_path(process, f"{home}/.lpData/{running.network}") if home else None
+        path = host_path(process, default_data_dir(home, running.network)) if home else None
     if path is None:
-        inside = running.text(flag) or f"/root/.lpData/{running.network}"
+        inside = running.text(flag) or default_data_dir(IMAGE_HOME, running.network)
         if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
             work.drop(flag, "today it is inside the container, and gone with it")
             for other in ("ethKeystorePath", "aiModelsDir"):
@@ -100,7 +100,7 @@ def _data_dir(work: Filling) -> None:
     work.take(flag, "data_dir")
     if path != f"/var/lib/livepeer/{running.name}":
         work.say("data_dir", path)
-    if process.runtime == "docker" and path != (running.text(flag) or f"/root/.lpData/{running.network}"):
+    if process.runtime == "docker" and path != (running.text(flag) or default_data_dir(IMAGE_HOME, running.network)):
         running.reasons["dataDir"] = "a path has the same name inside and outside; this is the one on the host"
         for other in ("ethKeystorePath", "aiModelsDir"):
             running.reasons.setdefault(other, running.reasons["dataDir"])
@@ -143,7 +143,8 @@ def _wallet(work: Filling) -> None:
     account = running.text("ethAcctAddr").lower()
     holes = running.word("ethAcctAddr").holes if account else ()
     keystore = running.text("ethKeystorePath")
-    data_dir = running.text("dataDir") or (f"{home_of(process)}/.lpData/{running.network}" if home_of(process) else "")
+    home = home_of(process)
+    data_dir = running.text("dataDir") or (default_data_dir(home, running.network) if home else "")
     path = None
     if keystore and not running.word("ethKeystorePath").holes:
         path = host_path(process, keystore)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fleetc.adopt.compare import Difference, compare
-from fleetc.adopt.filling import home_of, host_path
+from fleetc.adopt.filling import default_data_dir, home_of, host_path
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import Facts, Observed, observed
 from fleetc.adopt.reading import Running, running
@@ -91,7 +91,7 @@ def _pairs(place: HostBlueprint, there: list[Running]) -> dict[str, tuple[Runnin
 
 def _directory(one: Running) -> str | None:
     """The data directory of a process, by its path on the host."""
-    text = one.text("dataDir") or f"{home_of(one.process)}/.lpData/{one.network}"
+    text = one.text("dataDir") or default_data_dir(home_of(one.process), one.network)
     return host_path(one.process, text)
 
 
