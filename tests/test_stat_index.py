@@ -193,7 +193,7 @@ def test_nothing_changed_is_known_without_reading_a_file(tmp_path: Path) -> None
     assert unchanged(world.target, world.file, digest_of(["one"])) is None
 
 
-def test_file_that_is_younger_than_a_tick_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_that_is_younger_than_a_tick_is_not_remembered(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.compile("one")
     later = time.time_ns() + 10 * TICK_NS
@@ -223,22 +223,24 @@ def test_index_of_somebody_else_counts_as_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("processes")
-def test_command_says_the_same_with_and_without_the_index(tmp_path: Path, cache: Path) -> None:
+def test_command_says_the_same_with_and_without_the_index(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A spec with warnings: they are told each time, and a change of a file is never overlooked."""
-    home = {"XDG_CACHE_HOME": str(cache), "HOME": str(tmp_path)}
+    monkeypatch.setenv("HOME", str(tmp_path))
     file = tmp_path / "fleet" / "fleet.toml"
     file.parent.mkdir()
     text = example_text("two-regions")
     file.write_text(f'{text}\n[silences.idle]\ncode = "rate-missing"\nreason = "there is none"\n')
-    first = fleetc("compile", str(file), **home)
+    first = fleetc("compile", str(file))
     assert first.returncode == 0, first.stderr
     assert "warning[" in first.stderr
     assert len(list(cache.rglob("*.json"))) == 1
-    again, slowly = fleetc("compile", str(file), **home), fleetc("compile", "--no-cache", str(file), **home)
+    again, slowly = fleetc("compile", str(file)), fleetc("compile", "--no-cache", str(file))
     assert again.stderr == slowly.stderr
     assert " 0 files written, 0 removed" in again.stderr
-    assert fleetc("compile", "--check", str(file), **home).stderr.endswith("is up to date\n")
+    assert fleetc("compile", "--check", str(file)).stderr.endswith("is up to date\n")
     flags = next((file.parent / "rendered").rglob("launch.flags"))
     flags.write_text(flags.read_text().replace("1", "2", 1))
     for words in (("compile",), ("compile", "--check"), ("compile", "--no-cache")):
-        assert fleetc(*words, str(file), **home).returncode != 0
+        assert fleetc(*words, str(file)).returncode != 0
