@@ -116,6 +116,17 @@ def test_stack_of_avatars_adopts_into_itself(change: tuple[str, str]) -> None:
     assert difference([Source("fleet.toml", STACK.replace(*change))]) == {}
 
 
+RUNNERS = ROOT / "tests" / "data" / "runners"
+APPS = sorted(path.stem for path in RUNNERS.glob("*.toml") if path.stem not in ("base", "chain"))
+
+
+@pytest.mark.parametrize("chain", [False, True], ids=["off-chain", "on a chain"])
+@pytest.mark.parametrize("name", APPS)
+def test_app_of_a_live_runner_adopts_into_itself(name: str, chain: bool) -> None:
+    files = ["base", *(["chain"] if chain else []), name]
+    assert difference([Source(one, (RUNNERS / f"{one}.toml").read_text()) for one in files]) == {}
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.sampled_from(CHANGES))
 def test_every_changed_fleet_adopts_into_itself(found: tuple[Case, str, Mutation]) -> None:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
-from fleetc.adopt.docker_run import is_published, mount, names_node, published
+from fleetc.adopt.docker_run import gpus_of, is_published, mount, names_node, published
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, holes_in
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
-from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
+from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Published, Word
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -36,6 +37,19 @@ _UNDERSTOOD = {
     "network_mode": "whether the container has a network of its own", "container_name": "name of the node",
     "hostname": "a name that other containers use", "extends": "another service", "user": "who the node runs as",
     "deploy": "whether the container sees GPUs", "gpus": "whether the container sees GPUs",
+}  # fmt: skip
+RUNNER_FIELDS = {
+    "image": "image of the runner", "command": "arguments of the runner", "environment": "variables of the runner",
+    "env_file": "variables of the runner", "volumes": "directories of the runner",
+    "network_mode": "whether the container has a network of its own", "container_name": "name of the runner",
+    "hostname": "a name that other containers use", "extends": "another service", "deploy": "GPUs of the runner",
+    "gpus": "GPUs of the runner", "runtime": "GPUs of the runner", "ipc": "memory segments of the host",
+}  # fmt: skip
+RUNNER_LEFT = {
+    "ports": "containers use the host's network, where its own port counts", "build": "a spec names an image",
+    "healthcheck": "its orchestrator asks it", "depends_on": "its orchestrator waits until it is well",
+    "profiles": "a spec starts what it lists", "entrypoint": "a spec starts an image by its own entrypoint",
+    "shm_size": "a spec has no word for it; host_ipc shares the memory of the host",
 }  # fmt: skip
 _MOST_EXTENDS = 20
 
@@ -119,7 +133,7 @@ class _Compose:
         key = next((k for k, v in self._names() if v is service), None)
         span = key.span(self.source.name) if key is not None else Span(self.source.name, place.start, place.start + 1)
         if not self._is_node(image, words):
-            self.ledger.note(span, name, Fate.DROPPED, "this service is no node")
+            yield self._other(name, span, service, fields)
             return
         for field, node in fields.items():
             why = _UNDERSTOOD.get(field)
@@ -139,6 +153,53 @@ class _Compose:
         )  # fmt: skip
         yield from self._started(base, words, variables)
 
+    def _other(self, name: str, span: Span, service: Node, fields: dict[str, Node]) -> Other:
+        """A service that is no node, with an account of its own, which only counts if it is a live runner."""
+        reader = copy(self)
+        reader.ledger, reader.asked = Ledger(), set(self.asked)
+        for field, node in fields.items():
+            why = RUNNER_FIELDS.get(field)
+            where = (service.key(field) or node).span(self.source.name)
+            reader.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
+                               why or RUNNER_LEFT.get(field, "fleetc decides how containers of runners run"))  # fmt: skip
+        entry, image = reader._words(fields.get("entrypoint")), reader._image(fields)
+        variables, secrets = reader._environment(fields)
+        lost = []
+        if entry:
+            lost.append("the source starts its image by another entrypoint, and a spec by the image's own")
+        if "build" in fields and image is None:
+            lost.append("the source builds its image; push it to a registry, and name it")
+        network = reader._text(fields.get("network_mode"))
+        called = reader._text(fields.get("container_name"))
+        peers = (name, called, reader._text(fields.get("hostname")))
+        return Other(
+            name=called if self.source.text.startswith(OURS) else name, span=span,
+            words=tuple(reader._words(fields.get("command"))), variables=variables, runtime="docker", image=image,
+            network="host" if network == "host" else "bridge", mounts=tuple(reader._mounts(fields.get("volumes"))),
+            published=tuple(reader._ports(fields.get("ports"))), secrets=secrets,
+            peers=tuple(dict.fromkeys(filter(None, peers))), account=reader.ledger,
+            gpus=reader._gpus(fields, variables), host_ipc=reader._text(fields.get("ipc")) == "host", lost=tuple(lost),
+        )  # fmt: skip
+
+    def _gpus(self, fields: dict[str, Node], variables: dict[str, Word]) -> tuple[int, ...] | str:
+        """The GPUs that a service asks for."""
+        lone = fields.get("gpus")
+        if lone is not None and lone.kind == "text":
+            return gpus_of(self._text(lone))
+        devices = lone
+        for key in ("resources", "reservations", "devices") if lone is None else ():
+            above = fields.get("deploy") if key == "resources" else devices
+            devices = above.get(key) if above is not None else None
+        for device in devices.items if devices is not None else []:
+            ids, count = device.get("device_ids"), device.get("count")
+            if ids is not None:
+                return gpus_of(",".join(self._word(one).text for one in ids.texts()), listed=True)
+            return gpus_of(self._text(count)) if count is not None else "all"
+        if self._text(fields.get("runtime")) == "nvidia":
+            visible = variables.get("NVIDIA_VISIBLE_DEVICES")
+            return gpus_of(visible.text, listed=True) if visible is not None else "all"
+        return ()
+
     def _names(self) -> list[tuple[Node, Node]]:
         services = self.root.get("services")
         return services.pairs if services is not None else []
@@ -157,6 +218,8 @@ class _Compose:
                 return
             text = words[at + 1]
             for one in read_shell(self.source.name, text.text, Ledger(), dict(variables)).processes:
+                if isinstance(one, Other):
+                    continue
                 moved = one.at(text.span)
                 yield replace(base, words=moved.words, variables={**variables, **moved.variables})
         else:

@@ -22,7 +22,7 @@ from fleetc.adopt.session import Table
 from fleetc.adopt.shell import read_shell
 from fleetc.adopt.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.systemd import is_unit, read_units
-from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.adopt.words import OURS, Fate, Ledger, Other, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -37,9 +37,14 @@ _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
 
 @dataclass
 class Found:
-    """What all sources together hold: processes, hosts, avatar stacks, and lists of models that no process names."""
+    """What all sources together hold: processes, hosts, avatar stacks, and lists of models that no process names.
+
+    `others` are processes that are no nodes, `runners` lists of live runners.
+    """
 
     processes: list[Process] = field(default_factory=list)
+    others: list[Other] = field(default_factory=list)
+    runners: list[Source] = field(default_factory=list)
     hosts: dict[str, Table] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
@@ -73,13 +78,16 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     found.processes += started
     for source in kinds.get("flags", []):
         folder = posixpath.dirname(source.name)
-        if any(posixpath.dirname(process.span.source) == folder for process in found.processes):
+        if any(posixpath.dirname(process.span.source) == folder for process in found.processes):  # nodes and others
             ledger.note(
                 Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it"
             )
             continue
         found.processes.append(_flags(source))
-    found.processes = [_on_host(process, hosts, library) for process in found.processes]
+    processes = [_on_host(process, hosts, library) for process in found.processes]
+    found.processes = [one for one in processes if not isinstance(one, Other)]
+    found.others = [one for one in processes if isinstance(one, Other)]
+    found.runners = kinds.get("runners", [])
     _alone(kinds, found, library, ledger)
     found.models = kinds.get("models", [])
     return found
@@ -97,8 +105,8 @@ def _flags(source: Source) -> Process:
 
 
 def kind_of(source: Source) -> str:
-    """What a source is: stack, compose, unit, launch, manifest, inventory, flags, models, prices, renditions, json,
-    config, environment or shell.
+    """What a source is: stack, compose, unit, launch, manifest, inventory, flags, models, runners, prices, renditions,
+    json, config, environment or shell.
     """
     text, name = source.text, posixpath.basename(source.name)
     start = text.lstrip()[:1]
@@ -142,6 +150,8 @@ def _kind_of_json(text: str) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         keys = {str(key).lower() for key in value[0]}
         return "models" if "pipeline" in keys else "renditions" if {"width", "bitrate"} & keys else "json"
+    if isinstance(value, dict) and isinstance(value.get("runners"), list):
+        return "runners"
     if isinstance(value, dict):
         return "prices" if {"capabilities_prices", "gateways", "broadcasters"} & set(value) else "json"
     return "json"
@@ -166,9 +176,6 @@ def _with_overrides(sources: Sequence[Source]) -> list[tuple[Source, list[Source
     return [(one, [other for other in overrides if folder(other.name) == folder(one.name)]) for one in plain]
 
 
-_OURS = "# Written by fleetc"
-
-
 def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
     """The host that a source is about: as the user says, or by a folder of the tree that fleetc writes."""
     said = hosts.get(process.span.source, "")
@@ -177,7 +184,7 @@ def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Pr
         said = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1]
     source = library.sources.get(process.span.source)
     process = replace(process, host=said or process.host)
-    if source is None or not source.text.startswith(_OURS):
+    if source is None or not source.text.startswith(OURS):
         return process
     words = tuple(Word(word.text, word.span) for word in process.words)  # what looks like a placeholder is a value
     variables = {name: Word(word.text, word.span) for name, word in process.variables.items()}

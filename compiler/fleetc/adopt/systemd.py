@@ -16,7 +16,7 @@ from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
-from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.toml.document import Source
@@ -38,6 +38,7 @@ class _Unit:
 
     name: str
     source: str
+    ours: bool = False
     settings: dict[str, list[Word]] = field(default_factory=dict)
 
     def last(self, key: str) -> str:
@@ -62,7 +63,7 @@ def read_units(sources: Sequence[Source], library: Library, ledger: Ledger) -> I
                 Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources"
             )
             continue
-        unit = units.setdefault(key, _Unit(posixpath.basename(key).removesuffix(".service"), source.name))
+        unit = units.setdefault(key, _Unit(posixpath.basename(key).removesuffix(".service"), source.name, source.text.startswith(OURS)))
         _read(source, unit, ledger)
     for unit in units.values():
         yield from _processes(unit, library, ledger)
@@ -162,7 +163,7 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         filled = {found[1] or found[2] for found in _VARIABLE.finditer(word.text)}
         own = {name: value for name, value in variables.items() if name not in filled or name.startswith("LP_")}
         if words:
-            yield from _started(replace(base, variables=own), words, variables, library, ledger)
+            yield from _started(replace(base, variables=own), words, variables, library, ledger, unit)
 
 
 def _behind(word: Word) -> Span:
@@ -171,7 +172,7 @@ def _behind(word: Word) -> Span:
 
 
 def _started(
-    base: Process, words: list[Word], variables: dict[str, Word], library: Library, ledger: Ledger
+    base: Process, words: list[Word], variables: dict[str, Word], library: Library, ledger: Ledger, unit: _Unit
 ) -> Iterator[Process]:
     span = Span(base.span.source, words[0].span.start, words[-1].span.end)
     program = words[0].text
@@ -185,12 +186,23 @@ def _started(
     else:  # a shell with a text, or docker run
         text = " ".join(_quoted(word.text) for word in words)
         found = [one.at(span) for one in read_shell(span.source, text, Ledger(), dict(variables)).processes]
+        if not found and program.startswith("/") and name not in ("sh", "bash"):
+            yield _other(replace(base, span=span, words=tuple(words[1:]), program=program), unit)
     for one in found:
         own = one.variables if one.runtime == "docker" else {**base.variables, **one.variables}
         yield replace(
             one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
             directory=base.directory, secrets=base.secrets,
         )  # fmt: skip
+
+
+def _other(base: Process, unit: _Unit) -> Other:
+    """The program of a unit that is no node, with the directories that it may write to."""
+    paths = [item.text.lstrip("-+") for word in unit.settings.get("ReadWritePaths", []) for item in split_words(word, {})]
+    free = unit.ours and unit.last("NoNewPrivileges") != "true"  # with GPUs, a unit of fleetc may gain privileges
+    values = {key: getattr(base, key) for key in Process.__dataclass_fields__}
+    values["mounts"] = tuple(Mount(path, path) for path in paths if path != base.directory)
+    return Other(**values, why="no node: this unit starts another program", gpus="all" if free else ())
 
 
 def _quoted(text: str) -> str:
