@@ -55,7 +55,11 @@ STACKS = [
 ]
 """What is changed in the stacks of that spec."""
 
+RUNNER_FLEET = Case("runners", (("fleet.toml", (ROOT / "tests/data/runner_fleet.toml").read_text(encoding="utf-8")),))
 CHANGES = [(case, name, change) for case in CASES for name, found in case.changes().items() for change in found]
+RUNNER_CHANGES = [
+    one for one in RUNNER_FLEET.changes()["fleet.toml"] if "runners" in one.path or one.path[0] == "hosts"
+]
 
 
 def files_of_hosts(tree: Tree) -> dict[str, bytes]:
@@ -114,6 +118,20 @@ def _twice(node: dict[str, Any]) -> bool:
 def test_stack_of_avatars_adopts_into_itself(change: tuple[str, str]) -> None:
     assert STACK.count(change[0]) >= 1
     assert difference([Source("fleet.toml", STACK.replace(*change))]) == {}
+
+
+def test_fleet_with_runners_of_every_kind_adopts_into_itself() -> None:
+    assert difference([Source(name, text) for name, text in RUNNER_FLEET.texts]) == {}
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
+@given(st.sampled_from(RUNNER_CHANGES))
+def test_every_changed_fleet_of_runners_adopts_into_itself(change: Mutation) -> None:
+    raw = change.apply(RUNNER_FLEET.raw["fleet.toml"])
+    assume(not any(_twice(runner) for runner in raw.get("runners", {}).values() if isinstance(runner, dict)))
+    result = difference([Source("fleet.toml", tomli_w.dumps(raw))])
+    assume(result is not None)
+    assert result == {}
 
 
 RUNNERS = ROOT / "tests" / "data" / "runners"

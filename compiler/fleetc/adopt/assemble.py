@@ -19,8 +19,8 @@ from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url,
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
+from fleetc.adopt.registering import fill_others
 from fleetc.adopt.runner_host import Machines
-from fleetc.adopt.runners import fill_others
 from fleetc.adopt.session import Session, Table, price_text
 from fleetc.adopt.sources import Found
 from fleetc.adopt.stack_files import StackFiles
@@ -227,7 +227,7 @@ def _network(found: list[Running], session: Session) -> str | None:
 
 
 def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> tuple[dict[str, str], str]:
-    """Name nodes and their hosts; the names of hosts by what sources call them come back, and the one of a lone host."""
+    """Name nodes and hosts. The names of hosts by what sources call them come back, and what a lone host is called."""
     lone = next(iter(inventory)) if len(inventory) == 1 else _LONE_HOST
     taken: set[str] = set()
     named: set[str] = set()

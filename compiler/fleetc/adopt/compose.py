@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
+from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
 from fleetc.adopt.docker_run import gpus_of, is_published, mount, names_node, published
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, holes_in
@@ -24,11 +25,6 @@ from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 
-_VARIABLE = re.compile(
-    r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\})*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)"
-)
-_WORD = re.compile(r"(?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])+", re.DOTALL)
-_PIECE = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|\\(.)|([^\"'\\]+)", re.DOTALL)
 _UNDERSTOOD = {
     "image": "image of the node, and its release", "command": "how the node starts",
     "entrypoint": "how the node starts",
@@ -56,11 +52,26 @@ _MOST_EXTENDS = 20
 
 def read_compose(source: Source, library: Library, ledger: Ledger, overrides: Sequence[Source] = ()) -> list[Process]:
     """The node processes of a Compose file; `overrides` are laid over it, as Compose does with its override file."""
-    roots = [_root(one, ledger) for one in (source, *overrides)]
-    if None in roots:
+    roots = [(one, _root(one, ledger)) for one in (source, *overrides)]
+    above = []
+    for one, root in roots[1:]:
+        if root is not None:
+            above.append(_Compose(one, library, ledger, root))
+            ledger.note(Span(one.name, 0, 1), "the file", Fate.UNDERSTOOD, f"laid over {leaks.shown(source.name)}")
+    first = roots[0][1]
+    if first is None or len(above) < len(overrides):
         return []
-    reader = _Compose(source, library, ledger, *[root for root in roots if root is not None])
-    return list(reader.processes())
+    return list(_Compose(source, library, ledger, first, *above).processes())
+
+
+def services_of(source: Source) -> frozenset[str]:
+    """The names of the services of a file; none of one that cannot be read."""
+    try:
+        roots = documents(source.text)
+    except YamlError:
+        return frozenset()
+    services = roots[0].get("services") if roots else None
+    return frozenset(services.fields()) if services is not None else frozenset()
 
 
 def _root(source: Source, ledger: Ledger) -> Node | None:
@@ -85,9 +96,9 @@ def _root(source: Source, ledger: Ledger) -> Node | None:
 
 
 class _Compose:
-    def __init__(self, source: Source, library: Library, ledger: Ledger, root: Node, *overrides: Node) -> None:
+    def __init__(self, source: Source, library: Library, ledger: Ledger, root: Node, *overrides: _Compose) -> None:
         self.source, self.library, self.ledger, self.root = source, library, ledger, root
-        self.overrides = overrides
+        self.overrides = overrides  # readers of the files that are laid over this one
         self.values = self._dot_env()
         self.asked: set[str] = set()
 
@@ -111,8 +122,7 @@ class _Compose:
             if key.text not in ("services", "") and services is not None:
                 self.ledger.note(key.span(self.source.name), key.text[:60], Fate.DROPPED, "no part of a node")
         for other in self.overrides:
-            more = other.get("services")
-            named = {**(more.fields() if more is not None else {}), **named}
+            named = {**other.named(), **named}
         for name, service in named.items():
             if service is not None and service.kind == "map":
                 yield from self._service(name, service)
@@ -122,10 +132,11 @@ class _Compose:
         if fields is None:
             return
         for other in self.overrides:
-            services = other.get("services")
-            over = services.fields().get(name) if services is not None else None
-            if over is not None and over is not service:
-                fields = _merged(fields, {key: value for key, value in over.fields().items() if not value.empty})
+            over = other.named().get(name)
+            above = other._extended(name, over, []) if over is not None and over is not service else {}
+            if above is None:
+                return
+            fields = _merged(fields, above)
         image = self._image(fields)
         entry, command = self._words(fields.get("entrypoint")), self._words(fields.get("command"))
         words = [*entry, *command]
@@ -160,15 +171,17 @@ class _Compose:
         for field, node in fields.items():
             why = RUNNER_FIELDS.get(field)
             where = (service.key(field) or node).span(self.source.name)
-            reader.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
-                               why or RUNNER_LEFT.get(field, "fleetc decides how containers of runners run"))  # fmt: skip
+            left = RUNNER_LEFT.get(field, "fleetc decides how containers of runners run")
+            reader.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED, why or left)
         entry, image = reader._words(fields.get("entrypoint")), reader._image(fields)
         variables, secrets = reader._environment(fields)
         lost = []
         if entry:
             lost.append("the source starts its image by another entrypoint, and a spec by the image's own")
         if "build" in fields and image is None:
-            lost.append("the source builds its image; push it to a registry, and name it")
+            lost.append("push what the source builds to a registry, and name it")
+        if image is None and not lost:
+            lost.append("the source names none")
         network = reader._text(fields.get("network_mode"))
         called = reader._text(fields.get("container_name"))
         peers = (name, called, reader._text(fields.get("hostname")))
@@ -200,6 +213,11 @@ class _Compose:
             return gpus_of(visible.text, listed=True) if visible is not None else "all"
         return ()
 
+    def named(self) -> dict[str, Node]:
+        """The services of this file, by name."""
+        services = self.root.get("services")
+        return services.fields() if services is not None else {}
+
     def _names(self) -> list[tuple[Node, Node]]:
         services = self.root.get("services")
         return services.pairs if services is not None else []
@@ -226,11 +244,10 @@ class _Compose:
             yield replace(base, words=tuple(words))
 
     def _is_node(self, image: Word | None, words: list[Word]) -> bool:
-        if image is not None and names_node(image.text):
-            return True
-        flags = [word.text.lstrip("-").partition("=")[0] for word in words[:3] if word.text.startswith("-")]
+        if image is not None and names_node(image.text) and not self.source.text.startswith(OURS):
+            return True  # a file of fleetc always says what a node is, and a runner may have any image
         starts = any(posixpath.basename(word.text) == "livepeer" for word in words[:2])
-        return starts or (bool(flags) and all(flag in TYPES for flag in flags))
+        return starts or (bool(words) and words[0].text.startswith("-") and all(map(_is_flag, words[:3])))
 
     # ------------------------------------------------------------------------------------------- fields
 
@@ -288,7 +305,7 @@ class _Compose:
         text, holes = self._filled(node.text, node)
         if "$" not in node.text:
             return Word(text, node.span(self.source.name), holes)
-        lone = _VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
+        lone = VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
         name = (lone[1] or lone[4] or "") if lone is not None else ""
         return Word(text, node.span(self.source.name), holes, name)
 
@@ -307,7 +324,7 @@ class _Compose:
                 holes.extend(known.holes)
                 return known.text
             if operator.endswith("-"):
-                return _VARIABLE.sub(variable, other) if "$" in other and len(other) < 500 else other
+                return VARIABLE.sub(variable, other) if "$" in other and len(other) < 500 else other
             if operator.endswith("+"):
                 return ""
             hole = "${" + name + "}"
@@ -320,7 +337,7 @@ class _Compose:
                 )  # fmt: skip
             return hole
 
-        filled = _VARIABLE.sub(variable, text) if "$" in text else text
+        filled = VARIABLE.sub(variable, text) if "$" in text else text
         holes += [hole for hole in holes_in(filled) if hole not in holes]
         return filled, tuple(dict.fromkeys(holes))
 
@@ -335,10 +352,10 @@ class _Compose:
         raw = origin.text[node.start : node.end]
         place = 0
         found = []
-        for match in _spaced_holes(text.text):
+        for match in spaced_holes(text.text):
             piece = match
-            word = _unquoted(piece)
-            at, end, name = _place_of(piece, raw, place)
+            word = unquoted(piece)
+            at, end, name = place_of(piece, raw, place)
             place = end
             span = Span(origin.name, node.start + at, node.start + end) if end > at else text.span
             found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name))
@@ -411,6 +428,14 @@ class _Compose:
                 yield Published("" if address == "0.0.0.0" else address, int(outside), int(inside))  # noqa: S104  # a source says it
 
 
+def _is_flag(word: Word) -> bool:
+    """Whether a word may be a flag of the node, or the value of one."""
+    name, equals, value = word.text.lstrip("-").partition("=")
+    if not word.text.startswith("-"):
+        return True
+    return name in TYPES and not (equals and TYPES[name] == "bool" and value.lower() not in ("true", "false", "1", "0"))
+
+
 def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
     """The fields of a service with others laid over them: lists and maps of these keys add up."""
     merged = {**below, **above}
@@ -421,38 +446,3 @@ def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
             both.pairs = [*below[key].pairs, *above[key].pairs]
             merged[key] = both
     return merged
-
-
-_RAW_WORD = re.compile(r"[^\s\"'>|]\S*")
-
-
-def _place_of(piece: str, raw: str, place: int) -> tuple[int, int, str]:
-    """Where a word stands in the text of a command, and the variable that it comes from; nowhere is an empty place."""
-    at = raw.find(piece, place)
-    following = _RAW_WORD.search(raw, place)
-    if following is not None and "$" in following[0] and (at < 0 or following.start() < at):
-        lone = _VARIABLE.fullmatch(following[0].rpartition("=")[2])
-        return following.start(), following.end(), (lone[1] or lone[4] or "") if lone is not None else ""
-    return (at, at + len(piece), "") if at >= 0 else (place, place, "")
-
-
-_HOLE_WITH_SPACES = re.compile(r"<[A-Za-z][^<>\n]{0,80}>")
-
-
-def _spaced_holes(text: str) -> Iterator[str]:
-    """The words of a command; a placeholder with spaces, such as <YOUR ARB RPC>, is one word."""
-    kept = _HOLE_WITH_SPACES.sub(lambda found: found[0].replace(" ", "\x00"), text)
-    for match in _WORD.finditer(kept):
-        yield match[0].replace("\x00", " ")
-
-
-def _unquoted(text: str) -> str:
-    if not re.search(r"[\"'\\]", text):
-        return text
-
-    def one(found: re.Match[str]) -> str:
-        if found[1] is not None:
-            return re.sub(r"\\([\"\\$`\n])", r"\1", found[1])
-        return next(group for group in (found[2], found[3], found[4]) if group is not None)
-
-    return _PIECE.sub(one, text)

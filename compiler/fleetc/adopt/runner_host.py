@@ -9,13 +9,13 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, urlsplit
 
 from fleetc.adopt.listeners import is_loopback
 from fleetc.adopt.machines import ask_address
 from fleetc.adopt.reading import Running
 from fleetc.adopt.runner_list import Entry, gpu_keys
 from fleetc.adopt.session import Session, Table
+from fleetc.adopt.web import Address, address
 from fleetc.adopt.words import Other, Process
 
 STATE_DIR = "/var/lib/livepeer"
@@ -39,18 +39,18 @@ class Machines:
 
     def server(self, orchestrator: Running, entry: Entry) -> Other | None:
         """The process that serves an entry of an orchestrator's list; None for none, or several."""
-        url = entry.text("runner_url")
-        if not url:
+        url = address(entry.text("runner_url"))
+        if url is None:
             return None
         if orchestrator.process.ours:
             found = [one for one in self.others if one.ours and one.name == f"livepeer-{entry.text('label')}"]
         else:
-            parts = urlsplit(url)
-            host, port = parts.hostname or "", port_in(parts)
             near = [one for one in self.others if same_project(orchestrator.process, one)]
-            found = [one for one in near if host in one.peers and one.network != "host"]
+            found = [one for one in near if url.host in one.peers and one.network != "host"]
             if not found:
-                found = [one for one in self.others if self._is_on(one, orchestrator, host) and listens(one, port)]
+                found = [
+                    one for one in self.others if self._is_on(one, orchestrator, url.host) and listens(one, url.port)
+                ]
         return found[0] if len(found) == 1 and self.fits(found[0]) else None
 
     def _is_on(self, other: Other, orchestrator: Running, host: str) -> bool:
@@ -108,22 +108,23 @@ class Machines:
         found = [posixpath.dirname(m.inside) for m in other.mounts if posixpath.basename(m.inside) == name]
         return STATE_DIR if STATE_DIR in found or not found else found[0]
 
-    def learn_public(self, orchestrator: Running, server: Other, url: str) -> None:
+    def learn_public(self, orchestrator: Running, server: Other, url: Address) -> None:
         """The public name of a host, as an orchestrator elsewhere has it in the list that fleetc wrote."""
         host = self.host_of(server)
-        reached = urlsplit(url).hostname or ""
+        reached = url.host
         values = self.session.hosts[host].values
-        if host != orchestrator.host and reached != values.get("address"):
+        if host != orchestrator.host and reached == values.get("address"):
+            values.pop("public", None)  # the name of a service there is none of the host
+        elif host != orchestrator.host:
             values["public"] = reached
 
-    def port_of(self, other: Other, parts: SplitResult) -> int:
+    def port_of(self, other: Other, url: Address) -> int:
         """The port on which a process itself listens that others reach at an address."""
-        port = port_in(parts)
-        if other.network == "host" or (parts.hostname or "") in other.peers:
-            return port
-        return next((one.inside for one in other.published if one.port == port), port)
+        if other.network == "host" or url.host in other.peers:
+            return url.port
+        return next((one.inside for one in other.published if one.port == url.port), url.port)
 
-    def address(self, orchestrator: Running, other: Other) -> str:
+    def reached(self, orchestrator: Running, other: Other) -> str:
         """Where an orchestrator reaches the host of a process."""
         host = self.host_of(other)
         values = self.session.hosts[host].values
@@ -135,29 +136,27 @@ class Machines:
         near = [one for one in (*nodes, *self.others) if same_project(one, other)]
         return frozenset(peer for one in near for peer in one.peers)
 
-    def learn_gpu(self, entry: Entry, server: Other, ids: object) -> bool:
+    def learn_gpu(self, entry: Entry, server: Other, runner: Table) -> bool:
         """Write down the GPU of a host that a list tells clients of, if it is the only one that its runner gets."""
         told = gpu_keys(entry)
         number = str(told.get("id", ""))
         if not (number.isascii() and number.isdigit() and int(number[:3]) < 64 and told.get("name")):
             return False
-        if ids not in ([int(number)], "all"):
+        if runner.values.get("gpus") not in ([int(number)], "all"):
             return False
+        runner.values["gpus"] = [int(number)]
         table = self.session.hosts[self.host_of(server)]
         known = table.values.setdefault("gpus", [])
         gpu = {"model": told["name"]}
         memory = told.get("vram_mb")
-        if isinstance(memory, int) and memory > 0:
+        if isinstance(memory, int):
             gpu["memory"] = f"{memory // _GIB} GiB" if memory % _GIB == 0 else f"{memory} MiB"
         while len(known) <= int(number):
             known.append(dict(gpu))
+            if len(known) <= int(number):
+                table.ask(f"TODO gpus: no source says what GPU {len(known) - 1} is; it is written as GPU {number}")
         known[int(number)] = gpu
         return True
-
-
-def port_in(parts: SplitResult) -> int:
-    """The port of an address."""
-    return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def same_project(one: Process, other: Process) -> bool:

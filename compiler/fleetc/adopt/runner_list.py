@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from fleetc.adopt.documents import DocumentError, parsed_json
+from fleetc.adopt.web import address
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
+
+FLAG = "liveRunnerConfig"
+"""The flag that names a list."""
 
 TEXTS = ("label", "routing", "runner_url", "health_url", "app", "metadata", "version", "mode")
 COUNTS = ("healthy_status_code", "capacity")
@@ -49,7 +52,7 @@ class Fault(NamedTuple):
 
 @dataclass
 class Entry:
-    """One runner of a list: its keys in lower case, without those at fault; `odd` are keys that the node passes over."""
+    """One runner of a list: its keys in lower case, without those at fault; `odd` are those that it passes over."""
 
     span: Span
     keys: dict[str, Key] = field(default_factory=dict)
@@ -93,7 +96,9 @@ def read_list(name: str, text: str, on_chain: bool) -> RunnerList:
         found.faults += _read(raw, keys, entry, on_chain)
         label = entry.text("label")
         if label and label in labels:
-            found.faults.append(Fault(entry.keys["label"].span, "label", "another entry has the same label", "rename it"))
+            found.faults.append(
+                Fault(entry.keys["label"].span, "label", "another entry has the same label", "rename it")
+            )
         labels.add(label)
     return found
 
@@ -124,9 +129,9 @@ def _read(raw: dict[str, Any], places: dict[str, Span], entry: Entry, on_chain: 
         elif value is not None and value != "":
             entry.keys[key] = Key(value, span)
     for check in (_types, _texts, _addresses, _choices, _price):
-        for key, message, help in check(entry, on_chain):
+        for key, message, advice in check(entry, on_chain):
             place = entry.keys.pop(key).span if key in entry.keys else places.get(key, entry.span)
-            yield Fault(place, key, message, help)
+            yield Fault(place, key, message, advice)
 
 
 _Problems = Iterator[tuple[str, str, str]]
@@ -169,21 +174,13 @@ def _texts(entry: Entry, on_chain: bool) -> _Problems:
 
 
 def _addresses(entry: Entry, on_chain: bool) -> _Problems:
-    if not _is_url(entry.text("runner_url")):
+    if address(entry.text("runner_url")) is None:
         yield "runner_url", "runner_url is no address with http:// or https://", 'write "http://127.0.0.1:8000"'
     health = entry.text("health_url")
     if not health:
         yield "health_url", "a runner needs a health_url", 'write "health_url": "/health"'
-    elif not (health.startswith("/") or _is_url(health)):
+    elif not (health.startswith("/") or address(health)):
         yield "health_url", "health_url is neither a path nor an address", 'write "/health"'
-
-
-def _is_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        return parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        return False
 
 
 def _choices(entry: Entry, on_chain: bool) -> _Problems:
@@ -260,7 +257,7 @@ def meaning(entry: Entry, on_chain: bool) -> dict[str, object]:
         "health_url": entry.health,
         "healthy_status_code": (entry.keys["healthy_status_code"].value if "healthy_status_code" in entry.keys else 0)
         or 200,
-        "mode": MODES[entry.text("mode")],
+        "mode": MODES.get(entry.text("mode"), ""),
         "routing": entry.text("routing").strip(_GO_SPACE) or "runner-id",
         "capacity": (entry.keys["capacity"].value if "capacity" in entry.keys else 0) or 1,
         "proxy": entry.keys["proxy"].value if "proxy" in entry.keys else False,
@@ -274,9 +271,9 @@ def gpu_keys(entry: Entry) -> dict[str, Any]:
     value = entry.keys["gpu"].value if "gpu" in entry.keys else {}
     if not isinstance(value, dict):
         return {"id": str(value)}
-    return {str(key).lower(): item for key, item in value.items() if item}
+    return {str(key).lower(): item for key, item in value.items() if item is not None and item != ""}
 
 
 def gpu_text(entry: Entry) -> str:
     """The same in one text, "" for an entry without one."""
-    return ", ".join(f"{key} {value}" for key, value in sorted(gpu_keys(entry).items()))
+    return ", ".join(f"{key} {value}" for key, value in sorted(gpu_keys(entry).items()) if value != 0)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fleetc.adopt.compose import read_compose
+from fleetc.adopt.compose import read_compose, services_of
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.inventory import is_inventory, read_inventories
@@ -28,6 +28,8 @@ from fleetc.toml.document import Source
 
 _COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
 _OVERRIDE = re.compile(r"compose[^/]*\.override\.ya?ml$")
+_BASE = re.compile(r"(?:docker-)?compose\.ya?ml")
+_ABOVE = re.compile(r"(?:docker-)?compose\.[^/]+\.ya?ml")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
@@ -39,12 +41,11 @@ _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
 class Found:
     """What all sources together hold: processes, hosts, avatar stacks, and lists of models that no process names.
 
-    `others` are processes that are no nodes, `runners` lists of live runners.
+    `others` are processes that are no nodes, of which some may be live runners.
     """
 
     processes: list[Process] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
-    runners: list[Source] = field(default_factory=list)
     hosts: dict[str, Table] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
@@ -87,7 +88,6 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     processes = [_on_host(process, hosts, library) for process in found.processes]
     found.processes = [one for one in processes if not isinstance(one, Other)]
     found.others = [one for one in processes if isinstance(one, Other)]
-    found.runners = kinds.get("runners", [])
     _alone(kinds, found, library, ledger)
     found.models = kinds.get("models", [])
     return found
@@ -167,13 +167,20 @@ def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Wor
 
 
 def _with_overrides(sources: Sequence[Source]) -> list[tuple[Source, list[Source]]]:
-    """Compose files, each with the override file beside it that Compose reads by itself."""
-    overrides = [source for source in sources if _OVERRIDE.search(source.name)]
-    plain = [source for source in sources if source not in overrides]
-    if not plain:
-        return [(source, []) for source in overrides]
-    folder = posixpath.dirname
-    return [(one, [other for other in overrides if folder(other.name) == folder(one.name)]) for one in plain]
+    """Compose files, each with those that are laid over it: the override file that Compose reads by itself, and files
+    such as compose.gpu.yml that say more about a service of the compose.yml beside them, as with several -f.
+    """
+    bases = [source for source in sources if _BASE.fullmatch(posixpath.basename(source.name))]
+    above: dict[str, list[Source]] = {}
+    for source in sources:
+        folder = posixpath.dirname(source.name)
+        base = next((one for one in bases if posixpath.dirname(one.name) == folder and one is not source), None)
+        if base is None or not _ABOVE.fullmatch(posixpath.basename(source.name)):
+            continue
+        if _OVERRIDE.search(source.name) or services_of(source) & services_of(base):
+            above.setdefault(base.name, []).append(source)
+    laid = {source.name for found in above.values() for source in found}
+    return [(source, above.get(source.name, [])) for source in sources if source.name not in laid]
 
 
 def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:

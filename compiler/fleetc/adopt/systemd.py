@@ -63,7 +63,9 @@ def read_units(sources: Sequence[Source], library: Library, ledger: Ledger) -> I
                 Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources"
             )
             continue
-        unit = units.setdefault(key, _Unit(posixpath.basename(key).removesuffix(".service"), source.name, source.text.startswith(OURS)))
+        unit = units.setdefault(
+            key, _Unit(posixpath.basename(key).removesuffix(".service"), source.name, source.text.startswith(OURS))
+        )
         _read(source, unit, ledger)
     for unit in units.values():
         yield from _processes(unit, library, ledger)
@@ -198,7 +200,9 @@ def _started(
 
 def _other(base: Process, unit: _Unit) -> Other:
     """The program of a unit that is no node, with the directories that it may write to."""
-    paths = [item.text.lstrip("-+") for word in unit.settings.get("ReadWritePaths", []) for item in split_words(word, {})]
+    paths = [
+        item.text.lstrip("-+") for word in unit.settings.get("ReadWritePaths", []) for item in split_words(word, {})
+    ]
     free = unit.ours and unit.last("NoNewPrivileges") != "true"  # with GPUs, a unit of fleetc may gain privileges
     values = {key: getattr(base, key) for key in Process.__dataclass_fields__}
     values["mounts"] = tuple(Mount(path, path) for path in paths if path != base.directory)

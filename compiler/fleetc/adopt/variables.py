@@ -62,16 +62,16 @@ def variable(work: Filling, name: str, word: Word) -> None:
     elif word.holes:
         work.ask(f"environment.{name}", "its value is not in the sources")
         work.running.reasons[f"env {name}"] = "its value is not in the sources"
+    elif not word.text:
+        ledger.note(word.span, name, Fate.DROPPED, "it is empty")
+        work.running.reasons[f"env {name}"] = "an empty variable says nothing"
+        return
     elif _names_secret(name) or leaks.find(word.text, name):
         ledger.secrets.append(word.span)
         variable = f"{work.running.name}_{name}".upper().replace("-", "_")
         reference = work.session.secret(word, variable, f"the value of {name}")
         work.table.values.setdefault("secret_environment", {})[name] = reference
         work.running.reasons[f"env {name}"] = "a reference in the spec has the same value"
-    elif not word.text:
-        ledger.note(word.span, name, Fate.DROPPED, "it is empty")
-        work.running.reasons[f"env {name}"] = "an empty variable says nothing"
-        return
     else:
         work.table.values.setdefault("environment", {})[name] = word.text
     ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")

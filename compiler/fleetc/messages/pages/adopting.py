@@ -118,6 +118,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "such a node does not start, so the source may be a part of a command only.",
         "Give the whole command, or say what the node is with --role.",
     ),
+    "adopt-runner-refused": Page(
+        "An entry of a list of live runners has a fault, and the node refuses the whole list.",
+        "it checks the list when it starts, and one fault in one entry stops it. On a chain each entry needs a price "
+        "in USD, by hour, 720p or fixed; off-chain the node does not look at prices.",
+        "Repair the entry as the message says. The spec has what the node takes of it, and a question for the rest.",
+    ),
     "adopt-runtimes-differ": Page(
         "One host runs nodes in containers and without.",
         "fleetc runs all nodes of a host in the same way.",
