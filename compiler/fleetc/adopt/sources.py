@@ -22,6 +22,7 @@ from fleetc.adopt.session import Table
 from fleetc.adopt.shell import read_shell
 from fleetc.adopt.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.systemd import is_unit, read_units
+from fleetc.adopt.unit_instances import is_link
 from fleetc.adopt.words import OURS, Fate, Ledger, Other, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
@@ -67,7 +68,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
     for source in kinds.get("launch", []):
         found.processes += read_launch_file(source.name, source.text)
-    started = list(read_units(kinds.get("unit", []), library, ledger))
+    started = list(read_units(kinds.get("unit", []), library, ledger, kinds.get("shell", [])))
     variables = _shell_variables(kinds.get("environment", []), library)
     for source in kinds.get("shell", []):
         if source.name in library.used:
@@ -116,7 +117,7 @@ def kind_of(source: Source) -> str:
         return "stack"
     if is_inventory(source.name, text):
         return "inventory"
-    if is_unit(text):
+    if is_unit(text) or is_link(source.name):
         return "unit"
     if is_launch_file(text):
         return "launch"

@@ -258,7 +258,7 @@ def _runner_offers(fleet: Fleet) -> Columns:
 
 
 def _worth(fleet: Fleet, runner: Runner) -> tuple[str, str, str | None, str | None, str]:
-    """What a runner costs: as the spec has it, the node's unit, billionths of a USD for one, wei for what is counted."""
+    """What a runner costs: as the spec says it, the node's unit, billionths of a USD for one, wei for a `per`."""
     if runner.price is None:
         return "", "", None, None, ""
     usd = runner_prices.usd(runner.price, fleet.rates)

@@ -75,6 +75,13 @@ ADOPTING_PAGES: dict[str, Page] = {
         "with a single line in its log; all AI endpoints disappear too.",
         "Write http_ingest = true if the gateway should serve them, and protect the port.",
     ),
+    "adopt-instances-unknown": Page(
+        "A template of systemd units, and no source says which instances of it run.",
+        "livepeer@.service is started as livepeer@NAME.service, once for each NAME, and the file itself does not say "
+        "which. Each of them is a node.",
+        "Name the folder multi-user.target.wants among the sources, whose links have the names, or a drop-in of an "
+        "instance, or the script that enables them.",
+    ),
     "adopt-listener-exposed": Page(
         "The administration listener of a node is reachable from other machines.",
         "it moves funds and changes prices, and asks nobody for a password.",
