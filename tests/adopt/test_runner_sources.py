@@ -262,3 +262,24 @@ def test_files_of_different_services_in_one_folder_stay_apart() -> None:
     other = "services:\n  gate:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -gateway -orchAddr a:1\n"
     found = adopt([app("tiles", False)[0], Source("tiles/compose.gate.yml", other)])
     assert {"gateways", "orchestrators", "runners"} <= set(tomllib.loads(found.text))
+
+
+def test_service_that_others_extend_runs_as_these_alone() -> None:
+    """The shared file of the example apps, in the folder above theirs and under the name of one of theirs."""
+    shared = Source("compose.onchain.yml", orchestrator(*CHAIN))
+    above = (
+        "services:\n  orchestrator:\n    extends: {file: ../compose.onchain.yml, service: orchestrator}\n"
+        '  app:\n    environment: ["A=over"]\n'
+    )
+    found = adopt([shared, app("tiles", False)[0], Source("tiles/compose.onchain.yml", above)])
+    spec = tomllib.loads(found.text)
+    assert list(spec["orchestrators"]) == ["apps-orchestrator"]
+    assert spec["fleet"]["network"] == "arbitrum-one-mainnet"
+    assert spec["runners"]["runner-tiles"]["environment"] == {"A": "over"}
+
+
+def test_file_that_extends_a_path_which_is_no_source_is_not_its_own_base() -> None:
+    text = "services:\n  orchestrator:\n    extends: {file: ../compose.yml, service: orchestrator}\n"
+    found = adopt([Source("x/compose.yml", text + "    command: -gateway -orchAddr a:1\n")])
+    codes = {d.code for d in found.diagnostics}
+    assert "adopt-file-missing" in codes and "adopt-source-unreadable" not in codes

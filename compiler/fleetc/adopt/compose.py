@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
+from fleetc.adopt.compose_files import extended_file
 from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
 from fleetc.adopt.docker_run import gpus_of, is_published, mount, names_node, published
 from fleetc.adopt.env_files import environment
@@ -50,8 +51,13 @@ RUNNER_LEFT = {
 _MOST_EXTENDS = 20
 
 
-def read_compose(source: Source, library: Library, ledger: Ledger, overrides: Sequence[Source] = ()) -> list[Process]:
-    """The node processes of a Compose file; `overrides` are laid over it, as Compose does with its override file."""
+def read_compose(
+    source: Source, library: Library, ledger: Ledger, overrides: Sequence[Source] = (),
+    below: Collection[tuple[str, str]] = (),
+) -> list[Process]:  # fmt: skip
+    """The processes of a Compose file; `overrides` are laid over it, as Compose does with its override file. Services
+    in `below`, by source and name, are parts of others.
+    """
     roots = [(one, _root(one, ledger)) for one in (source, *overrides)]
     above = []
     for one, root in roots[1:]:
@@ -61,17 +67,7 @@ def read_compose(source: Source, library: Library, ledger: Ledger, overrides: Se
     first = roots[0][1]
     if first is None or len(above) < len(overrides):
         return []
-    return list(_Compose(source, library, ledger, first, *above).processes())
-
-
-def services_of(source: Source) -> frozenset[str]:
-    """The names of the services of a file; none of one that cannot be read."""
-    try:
-        roots = documents(source.text)
-    except YamlError:
-        return frozenset()
-    services = roots[0].get("services") if roots else None
-    return frozenset(services.fields()) if services is not None else frozenset()
+    return list(_Compose(source, library, ledger, first, *above).processes(below))
 
 
 def _root(source: Source, ledger: Ledger) -> Node | None:
@@ -111,7 +107,7 @@ class _Compose:
         self.library.used.add(source.name)
         return environment(source.name, source.text).variables
 
-    def processes(self) -> Iterator[Process]:
+    def processes(self, below: Collection[tuple[str, str]]) -> Iterator[Process]:
         services = self.root.get("services")
         if services is None:
             lone = self.root if self.root.get("command") or self.root.get("image") else None
@@ -124,7 +120,11 @@ class _Compose:
         for other in self.overrides:
             named = {**other.named(), **named}
         for name, service in named.items():
-            if service is not None and service.kind == "map":
+            if (self.source.name, name) in below:
+                span = service.span(self.source.name)
+                self.ledger.note(Span(span.source, span.start, span.start + 1), name, Fate.UNDERSTOOD,
+                                 "other services extend it")  # fmt: skip
+            elif service is not None and service.kind == "map":
                 yield from self._service(name, service)
 
     def _service(self, name: str, service: Node) -> Iterator[Process]:
@@ -262,7 +262,7 @@ class _Compose:
         wanted = other.text if other is not None else ""
         source, root = self.source, self.root
         if file is not None:
-            found = self.library.find(file.text, self.source.name)
+            found = extended_file(file.text, self.source, self.library)
             if found is None:
                 missing(Word(file.text, file.span(self.source.name)), "the file that this service extends", self.ledger)
                 return fields

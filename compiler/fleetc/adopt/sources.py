@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fleetc.adopt.compose import read_compose, services_of
+from fleetc.adopt.compose import read_compose
+from fleetc.adopt.compose_files import extended, projects
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.inventory import is_inventory, read_inventories
@@ -28,9 +29,6 @@ from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
 _COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
-_OVERRIDE = re.compile(r"compose[^/]*\.override\.ya?ml$")
-_BASE = re.compile(r"(?:docker-)?compose\.ya?ml")
-_ABOVE = re.compile(r"(?:docker-)?compose\.[^/]+\.ya?ml")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
@@ -63,8 +61,9 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
         posixpath.splitext(posixpath.basename(source.name))[0]: source for source in kinds.get("inventory", [])
     }
     found.stacks = read_stacks(kinds.get("stack", []), hosts, hosts_of_tree, ledger)
-    for source, overrides in _with_overrides(kinds.get("compose", [])):
-        found.processes += read_compose(source, library, ledger, overrides)
+    below = extended(kinds.get("compose", []), library)
+    for source, overrides in projects(kinds.get("compose", [])):
+        found.processes += read_compose(source, library, ledger, overrides, below)
     found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
     for source in kinds.get("launch", []):
         found.processes += read_launch_file(source.name, source.text)
@@ -165,23 +164,6 @@ def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Wor
         if posixpath.basename(source.name).endswith(".env"):
             found |= environment(source.name, source.text).variables
     return found
-
-
-def _with_overrides(sources: Sequence[Source]) -> list[tuple[Source, list[Source]]]:
-    """Compose files, each with those that are laid over it: the override file that Compose reads by itself, and files
-    such as compose.gpu.yml that say more about a service of the compose.yml beside them, as with several -f.
-    """
-    bases = [source for source in sources if _BASE.fullmatch(posixpath.basename(source.name))]
-    above: dict[str, list[Source]] = {}
-    for source in sources:
-        folder = posixpath.dirname(source.name)
-        base = next((one for one in bases if posixpath.dirname(one.name) == folder and one is not source), None)
-        if base is None or not _ABOVE.fullmatch(posixpath.basename(source.name)):
-            continue
-        if _OVERRIDE.search(source.name) or services_of(source) & services_of(base):
-            above.setdefault(base.name, []).append(source)
-    laid = {source.name for found in above.values() for source in found}
-    return [(source, above.get(source.name, [])) for source in sources if source.name not in laid]
 
 
 def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
