@@ -283,3 +283,20 @@ def test_file_that_extends_a_path_which_is_no_source_is_not_its_own_base() -> No
     found = adopt([Source("x/compose.yml", text + "    command: -gateway -orchAddr a:1\n")])
     codes = {d.code for d in found.diagnostics}
     assert "adopt-file-missing" in codes and "adopt-source-unreadable" not in codes
+
+
+def test_runner_of_an_orchestrator_elsewhere_is_a_spec_that_asks_for_it() -> None:
+    service = APPS["comfystream"]["services"].replace("127.0.0.1:8935", "orch.example.net:8935")
+    found = adopt([Source("compose.existing.yml", "services:\n" + service)])
+    spec = tomllib.loads(found.text)
+    assert "orchestrators" not in spec
+    assert spec["runners"]["runner"]["port"] == 8991
+    assert spec["hosts"]["host-1"]["runtime"] == "docker"
+    assert "# TODO: write it into runners = [...] of the orchestrator" in found.text
+    checked = check_spec([Source("fleet.toml", answered(found.text))])
+    assert [d.code for d in checked.diagnostics if d.severity is Severity.ERROR] == []
+
+
+def test_service_that_only_knows_an_orchestrator_is_no_runner() -> None:
+    text = "services:\n  web:\n    image: example/web:1\n    command: [--orchestrator=https://orch.example.net:8935]\n"
+    assert {d.code for d in adopt([Source("compose.yml", text)]).diagnostics} == {"adopt-nothing-found"}

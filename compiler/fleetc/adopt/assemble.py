@@ -19,7 +19,7 @@ from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url,
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
-from fleetc.adopt.registering import fill_others
+from fleetc.adopt.registering import fill_others, registers_elsewhere
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import Session, Table, price_text
 from fleetc.adopt.sources import Found
@@ -64,7 +64,7 @@ def assemble(
     ]
     if len(found) < len(processes):
         return None
-    if not found and not sources.stacks:
+    if not found and not sources.stacks and not any(map(registers_elsewhere, sources.others)):
         return _only_models(sources, session, fleet_name)
     network = _network(found, session)
     if network is None:

@@ -40,6 +40,10 @@ def fill_others(session: Session, facts: Facts, orchestrators: dict[str, Table])
         Started(session, facts, other, name, table).fill()
         _by_itself(other, table, facts.on_chain)
         table.values = in_order(table.values)
+        if not whom and not other.ours:
+            table.ask(
+                "TODO: write it into runners = [...] of the orchestrator that it registers with; no source has it"
+            )
         for one in whom:
             values = orchestrators[one].values
             values.setdefault("runners", []).append(name)
@@ -93,7 +97,24 @@ def _registers_with(other: Other, registries: dict[str, Running]) -> list[str] |
         secret = one.text("orchSecret")
         if any(_is_of(parts, one, same_project(one.process, other)) for parts in urls) and secret and secret in said:
             return [name]
-    return None
+    return [] if registers_elsewhere(other) else None
+
+
+_CALLED = frozenset({"orchestrator", "orchestrator-url", "orch", "orch-url", "livepeer-orch-url"})
+
+
+def registers_elsewhere(other: Other) -> bool:
+    """Whether the arguments or variables of a process have an orchestrator's address and a secret for it."""
+    said = _said(other)
+    names = [name for name, text in said.items() if "secret" in name and text]
+    return bool(names) and any(address(text) is not None for name, text in said.items() if name in _CALLED)
+
+
+def _said(other: Other) -> dict[str, str]:
+    """What arguments and variables say, by name in lower case; of both, the variable."""
+    said = {found.name.replace("_", "-").lower(): found.value.text for found in arguments(other.words) if found.name}
+    named = {name.replace("_", "-").lower(): word.text for name, word in other.variables.items() if not word.holes}
+    return said | named
 
 
 def _is_of(url: Address, one: Running, beside: bool) -> bool:
@@ -108,8 +129,7 @@ def _is_of(url: Address, one: Running, beside: bool) -> bool:
 
 def _by_itself(other: Other, table: Table, on_chain: bool) -> None:
     """What a runner tells its orchestrator itself: a spec repeats it, as far as its arguments say it."""
-    said = {found.name.replace("_", "-").lower(): found.value.text for found in arguments(other.words) if found.name}
-    said |= {name.replace("_", "-").lower(): word.text for name, word in other.variables.items() if not word.holes}
+    said = _said(other)
     app = next((said[key] for key in ("app", "app-id", "capability-name") if said.get(key)), "")
     if app and app == app.strip():
         table.values["app"] = app
