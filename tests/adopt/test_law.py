@@ -124,6 +124,30 @@ def test_fleet_with_runners_of_every_kind_adopts_into_itself() -> None:
     assert difference([Source(name, text) for name, text in RUNNER_FLEET.texts]) == {}
 
 
+GPUS = {
+    "a runner that is not listed has more": (
+        'host = "farm"\nimage = "registry.example.net/echo:1.0"',
+        'host = "box"\ngpus = [0, 1]\nimage = "registry.example.net/echo:1.0"',
+    ),
+    "a unit has the second": (
+        'gpus = [{ model = "A100", memory = "80 GiB" }]\n',
+        'gpus = [{ model = "T4" }, { model = "A100", memory = "80 GiB" }]\n',
+    ),
+    "a unit has all of several": ("gpus = [0]\n", 'gpus = "all"\n'),
+    "orchestrators reach it at its address": ('public = "farm.example.net"\n', ""),
+}
+
+
+@pytest.mark.parametrize("case", GPUS)
+def test_hosts_of_runners_are_read_back(case: str) -> None:
+    text = RUNNER_FLEET.texts[0][1]
+    assert text.count(GPUS[case][0]) == 1
+    text = text.replace(*GPUS[case])
+    if case.startswith("a unit has all"):
+        text = text.replace('[{ model = "A100", memory = "80 GiB" }]', '[{ model = "A100" }, { model = "A100" }]')
+    assert difference([Source("fleet.toml", text)]) == {}
+
+
 @settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.sampled_from(RUNNER_CHANGES))
 def test_every_changed_fleet_of_runners_adopts_into_itself(change: Mutation) -> None:

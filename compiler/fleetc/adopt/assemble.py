@@ -20,7 +20,7 @@ from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
-from fleetc.adopt.runner_host import Machines
+from fleetc.adopt.runner_host import Machines, complete_gpus
 from fleetc.adopt.session import Session, Table, price_text
 from fleetc.adopt.sources import Found
 from fleetc.adopt.stack_files import StackFiles
@@ -91,6 +91,7 @@ def assemble(
     _model_prices(tables, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
+    complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
     for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.runners, session.ladders):
         for table in kind.values():
             _without_hidden(table)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc.adopt.listeners import is_loopback
@@ -151,12 +151,30 @@ class Machines:
         memory = told.get("vram_mb")
         if isinstance(memory, int):
             gpu["memory"] = f"{memory // _GIB} GiB" if memory % _GIB == 0 else f"{memory} MiB"
-        while len(known) <= int(number):
-            known.append(dict(gpu))
-            if len(known) <= int(number):
-                table.ask(f"TODO gpus: no source says what GPU {len(known) - 1} is; it is written as GPU {number}")
-        known[int(number)] = gpu
+        _reach(table, int(number) - 1, gpu)
+        known[int(number) : int(number) + 1] = [gpu]
         return True
+
+
+def _reach(table: Table, number: int, gpu: Mapping[str, str]) -> None:
+    """List GPUs of a host up to a number; those that no source describes are written like another one."""
+    known = table.values["gpus"]
+    while len(known) <= number:
+        table.ask(f"TODO gpus: no source says what GPU {len(known)} is; it is written like another one of its host")
+        known.append(dict(gpu))
+
+
+def complete_gpus(hosts: Mapping[str, Table], tables: Iterable[Table]) -> None:
+    """List each GPU that anything on a host uses, where lists of live runners describe some of them."""
+    for table in tables:
+        values = table.values
+        host = hosts.get(str(values.get("host")))
+        if host is None or "gpus" not in host.values:
+            continue
+        slots = values["slots"] if isinstance(values.get("slots"), list) else []
+        listed = values["gpus"] if isinstance(values.get("gpus"), list) else []
+        used = [values.get("gpu"), *listed, *(slot.get("gpu") for slot in slots if isinstance(slot, Mapping))]
+        _reach(host, max((one + 1 for one in used if type(one) is int), default=0) - 1, host.values["gpus"][-1])
 
 
 def same_project(one: Process, other: Process) -> bool:
