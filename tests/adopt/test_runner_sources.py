@@ -207,6 +207,7 @@ def test_container_of_a_script_is_the_runner_at_its_published_port() -> None:
     listed_ = Source("runners.json", json.dumps({"runners": [ENTRY]}))
     found = adopt([Source("start.sh", script), listed_])
     assert tomllib.loads(found.text)["runners"]["llm"]["url"] == "http://127.0.0.1:8000/v1"  # its host runs none
+    assert "adopt-runtimes-differ" in {d.code for d in found.diagnostics}
     contained = script.replace("livepeer -orch", "docker run --network host livepeer/go-livepeer:v0.9.1 -orch")
     found = adopt([Source("start.sh", contained), listed_])
     table = tomllib.loads(found.text)["runners"]["llm"]

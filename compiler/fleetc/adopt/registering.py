@@ -31,7 +31,7 @@ def fill_others(session: Session, facts: Facts, orchestrators: dict[str, Table])
     }
     for other in machines.others:
         whom = _registers_with(other, registries)
-        if id(other) in session.runner_of or whom is None or not machines.fits(other):
+        if id(other) in session.runner_of or whom is None or not machines.takes(other):
             continue
         taken = {*session.runners, *facts.processes}
         name = session.name_for(called(other), "runner", taken)
@@ -61,7 +61,8 @@ def _left_out(session: Session, machines: Machines) -> None:
         shown = other.name or leaks.shown(other.program)
         user = next((one for one in runners if other.peers and same_project(one, other) and _calls(one, other)), None)
         if user is None:
-            session.ledger.note(other.span, shown, Fate.DROPPED, other.why)
+            why = "its host runs nodes in another way" if id(other) in machines.unfit else other.why
+            session.ledger.note(other.span, shown, Fate.DROPPED, why)
             continue
         why = f"{leaks.shown(user.name)} calls it, and a spec starts runners and nothing beside them"
         session.ledger.note(other.span, shown, Fate.DROPPED, why, "adopt-cannot-say")

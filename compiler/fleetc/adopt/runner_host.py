@@ -23,6 +23,8 @@ STATE_DIR = "/var/lib/livepeer"
 
 _HOST_OF_A_CONTAINER = ("host.docker.internal", "gateway.docker.internal")
 _GIB = 1024
+_RUNTIMES = {"docker": "without containers", "systemd": "in containers"}
+"""How a host runs nodes that does not run a process as this runtime does."""
 
 
 @dataclass
@@ -36,6 +38,7 @@ class Machines:
     inventory: Mapping[str, Table]
     lone: str
     placed: dict[int, str] = field(default_factory=dict)
+    unfit: set[int] = field(default_factory=set)
 
     def server(self, orchestrator: Running, entry: Entry) -> Other | None:
         """The process that serves an entry of an orchestrator's list; None for none, or several."""
@@ -51,7 +54,7 @@ class Machines:
                 found = [
                     one for one in self.others if self._is_on(one, orchestrator, url.host) and listens(one, url.port)
                 ]
-        return found[0] if len(found) == 1 and self.fits(found[0]) else None
+        return found[0] if len(found) == 1 else None
 
     def _is_on(self, other: Other, orchestrator: Running, host: str) -> bool:
         """Whether a host name, as an orchestrator uses it, means the host of a process."""
@@ -66,6 +69,18 @@ class Machines:
         kinds = {one.process.runtime for one in self.nodes if one.host == self.names.get(self._raw(other))}
         kinds |= {one.runtime for one in self.others if id(one) in self.placed and self._raw(one) == self._raw(other)}
         return kinds <= {other.runtime}
+
+    def takes(self, other: Other) -> bool:
+        """Whether its host can run a process that is a runner; people are told where it cannot."""
+        if not self.fits(other):
+            self.unfit.add(id(other))
+            self.session.ledger.warn(
+                "adopt-runtimes-differ", other.span,
+                f"this is a live runner, and its host runs nodes {_RUNTIMES[other.runtime]}; fleetc runs all of a "
+                "host alike, so it does not start the runner",
+                "start it as today, or give it a host of its own, with NAME=FILE",
+            )  # fmt: skip
+        return id(other) not in self.unfit
 
     def _raw(self, other: Process) -> str:
         if not other.host and len(self.names) == 1:

@@ -86,6 +86,8 @@ class _Listed:
         """Fill the table of the runner, or find it; its name comes back."""
         session, entry, ours = self.work.session, self.entry, self.work.process.ours
         beside = self.machines.server(self.work.running, entry)
+        if beside is not None and not self.machines.takes(beside):
+            beside = None  # it stays as it is, and so does its address
         label = entry.text("label")
         server = beside if beside is None or session.runner_of.get(id(beside), label) == label else None
         url = address(entry.text("runner_url"))
@@ -98,8 +100,10 @@ class _Listed:
         }
         key = (label,) if ours else tuple(map(str, said.values()))
         if key in session.runner_names:
-            self.work.running.runners[label] = session.runner_names[key]
-            return session.runner_names[key]
+            name = self.work.running.runners[label] = session.runner_names[key]
+            for known in entry.keys:
+                self._took(known, f"runners.{name}, which another list has too")
+            return name
         name = session.name_for(
             label or entry.text("app").rpartition("/")[2], "runner", {*session.runners, *self.work.facts.processes}
         )
