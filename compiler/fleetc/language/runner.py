@@ -24,6 +24,7 @@ from fleetc.language.fields import (
     RunnerPrice,
     Text,
     VariableName,
+    WholeSeconds,
     refuse,
 )
 from fleetc.language.node import GpuIds
@@ -36,7 +37,7 @@ MOST_METADATA = 1024
 _URL_PATH = re.compile(r"/[A-Za-z0-9._~!$&'()*+,;=:@%/-]{0,500}")
 _OF_A_PROCESS = (
     *("arguments", "directories", "environment", "secret_environment", "gpus", "memory", "encode_sessions"),
-    *("host_ipc", "path", "port", "image", "program"),
+    *("host_ipc", "path", "port", "image", "program", "ready_within"),
 )
 """Fields of a runner that fleetc starts."""
 
@@ -130,6 +131,12 @@ class Runner(Base):
     )
     health_status: Integer | None = Field(
         None, ge=100, le=599, description="The one status that means well; 200 by default.", examples=[204]
+    )
+    ready_within: WholeSeconds | None = Field(
+        None,
+        description="How long it takes at most until it is well after it is started, such as the load of a model; "
+        "reviews say it, and rollout.deadline has to allow it.",
+        examples=["10m"],
     )
     register_by: Literal["orchestrator", "runner"] = Field(
         "orchestrator",
