@@ -16,7 +16,7 @@ DATA: dict[str, Any] = tomllib.loads(
 FAULTS: list[dict[str, Any]] = DATA["faults"]
 NAMES = {"echo": "runners.echo", "orch": "orchestrators.orch", "signer": "remote_signers.signer"}
 TOKEN = "hf_"
-"""What a token of Hugging Face begins with; letters follow, which are put together here so that no scanner finds one."""
+"""What a token of Hugging Face begins with. Its letters are put together here, so that no scanner finds one."""
 
 
 def spec(fault: dict[str, Any]) -> str:
