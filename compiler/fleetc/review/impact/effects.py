@@ -31,7 +31,7 @@ from fleetc.review.impact.facts import (
 from fleetc.review.impact.meanings import flag_of, meaning, opens, which_way
 from fleetc.review.impact.money import UNBOUNDED, trade
 from fleetc.review.impact.restarts import Moved, renamed
-from fleetc.review.impact.runners import is_of_list, loading, may_drop, selling
+from fleetc.review.impact.runners import loading, selling, taken_live
 from fleetc.review.impact.streams import streams
 from fleetc.review.items.deltas import Delta
 from fleetc.review.items.edits import shown
@@ -282,7 +282,8 @@ class Impact:
             yield Effect("restart", self._restart(ended), Decimal(len(ended)))
         live = list(dict.fromkeys(target for delta in group for target in self._processes(delta, self._live_on)))
         if live:
-            yield Effect("live", self._live(group, live), Decimal(len(live)))
+            items = [item for delta in group for item in _items(delta)]
+            yield Effect("live", taken_live(self.old, items, self._those(live), len(live)), Decimal(len(live)))
         loads: dict[str, tuple[str, ...]] = {}
         for target in targets:
             models = warm_models(self.new, target.node)
@@ -297,14 +298,6 @@ class Impact:
         text = loading(self.new, begun)
         if text:
             yield Effect("cold-start", text, Decimal(len(begun)))
-
-    def _live(self, group: Sequence[Delta], targets: Sequence[NodeRef]) -> str:
-        """How processes take a change over. Of a list of live runners, sessions may drop all the same."""
-        items = [item for delta in group for item in _items(delta)]
-        if any(is_of_list(item) for item in items):
-            s = "s" if len(targets) > 1 else ""
-            return f"no restart: sent to the running node{s} {self._those(targets)}{may_drop(self.old, items)}"
-        return f"live, no session drops: {self._those(targets)} take{'s' if len(targets) == 1 else ''} it over at once"
 
     def _processes(self, delta: Delta, by_host: Mapping[str, Sequence[NodeRef]]) -> Iterator[NodeRef]:
         """Those of some processes that this delta concerns."""

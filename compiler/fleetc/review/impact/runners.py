@@ -6,7 +6,7 @@ exact. How often requests come, no spec knows, so only what is sold by time has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -186,7 +186,14 @@ def loading(fleet: Fleet | None, names: Iterable[str]) -> str:
     return f"a cold start: {'; '.join(told)}"
 
 
-def may_drop(old: Fleet | None, items: Iterable[Item]) -> str:
+def taken_live(old: Fleet | None, items: Sequence[Item], names: str, count: int) -> str:
+    """How some processes take a change over while they run. Of a list of live runners, sessions may drop all the same."""
+    if any(item.kind == "sale" or item.what.startswith(RUNNERS_FILE) for item in items):
+        return f"no restart: sent to the running node{'s' * (count > 1)} {names}{_may_drop(old, items)}"
+    return f"live, no session drops: {names} take{'s' * (count == 1)} it over at once"
+
+
+def _may_drop(old: Fleet | None, items: Iterable[Item]) -> str:
     """What drops if runners are not well where the orchestrator asks them from now on, as the end of a sentence."""
     capacities = {one.name: one.runner.capacity or 1 for one in offers(old)} if old is not None else {}
     told: dict[str, int] = {}
@@ -200,8 +207,3 @@ def may_drop(old: Fleet | None, items: Iterable[Item]) -> str:
     count = sum(told.values())
     drop = f"up to {count} session{'s' * (count != 1)} of {' and '.join(told)} drop{'s' * (count == 1)}"
     return f"; {drop} if the first check of its health there fails"
-
-
-def is_of_list(item: Item) -> bool:
-    """Whether an item is about an entry of an orchestrator's list of live runners."""
-    return item.kind == "sale" or item.what.startswith(RUNNERS_FILE)
