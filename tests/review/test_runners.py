@@ -37,7 +37,7 @@ SENT = "no restart: sent to the running node orch"
 
 
 def test_an_added_runner_says_what_it_earns_takes_and_opens() -> None:
-    flux = runner("flux", host='"box"', port="8990", gpus="[1]", memory='"12 GiB"', ready_within='"8m"')
+    flux = runner("flux", host='"box"', port="8990", gpus="[1]", memory='"12 GiB"', ready_within='"2m"')
     found = review(fleet(), fleet(flux, listed='["echo", "flux"]'))
     assert told(found) == {
         "price": {("flux asks 0.1 USD / hour, which earns at most 0.1 USD an hour with 1 session", Decimal(100))},
@@ -52,7 +52,7 @@ def test_an_added_runner_says_what_it_earns_takes_and_opens() -> None:
                 Decimal(1),
             )
         },
-        "cold-start": {("a cold start: flux serves nothing for up to 8m0s", Decimal(1))},
+        "cold-start": {("a cold start: flux serves nothing for up to 2m0s", Decimal(1))},
         "live": {(SENT, Decimal(1))},
     }
     assert found.restarts == ()

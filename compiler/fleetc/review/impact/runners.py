@@ -187,7 +187,7 @@ def loading(fleet: Fleet | None, names: Iterable[str]) -> str:
 
 
 def taken_live(old: Fleet | None, items: Sequence[Item], names: str, count: int) -> str:
-    """How some processes take a change over while they run. Of a list of live runners, sessions may drop all the same."""
+    """How processes take a change over while they run. Of a list of live runners, sessions may drop all the same."""
     if any(item.kind == "sale" or item.what.startswith(RUNNERS_FILE) for item in items):
         return f"no restart: sent to the running node{'s' * (count > 1)} {names}{_may_drop(old, items)}"
     return f"live, no session drops: {names} take{'s' * (count == 1)} it over at once"
