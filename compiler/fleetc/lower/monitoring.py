@@ -31,6 +31,7 @@ from fleetc.language.signing import talks_to_chain
 from fleetc.lower.monitoring_project import lower_project
 from fleetc.lower.scope import Scope, reward_caller
 from fleetc.lower.watching import alert_rows, alerts, panel_rows, panels
+from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, default, derived, given
 
 DEFAULT_INTERVAL = 30
@@ -206,7 +207,7 @@ def _unwatched_runners(fleet: Fleet) -> Iterator[Unwatched]:
     """Live runners that no exporter asks for their health beside an orchestrator that offers them."""
     for offer in offers(fleet):
         host, seller = offer.orchestrator.settings.host, offer.orchestrator.name
-        path = ("hosts", host)
+        path: Path = ("hosts", host)
         why = ""
         if offer.runner.health is None:
             why, path = "it registers itself and nobody states where it says that it is well", offer.of_runner
