@@ -214,3 +214,19 @@ class Runner(Base):
         elif self.health is None:
             raise refuse("the orchestrator needs to ask the runner whether it is well", 'write health = "/health"')
         return self
+
+
+class Capability(Base):
+    """A container that somebody registers with an orchestrator (BYOC). The node is about to remove these."""
+
+    url: HttpUrl = Field(
+        description="Where the container is, as the orchestrator reaches it.", examples=["http://127.0.0.1:9000"]
+    )
+    capacity: Integer = Field(1, ge=1, le=1_000_000, description="How many requests it takes at once.")
+    price: RunnerPrice = Field(description="What an hour or a minute of computing costs.")
+
+    @model_validator(mode="after")
+    def _is_sold_by_time(self) -> Capability:
+        if self.price.sold_by.node != "hour":
+            raise refuse("the node sells capabilities by the second of computing", 'write it like "0.36 USD / hour"')
+        return self

@@ -310,8 +310,8 @@ def live_sessions(fleet: Fleet | None, name: str) -> int | None:
 
 
 def _strangers(settings: object) -> bool:
-    """Whether an orchestrator may have live runners that the spec does not name."""
-    return bool(getattr(settings, "live_runners", None) or getattr(settings, "live_runner_config", None))
+    """Whether an orchestrator may have sessions of which the spec knows no number."""
+    return any(getattr(settings, field, None) for field in ("live_runners", "live_runner_config", "capabilities"))
 
 
 def placed_runner(fleet: Fleet | None, name: str) -> PlacedRunner | None:
