@@ -51,11 +51,13 @@ class Task(NamedTuple):
 def tasks_of(blueprint: Blueprint) -> tuple[Task, ...]:
     """All tasks, by who does them and then by host."""
     found: dict[tuple[str, str, str, str], Task] = {}
+    nodes: dict[tuple[str, str, str, str], dict[str, None]] = {}
     for task in _all(blueprint):
-        known = found.setdefault((task.who, task.host, task.words, task.subject), task)
-        nodes = tuple(dict.fromkeys((*known.nodes, *task.nodes)))
-        found[task.who, task.host, task.words, task.subject] = known._replace(nodes=nodes)
-    return tuple(sorted(found.values(), key=lambda task: (PEOPLE.index(task.who), task.host)))
+        key = (task.who, task.host, task.words, task.subject)
+        found.setdefault(key, task)
+        nodes.setdefault(key, {}).update(dict.fromkeys(task.nodes))
+    tasks = (task._replace(nodes=tuple(nodes[key])) for key, task in found.items())
+    return tuple(sorted(tasks, key=lambda task: (PEOPLE.index(task.who), task.host)))
 
 
 def _all(blueprint: Blueprint) -> Iterator[Task]:
