@@ -77,6 +77,15 @@ def runner_url(fleet: Fleet, offer: Offer) -> Chosen[str]:
     return Chosen(f"http://{reached}{runner.path or ''}", derived("where its host is reached", *places))
 
 
+def health_url(fleet: Fleet, offer: Offer) -> Chosen[str]:
+    """Where an orchestrator asks a runner whether it is well: its path is added to the whole URL of the runner."""
+    health, path = offer.runner.health, (*offer.of_runner, "health")
+    if isinstance(health, Url):
+        return Chosen(str(health), given(*path))
+    base = runner_url(fleet, offer)
+    return Chosen(f"{base.value.rstrip('/')}{health}", derived("its path, at its address", path, *base.origin.paths))
+
+
 def server_of(fleet: Fleet, offer: Offer) -> tuple[str, str, int]:
     """The server behind an offer: host, address and port, the same for all offers of one process."""
     runner = offer.runner

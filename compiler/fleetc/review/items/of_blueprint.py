@@ -319,12 +319,15 @@ def _silenced(place: ItemPlace, _plan: Blueprint, found: Any) -> Iterator[Item]:
 def _market(place: ItemPlace, blueprint: Blueprint, market: Any) -> Iterator[Item]:
     yield from _fields(MARKET, place, market)
     hosts = {service.name: host.name for host in blueprint.hosts for service in host.services}
+    tables = {service.name: service.table for host in blueprint.hosts for service in host.services}
     for sale in market.runners:
         if sale.orchestrator in hosts:
             yield _sale(ItemPlace(("node", sale.orchestrator), hosts[sale.orchestrator], sale.orchestrator, ()), sale)
     for row in market.funds:
         if row.node in hosts:
-            yield from _fields(FUNDS, ItemPlace(("node", row.node), hosts[row.node], row.node, ()), row)
+            yield from _fields(
+                FUNDS, ItemPlace(("node", row.node), hosts[row.node], row.node, (tables[row.node], row.node)), row
+            )
 
 
 def _sale(place: ItemPlace, sale: RunnerRow) -> Item:
@@ -352,7 +355,8 @@ def _of_funds(name: str) -> _Take:
 
     def take(place: ItemPlace, row: Any, value: str) -> Iterator[Item]:
         if value:
-            path = ("gateways", row.node, "expected_load") if name == "expected load" else ("wallets", row.wallet, name)
+            of_node = "expected_load" if place.path[:1] == ("gateways",) else "runner_load"
+            path = (*place.path, of_node) if name == "expected load" else ("wallets", row.wallet, name)
             yield place.item("funds", name, value, given(*path))
 
     return take
