@@ -141,6 +141,11 @@ def _secrets(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
         yield place.item("secret", secret.name, f"{secret.kind} {secret.reference}", secret.origin)
 
 
+def _kept(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
+    for kept in found:
+        yield place.item("service", kept.what, kept.value, kept.origin)
+
+
 def _files(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     for file in found:
         key = (*place.key, "file", file.name)
@@ -228,6 +233,7 @@ SERVICE: dict[str, _Take] = {
     "data_dir": _of_service("data directory", "data_dir", "host"),
     "arguments": _arguments,
     "variables": _variables,
+    "kept": _kept,
     "secrets": _secrets,
     "files": _files,
     "mounts": _mounts,
