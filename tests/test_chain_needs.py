@@ -151,7 +151,6 @@ def test_live_runner_needs_the_feed_because_the_node_has_its_price_in_dollars_al
         assert dict(need.facts)["currencies"] == "USD"
 
 
-
 def test_registration_is_asked_of_the_account_that_counts() -> None:
     (need,) = needs(SPEC)["registration"]
     assert (need.subject, need.nodes, need.words) == ("0x" + "2" * 40, ("orch",), "")

@@ -329,3 +329,13 @@ def test_gateway_without_a_key_has_none_in_its_tree() -> None:
     assert len(own) >= 3
     lines = [line for text in own.values() for line in text.splitlines() if not line.startswith("#")]
     assert not [line for line in lines if "keystore" in line.lower() or "ethPassword" in line or "0x1111" in line]
+
+
+# A cap for live runners
+
+
+@pytest.mark.parametrize("price", ["0.10 USD / hour", "0.10 USD / 720p hour", "0.0001 ETH / request"])
+def test_price_of_a_runner_as_a_cap_is_told_what_to_write(price: str) -> None:
+    found = refused(onchain(signer(max_price=f'"{price}"')))
+    assert "this is the price of a live runner" in found
+    assert "--explain-prices" in found and "as wei / pixel" in found

@@ -22,7 +22,8 @@ FILE = "node.env"
 def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Draft]:
     """One file per service of the host, even without variables: the unit and the Compose project refer to it."""
     for service in host.services:
-        origins = [one.origin for one in (*service.kept, *service.secrets, *service.variables)]
+        origins = [*(s.origin for s in service.secrets), *(v.origin for v in service.variables)]
+        origins += [kept.origin for kept in service.kept]
         yield service_file(host, service, FILE, Lines(partial(_lines, host, service)), origins)
 
 

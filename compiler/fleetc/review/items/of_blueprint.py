@@ -338,8 +338,10 @@ def _sale(place: ItemPlace, sale: RunnerRow) -> Item:
     parts = (sale.comes_to, sale.in_advance and f"{sale.in_advance} in advance", sale.outcome)
     earns = sale.earns and f"at most {sale.earns} an hour"
     what = f"runner {sale.runner}" + (f" through {sale.signer}" if sale.signer else "")
-    value = ", ".join(filter(None, (f"asks {sale.asks}", *parts, earns)))
-    return place.item("sale", what, value, given("runners", sale.runner, "price"))
+    value = ", ".join(filter(None, (f"asks {sale.asks} for {sale.app}", *parts, earns)))
+    table: Path = ("runners", sale.runner)
+    origin = derived("what is sold, and for how much", (*table, "price"), (*table, "app"))
+    return place.item("sale", what, value, origin)
 
 
 def _rates(place: ItemPlace, _market: Any, rates: Any) -> Iterator[Item]:

@@ -12,6 +12,10 @@ Example:
     host = "safe"
     http = "0.0.0.0:8935"
 
+    [gateways.live]
+    host = "edge"
+    remote_signer = { signer = "signer", headers = { host_file = "/etc/livepeer/signer-headers" } }
+
 Instead:
 
     [hosts.safe]
@@ -20,6 +24,10 @@ Instead:
     [remote_signers.signer]
     host = "safe"
     http = "10.20.0.1:8935"
+
+    [gateways.live]
+    host = "edge"
+    remote_signer = { signer = "signer", headers = { host_file = "/etc/livepeer/signer-headers" } }
 """
 
 from __future__ import annotations
