@@ -188,7 +188,7 @@ def test_plan_of_a_node_that_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("process", "words"),
     [
-        ({"unit": {"name": "livepeer-orch.service"}}, "no record says from which files and secrets"),
+        ({"unit": {"name": "livepeer-orch.service"}, "user": "root"}, "but the process is not as the spec wants it"),
         ({"unit": None}, "it is in no unit of its own"),
         ({"unit": None, "container": CONTAINER}, "Docker cannot take the container lp over"),
         ({"user": "root"}, "its user is root, and will be lp"),
@@ -204,6 +204,21 @@ def test_plan_of_a_node_that_stays_as_it_is() -> None:
 def test_plan_says_what_differs_and_why_it_restarts(process: dict[str, Any], words: str) -> None:
     assert words not in as_text(plan(SPEC, ORCHESTRATOR))
     assert words in as_text(plan(SPEC, {**ORCHESTRATOR, **process}))
+
+
+def test_process_that_can_go_on_does_so_once_its_host_knows() -> None:
+    own = {**ORCHESTRATOR, "unit": {**ORCHESTRATOR["unit"], "name": "livepeer-orch.service"}, "process": "boot 71 5"}
+    found = plan(SPEC, own)
+    assert [node.goes_on for node in found.nodes] == [True]
+    before, after = as_text(found), as_text(found, kept=True)
+    assert (
+        "restarts it, unless gpu-1 knows before that it is to go on: run this command again with --keep-run" in before
+    )
+    assert "keeps it running, unless AWS_SECRET or LP_ETHPASSWORD or LP_ETHURL turns out to be another one" in after
+    assert "systemctl" not in before + after
+    others = ({"user": "root"}, {"container": CONTAINER}, {"unit": None}, {"process": ""}, {"program": "/opt/livepeer"})
+    assert not any(node.goes_on for other in others for node in plan(SPEC, {**own, **other}).nodes)
+    assert not any(node.goes_on for node in plan(SPEC.replace("= 12", "= 13"), own).nodes)
 
 
 def test_node_that_fleetc_started_is_left_to_its_own_plan() -> None:

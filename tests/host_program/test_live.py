@@ -165,6 +165,7 @@ class Machine:
         self.root, self.binary = root, binary
         self.nodes: dict[str, Node] = {}
         self.starts: dict[str, int] = {}
+        self.rpc = "https://rpc.example.net"
         names = ("orch_http", "orch_cli", "gate_http", "gate_rtmp", "gate_cli")
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
         self.spec = SPEC.format(data=root / "data", live=live, runtime=runtime, **self.ports)
@@ -196,9 +197,9 @@ class Machine:
         """Start what the unit says that systemd reads, and wait until it listens."""
         unit = Path(self.program["UNITS"], f"livepeer-{name}.service").read_text()
         arguments = [self.below(word) for word in re.findall(r'^  "(-.*?)"(?: \\)?$', unit, re.M)]
-        environment = {"LP_ETHURL": "https://rpc.example.net"}
-        content = Path(self.program["CURRENT"], name, "node.env").read_bytes()
-        environment |= self.program["variables_in"](content, "systemd")
+        settings = Path(self.program["CURRENT"], name, "node.env")
+        content = settings.read_bytes() if settings.exists() else b""
+        environment = {"LP_ETHURL": self.rpc, **self.program["variables_in"](content, "systemd")}
         process = subprocess.Popen(
             [str(self.binary), *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -259,7 +260,7 @@ class Machine:
                     member = tarfile.TarInfo(path.removeprefix("hosts/edge/"))
                     member.size = len(artifact.content)
                     tar.addfile(member, io.BytesIO(artifact.content))
-        values = {"env": {"RPC": "https://rpc.example.net"}}
+        values = {"env": {"RPC": self.rpc}}
         return {"wanted": wanted, "values": values, "archive": base64.b64encode(packed.getvalue()).decode()}
 
     def ask(self, do: str, **more: Any) -> dict[str, Any]:

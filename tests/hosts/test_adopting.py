@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.farm import Farm
+from tests.hosts.test_deploy import SKIPPED
 from tests.support import ROOT
 
 pytestmark = pytest.mark.usefixtures("processes")
 
 SECRET = "hunter2-swordfish"
+FLEETC = ("/opt/fleetc", "/etc/fleetc", "/var/lib/fleetc")
 UNIT = f"""\
 [Service]
 EnvironmentFile=/etc/lp.env
@@ -27,16 +29,17 @@ WantedBy=multi-user.target
 """
 
 
+def fleetc(farm: Farm, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ, "FLEETC_SSH_KEY": str(farm.ssh_private_key), "FLEETC_SSH_KNOWN_HOSTS": str(farm.known_hosts),
+        "GPU_SECRET": SECRET,
+    }  # fmt: skip
+    return farm.controller([sys.executable, "-m", "fleetc", *words], env=environment, cwd=ROOT, timeout=300)
+
+
 def test_unit_of_a_host_becomes_a_spec_and_its_plan_is_true(farm: Farm, tmp_path: Path) -> None:
     host = farm.hosts["h1"]
     spec = tmp_path / "fleet.toml"
-
-    def fleetc(*words: str) -> subprocess.CompletedProcess[str]:
-        environment = {
-            **os.environ, "FLEETC_SSH_KEY": str(farm.ssh_private_key), "FLEETC_SSH_KNOWN_HOSTS": str(farm.known_hosts),
-            "GPU_SECRET": SECRET,
-        }  # fmt: skip
-        return farm.controller([sys.executable, "-m", "fleetc", *words], env=environment, cwd=ROOT, timeout=300)
 
     host.write("/etc/lp.env", b"LP_MAXSESSIONS=7\n", 0o600)
     host.write("/etc/systemd/system/lp.service", UNIT.encode())
@@ -46,7 +49,7 @@ def test_unit_of_a_host_becomes_a_spec_and_its_plan_is_true(farm: Farm, tmp_path
         before = host.run("systemctl", "show", "--property=MainPID,ActiveState", "lp.service").stdout
         assert "ActiveState=active" in before
         here = f"gpu={host.address}:{farm.ssh_port}"
-        done = fleetc("adopt", "--from", here, "--only", "lp", "--yes", "-o", str(spec))
+        done = fleetc(farm, "adopt", "--from", here, "--only", "lp", "--yes", "-o", str(spec))
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
         text = spec.read_text()
@@ -54,20 +57,58 @@ def test_unit_of_a_host_becomes_a_spec_and_its_plan_is_true(farm: Farm, tmp_path
         for line in ("[transcoders.lp]", "max_sessions = 7", "verbosity = 5", 'secret = { env = "GPU_SECRET" }'):
             assert line in text, text
         assert "adopt-unit-changed" not in said
-        plan = fleetc("adopt", "--in-place", "gpu", str(spec), "--yes").stdout
+        plan = fleetc(farm, "adopt", "--in-place", "gpu", str(spec), "--yes").stdout
         assert re.search("settings: [0-9]+ compared, 0 differ", plan), plan
         assert "systemd moves no process from lp.service to livepeer-lp.service" in plan
         assert "and the rollout changes nothing (ports-free)" in plan
-        assert "ports-free" in fleetc("preflight", str(tmp_path)).stderr
+        assert "ports-free" in fleetc(farm, "preflight", str(tmp_path)).stderr
         assert host.run("systemctl", "show", "--property=MainPID,ActiveState", "lp.service").stdout == before
 
         (stop,) = re.findall("before that rollout, on gpu: (.*)", plan)
         host.run("sh", "-c", stop)
-        assert "ports-free" not in fleetc("preflight", str(tmp_path)).stderr
+        assert "ports-free" not in fleetc(farm, "preflight", str(tmp_path)).stderr
         assert (
             host.run("systemctl", "show", "--property=UnitFileState", "lp.service").stdout.strip().endswith("disabled")
         )
     finally:
         host.run("systemctl", "disable", "--now", "lp.service")
         host.run("rm", "-rf", "/etc/lp.env", "/etc/systemd/system/lp.service", "/var/lib/lp")
+        host.run("systemctl", "daemon-reload")
+
+
+def test_process_goes_on_from_its_own_unit_to_that_of_the_first_rollout(farm: Farm, tmp_path: Path) -> None:
+    host, unit = farm.hosts["h1"], "livepeer-lp.service"
+    spec = tmp_path / "fleet.toml"
+
+    def facts() -> str:
+        return host.run("systemctl", "show", "--property=MainPID,ActiveState,NRestarts", unit).stdout
+
+    host.write("/etc/lp.env", b"LP_MAXSESSIONS=7\n", 0o600)
+    host.write(f"/etc/systemd/system/{unit}", UNIT.encode())
+    host.run("systemctl", "enable", unit)
+    host.run("systemctl", "restart", unit)
+    try:
+        before = facts()
+        assert "ActiveState=active" in before
+        here = f"gpu={host.address}:{farm.ssh_port}"
+        done = fleetc(farm, "adopt", "--from", here, "--yes", "-o", str(spec))
+        assert done.returncode == 0, done.stderr
+        spec.write_text(spec.read_text() + '\n[rollout]\nstable = "1s"\ndeadline = "12s"\nconfirm = "20s"\n')
+        plan = fleetc(farm, "adopt", "--in-place", "gpu", str(spec), "--keep-running", "--yes")
+        assert "first rollout keeps it running, unless LP_ORCHSECRET turns out to be another one" in plan.stdout, plan
+        assert fleetc(farm, "compile", str(spec)).returncode == 0
+        rolled = fleetc(farm, "deploy", str(spec), *SKIPPED)
+        assert rolled.returncode == 0, rolled.stdout + rolled.stderr
+        assert facts() == before
+        assert host.run("readlink", f"/etc/systemd/system/{unit}").stdout.strip().startswith("/opt/fleetc/")
+        verified = fleetc(farm, "verify", str(spec))
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+        host.run("systemctl", "restart", unit)  # from now on it is a node like any other
+        verified = fleetc(farm, "verify", str(spec))
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+        assert facts() != before
+    finally:
+        host.run("systemctl", "disable", "--now", unit)
+        places = ("/etc/lp.env", f"/etc/systemd/system/{unit}", "/var/lib/lp", *FLEETC)
+        host.run("rm", "-rf", *places)
         host.run("systemctl", "daemon-reload")

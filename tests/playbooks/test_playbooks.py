@@ -19,7 +19,8 @@ from tests.support import ROOT, compile_text
 pytestmark = pytest.mark.usefixtures("processes")
 
 PLAYBOOKS = (
-    "site.yml", "observe.yml", "begin.yml", "rollback.yml", "end.yml", "preflight.yml", "log.yml", "find.yml"
+    "site.yml", "observe.yml", "begin.yml", "rollback.yml", "end.yml", "preflight.yml", "log.yml", "find.yml",
+    "take.yml",
 )  # fmt: skip
 EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "register", "notify"}
 KEYWORDS = EXTENSIONS | {

@@ -54,6 +54,8 @@ class Facts:
     managed: bool
     enabled: bool
     compose: str
+    process: str = ""
+    """The host's own name of the process, which no other one ever gets."""
 
 
 @dataclass
@@ -146,7 +148,7 @@ class _Reader:
         self.found.processes.append(process)
         self.found.facts[name] = Facts(
             pid, unit_name, _text(container.get("name", "")), called.startswith("livepeer-") and node in managed,
-            unit.get("enabled") == "enabled", _text(container.get("project", "")),
+            unit.get("enabled") == "enabled", _text(container.get("project", "")), _text(told.get("process", "")),
         )  # fmt: skip
 
     def _by_role(self, words: list[str]) -> str:

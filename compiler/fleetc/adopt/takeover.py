@@ -3,9 +3,9 @@
 In: what a host says that runs there, and the blueprint of a spec. Out: for each node of the spec on that host the
 process that it takes the place of, every setting that would be another one, and whether the process restarts and why.
 
-A process that fleetc did not start always restarts once. The program on a host keeps a process only if a marker says
-from which files and secrets it was started, and only a start of fleetc writes one. Its units and containers have names
-of their own, and neither systemd nor Docker moves a process from one to another.
+A process goes on if nothing about it would change and its unit has the name already that fleetc gives it: neither
+systemd nor Docker moves a process from one name to another. Whether its secrets are those of the release only the host
+can tell, so it compares them when the release comes, and restarts the node if they are others.
 """
 
 from __future__ import annotations
@@ -45,6 +45,14 @@ class Taken:
     secrets: tuple[str, ...] = ()
     refused: bool = False
     """Whether the preflight finds the ports of the node taken while the process runs."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a rollout can keep the process."""
+        facts = self.facts
+        if facts is None or self.changes or self.other or facts.managed or facts.container or not facts.process:
+            return False
+        return facts.unit == f"livepeer-{self.node}.service"
 
 
 @dataclass(frozen=True)
@@ -144,9 +152,9 @@ def _other(service: Service, process: Process, place: HostBlueprint) -> list[str
 _RUNTIMES = {"systemd": "a process of the host", "docker": "a container"}
 
 
-def as_text(plan: Takeover) -> str:
-    """The plan for people."""
-    lines = [line for node in plan.nodes for line in (*_lines(node, plan.host), "")]
+def as_text(plan: Takeover, kept: bool = False) -> str:
+    """The plan for people; `kept` says that the host was just told which processes go on."""
+    lines = [line for node in plan.nodes for line in (*_lines(node, plan.host, kept), "")]
     for process, facts in plan.left:
         lines.append(f"process {facts.pid} ({process.name}) is no node of the spec: fleetc leaves it alone")
     return "\n".join(_visible(line) for line in lines).rstrip("\n") + "\n"
@@ -156,7 +164,7 @@ def _visible(line: str) -> str:
     return visible(leaks.shown(line))
 
 
-def _lines(node: Taken, host: str) -> list[str]:
+def _lines(node: Taken, host: str, kept: bool) -> list[str]:
     if node.process is None or node.facts is None:
         return [
             f"{node.node}: no process has its data directory, its account or its unit",
@@ -170,10 +178,12 @@ def _lines(node: Taken, host: str) -> list[str]:
     for one in node.changes:
         lines.append(f"    -{one.flag}: {one.today} today, {one.compiled} then")
     lines += [f"  {words}" for words in node.other]
-    if node.secrets:
+    if node.secrets and not node.goes_on:
         lines.append(f"  not compared: the values of {', '.join(node.secrets)}, which stay where they are")
     if not node.changes and not node.other:
         lines.append("  nothing that fleetc compares would change for the process")
+    if node.goes_on:
+        return lines + _lines_of_kept(node, host, kept)
     lines.append(f"  the first rollout restarts it once: {_why(node, facts)}")
     lines.append(f"  before that rollout, on {host}: {_stop(facts, node.node)}")
     if node.refused:
@@ -183,16 +193,25 @@ def _lines(node: Taken, host: str) -> list[str]:
     return lines
 
 
+def _lines_of_kept(node: Taken, host: str, kept: bool) -> list[str]:
+    """What the first rollout does with a process that may go on."""
+    if not kept:
+        before = f"  the first rollout restarts it, unless {host} knows before that it is to go on: "
+        return [before + "run this command again with --keep-running"]
+    names = f", unless {' or '.join(node.secrets)} turns out to be another one there" if node.secrets else ""
+    return [
+        f"  the first rollout keeps it running{names}, or it is started again before",
+        "  until its next start it runs outside of the sandbox that its new unit has",
+    ]
+
+
 def _why(node: Taken, facts: Facts) -> str:
     """Why a process restarts."""
     own = f"livepeer-{node.node}"
     if facts.container:
         return f"Docker cannot take the container {facts.container} over; fleetc makes {own}"
     if facts.unit == f"{own}.service":
-        return (
-            "its unit already has the name that fleetc gives it, but no record says from which files and secrets the "
-            "process was started, so the program on the host cannot know that it is as good as the release"
-        )
+        return "its unit has the name already that fleetc gives it, but the process is not as the spec wants it"
     if facts.unit:
         return f"systemd moves no process from {facts.unit} to {own}.service, which fleetc writes"
     return f"it is in no unit of its own, and systemd takes no running process into {own}.service"

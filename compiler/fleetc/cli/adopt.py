@@ -2,7 +2,7 @@
 
 In: commands, scripts, units, Compose files and the files that nodes read, by name; hosts to be asked. Out: a spec on
 stdout or in a file, what people must know on stderr, and on request an account of every word. Sources are read, never
-run, and hosts are not changed.
+run. Hosts are not changed, but for a note about processes to keep.
 """
 
 from __future__ import annotations
@@ -25,6 +25,22 @@ if TYPE_CHECKING:
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
 
+InPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--in-place",
+        metavar="HOST",
+        help="Say what the first rollout of a spec does to the nodes that this host of it runs already.",
+    ),
+]
+KeepRunning = Annotated[
+    bool,
+    typer.Option(
+        "--keep-running",
+        help="With --in-place: have the host know which processes the first rollout keeps, where nothing changes.",
+    ),
+]
+
 
 def adopt(
     sources: Annotated[
@@ -44,15 +60,9 @@ def adopt(
             help="Read the nodes that run on this host, over ssh; NAME is the host in the spec; repeatable.",
         ),
     ] = None,
-    in_place: Annotated[
-        str | None,
-        typer.Option(
-            "--in-place",
-            metavar="HOST",
-            help="Say what the first rollout of a spec does to the nodes that this host of it runs already.",
-        ),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Read hosts without asking first.")] = False,
+    in_place: InPlace = None,
+    keep_running: KeepRunning = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="File to write the spec to, which must not exist yet."),
@@ -82,13 +92,16 @@ def adopt(
     Comments say where each table comes from, and TODO what is left to answer. Secrets become references. With --from, a
     host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
     Exits 1 if no spec can be written. With --in-place HOST, the one source is a spec, and no spec is written: you get
-    what would change for each process, and whether it restarts.
+    what would change for each process, and whether it restarts. Where nothing changes and the unit has the name that
+    fleetc gives it, --keep-running has the first rollout keep the process.
     """
     if in_place is not None:
         if hosts or output or report or only or role or len(sources or []) > 1:
-            wrong_usage("--in-place takes a host and its spec, and of the other options only --yes")
-        plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes)
+            wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
+        plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
         return
+    if keep_running:
+        wrong_usage("--keep-running belongs to --in-place")
     if not sources and not hosts:
         wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
     if role and role not in _ROLES:

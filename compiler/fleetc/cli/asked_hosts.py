@@ -45,8 +45,11 @@ def read_hosts(given: list[str], yes: bool) -> dict[str, OnHost]:
     return {name: OnHost(answer_of(trees[name], name, settings), table) for name, table in tables.items()}
 
 
-def plan_takeover(host: str, spec: Path, yes: bool) -> None:
-    """Print what the first rollout of a spec does to what a host of it runs; exits where nobody can say."""
+def plan_takeover(host: str, spec: Path, yes: bool, keep: bool) -> None:
+    """Print what the first rollout of a spec does to what a host of it runs; exits where nobody can say.
+
+    With `keep`, the host is told before which processes are to go on.
+    """
     from fleetc.adopt.on_host import SenselessAnswerError
     from fleetc.adopt.takeover import as_text, take_over
     from fleetc.text.suggestions import did_you_mean
@@ -58,13 +61,28 @@ def plan_takeover(host: str, spec: Path, yes: bool) -> None:
     names = [one.name for one in compiled.blueprint.hosts]
     if host not in names:
         wrong_usage(f'the spec has no host "{plain(host)}"; {did_you_mean(host, names)}')
-    allow([host], yes)
+    allow([host], yes, keep)
     answer = answer_of(compiled.tree, host, settings)
     try:
         plan = take_over(host, answer, compiled.blueprint)
     except SenselessAnswerError:
         files_failure(senseless(host), Format.text)
-    put(as_text(plan))
+    going_on = {node.node: node.facts.process for node in plan.nodes if node.goes_on and node.facts is not None}
+    if keep and going_on:
+        _keep(compiled.tree, host, going_on, settings)
+    put(as_text(plan, keep))
+
+
+def _keep(tree: Tree, host: str, processes: Mapping[str, str], settings: Settings) -> None:
+    """Have a host know which processes a rollout keeps; exits where it refuses that."""
+    from fleetc.rollout.hosts.finding import take
+    from fleetc.rollout.hosts.progress import progress
+
+    try:
+        with progress(sys.stderr) as show:
+            take(tree, host, processes, settings, show)
+    except FilesError as problem:
+        files_failure(problem, Format.text)
 
 
 def _table(text: str) -> tuple[str, dict[str, Any]]:
@@ -107,19 +125,22 @@ def _tree(name: str, table: Mapping[str, Any]) -> Tree:
     return compiled.tree
 
 
-def allow(hosts: list[str], yes: bool) -> None:
-    """Say what will be read, and ask; exits where nobody says yes."""
+def allow(hosts: list[str], yes: bool, keep: bool = False) -> None:
+    """Say what will be read, and what is written with `keep`, and ask; exits where nobody says yes."""
     from fleetc.rollout.hosts.finding import READS
 
-    message(f"fleetc reads on {', '.join(map(plain, hosts))}, and changes nothing there:")
+    rest = "touches no process" if keep else "changes nothing"
+    message(f"fleetc reads on {', '.join(map(plain, hosts))}, and {rest} there:")
     for line in READS:
         message(f"  {line}")
+    if keep:
+        message("it writes there which processes the first rollout of the spec keeps running (/var/lib/fleetc/taken)")
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        message("error: nobody can be asked here; add --yes if that may be read")
+        message(f"error: nobody can be asked here; add --yes if that may be {'done' if keep else 'read'}")
         raise typer.Exit(USAGE)
-    if not typer.confirm("Read it?", err=True):
+    if not typer.confirm("Do it?" if keep else "Read it?", err=True):
         raise typer.Exit(USAGE)
 
 

@@ -1,7 +1,8 @@
-"""Asks a host which nodes run there, whoever started them, and changes nothing.
+"""Asks a host which nodes run there, whoever started them, and tells it which of them a rollout shall keep.
 
 In: a compiled tree, a host of it, the tool's settings. Out: what the program on the host says, as data, bounded.
-Secrets stay there: the program puts a number in the place of each. `adopt/` makes processes of the answer.
+Secrets stay there: the program puts a number in the place of each. `adopt/` makes processes of the answer. No process
+is touched by either.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from fleetc.upstream import FLAGS
 
 FIND_PLAYBOOK = "find.yml"
 TASK = "Find the node processes of the host"
+TAKE_PLAYBOOK = "take.yml"
+TAKE_TASK = "Write down which nodes run as their releases want"
 FILES = (
     "config", "aiModels", "transcodingOptions", "pricePerGateway", "pricePerBroadcaster", "maxPricePerCapability",
     "aiRunnerImageOverrides", "aiMinRunnerVersion", "liveRunnerConfig",
@@ -46,25 +49,43 @@ def find(tree: Tree, host: str, settings: Settings, on_event: Watch) -> Mapping[
         "files": [flag for flag in FILES if flag in FLAGS],
         "roles": list(ROLES),
     }
-    options = replace(reaching(settings, (host,)), variables={"fleet_host_find": wanted})
-    try:
-        with private_project(tree) as project:
-            run = run_playbook(project, FIND_PLAYBOOK, options, {}, on_event, (TASK,))
-    except InterruptedRunError:
-        raise KeyboardInterrupt from None
-    answer = as_mapping(run.answers.get(host, {}).get(TASK))
-    if answer.get("format") != 1 or answer.get("ok") is not True:
-        raise _unread(
-            host, reason_of(host, run) or (run.last_words[-1] if run.last_words else "Ansible did not ask it")
-        )
+    answer = _asked(tree, host, settings, on_event, FIND_PLAYBOOK, TASK, {"fleet_host_find": wanted})
     if len(json.dumps(answer, default=str)) > _LIMIT:
         raise _unread(host, "its answer is too long")
     return answer
 
 
+def take(tree: Tree, host: str, processes: Mapping[str, str], settings: Settings, on_event: Watch) -> None:
+    """Have a host know which of its processes are as good as the releases of their nodes in a tree.
+
+    `processes` has by node what the host calls its process. Raises FilesError where the host refuses it: then it knows
+    of none.
+    """
+    told = {"nodes": sorted(processes), "processes": dict(processes)}
+    _asked(tree, host, settings, on_event, TAKE_PLAYBOOK, TAKE_TASK, {"fleet_host_take": told})
+
+
+def _asked(
+    tree: Tree, host: str, settings: Settings, on_event: Watch, playbook: str, task: str, variables: dict[str, Any]
+) -> Mapping[str, Any]:
+    """What a host answers in the one task of a playbook. Raises FilesError where that is no answer."""
+    options = replace(reaching(settings, (host,)), variables=variables)
+    try:
+        with private_project(tree) as project:
+            run = run_playbook(project, playbook, options, {}, on_event, (task,))
+    except InterruptedRunError:
+        raise KeyboardInterrupt from None
+    answer = as_mapping(run.answers.get(host, {}).get(task))
+    if answer.get("format") != 1 or answer.get("ok") is not True:
+        raise _unread(
+            host, reason_of(host, run) or (run.last_words[-1] if run.last_words else "Ansible did not ask it")
+        )
+    return answer
+
+
 def _unread(host: str, reason: str) -> FilesError:
     return FilesError(
-        "adopt-host-unread", f"host {host} does not say what runs there: {reason}", path=host,
+        "adopt-host-unread", f"host {host} does not answer: {reason}", path=host,
         advice="see that ssh reaches it as the user who may read all processes; fleetc explain adopt-host-unread",
         exit_code=3,
     )  # fmt: skip
