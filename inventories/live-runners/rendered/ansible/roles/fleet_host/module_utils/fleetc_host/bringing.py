@@ -12,13 +12,14 @@ from .draining import drain
 from .links import link_secrets, link_unit
 from .live import keep_live, set_live
 from .looking import look_with_secrets, wanted_state
-from .nodes import begin_start, retire, start, stop
+from .nodes import begin_start, start, stop
 from .places import CURRENT, MARKERS, RECORD, RELEASES, STACK_FILES, Json, RefusedError
 from .releases import runtime_here
 from .secret_files import secrets_digest
 from .stack.bringing import bring_stack
 from .steps import STACK, is_of_stack, steps
 from .system import link, must, names_in, read_state, remove, run, write, write_json
+from .taking import finish_taken, keep_unit, leave, taken_here
 
 
 def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience: float = 0) -> None:
@@ -40,14 +41,18 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience
     alive = set_live([services[one["node"]] for one in plan if one["do"] == "live"], wanted, told)
     begun = [one["node"] for one in plan if one["do"] in ("start", "restart", "live") and one["node"] not in alive]
     gone = [one["node"] for one in plan if one["do"] == "retire"]
+    taken = {node: one["process"] for node, one in taken_here().items() if node in services and node not in begun}
     drain([*gone, *begun], patience, told)
     for node in gone:
         told("retire", node)
-        retire(node, runtime_here(node))
+        leave(node, runtime_here(node))
     for node in begun:
         told("stop", node)
         begin_start(node, runtime)
         stop(node, runtime)
+    for node in taken:
+        told("take", node)
+        begin_start(node, runtime)
     told("move", "")
     for name in names_in(CURRENT):
         if name not in services and name != STACK:  # the stack moves its own link, once it has left what is gone
@@ -56,15 +61,20 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience
         link("../releases/%s/%s" % (release, node), "%s/%s" % (CURRENT, node))
         link_secrets(node)
         if runtime == "systemd":
+            keep_unit(node)
             link_unit(node)
     if runtime == "systemd" and services:
         must(run("systemctl", "daemon-reload"), "systemd does not read its units")
     write_json(RECORD, {**(read_state(RECORD) or {}), "release": release})
     begun += keep_live([services[node] for node in services if node in alive], alive, wanted, told)
+    for node in taken:
+        if not finish_taken(services[node], taken[node]):  # it ended meanwhile, and maybe its old unit started another
+            stop(node, runtime)
+            begun.append(node)
     for node in begun:
         told("start", node)
         start(services[node], runtime)
-    for node in {**dict.fromkeys(begun), **alive}:
+    for node in {**dict.fromkeys(begun), **alive, **taken}:
         marker = "%s %s" % (services[node]["digest"], secrets_digest("%s/%s" % (CURRENT, node)))
         write("%s/%s" % (MARKERS, node), marker.encode(), 0o600)
     if not wanted.get("leaves_stack"):

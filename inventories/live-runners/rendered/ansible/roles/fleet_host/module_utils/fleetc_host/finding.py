@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from .hiding import Hider, lines_of
 from .places import MARKERS, Json
+from .processes import process_of
 from .system import Ids, names_in, read, run
 
 MOST_PROCESSES = 200
@@ -117,6 +118,7 @@ class Finder:
         own = {name: value for name, value in variables.items() if VARIABLES.fullmatch(name)}
         return {
             "pid": pid,
+            "process": process_of(pid),
             "program": program,
             "arguments": self.hider.arguments(words[1 : MOST_WORDS + 1], view.is_file),
             "more_arguments": max(0, len(words) - 1 - MOST_WORDS),

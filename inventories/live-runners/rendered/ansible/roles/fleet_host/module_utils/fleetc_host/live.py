@@ -16,7 +16,7 @@ from collections.abc import Callable
 from .asking import ask, same_number
 from .nodes import begin_start, stop
 from .places import CURRENT, LIVE, MARKERS, Json, RefusedError
-from .processes import arguments_now, process_now
+from .processes import arguments_now, process_now, set_since
 from .releases import release_at, service_in
 from .steps import named
 from .system import note, read, write, write_json
@@ -78,7 +78,10 @@ def keep_live(services: list[Json], alive: dict[str, str], wanted: Json, told: C
         node = service["name"]
         process = process_now(node)
         if process == alive[node]:
-            write_json("%s/%s" % (LIVE, node), {"process": process, "arguments": service["arguments"]})
+            facts = {"process": process, "arguments": service["arguments"]}
+            if set_since(node, int(process.split()[1])).get("taken"):
+                facts["taken"] = True
+            write_json("%s/%s" % (LIVE, node), facts)
             continue
         if process and arguments_now(process) == service["arguments"]:
             continue  # its unit was started anew, from the release that its link leads to now

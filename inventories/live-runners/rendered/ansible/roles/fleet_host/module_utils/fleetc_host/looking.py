@@ -29,6 +29,7 @@ from .stack.parts import units_of
 from .steps import HOST, STACK, is_of_stack, settings_of
 from .switch_file import switch_for_people
 from .system import hexdigest, names_in, read, read_json, read_state
+from .taking import has_secrets, state_of_taken, taken_here
 
 DRIFT_LIMIT = 280
 """Characters of what is said of one difference: fleetc takes longer texts for senseless."""
@@ -53,6 +54,7 @@ def look() -> Json:
         shown = [words[:DRIFT_LIMIT] for words in drift]
         process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": shown}
         processes.append({**process, **own, "exclusive": exclusive_of(node)})
+    processes += state_of_taken()
     processes += look_at_stack()
     record = read_state(RECORD) or {}
     release = digest_in(str(record.get("release", "")))
@@ -114,8 +116,11 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> l
     if program.get("sha256") and not is_same_file("/proc/%d/exe" % pid, program_path(program)):
         found.append("its process runs another program")
     has_arguments = hexdigest(arguments.partition(b"\0")[2])
-    if service.get("arguments") and service["arguments"] not in (has_arguments, set_since(service["name"], pid)):
+    since = set_since(service["name"], pid)
+    if service.get("arguments") and service["arguments"] not in (has_arguments, since.get("arguments")):
         found.append("its process has other arguments%s" % other_arguments(arguments, directory))
+    if since.get("taken"):
+        return found  # its settings are those of its release, wherever the process has them from
     has = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0") if entry)
     wanted: dict[str, str] = {}
     for name in ("node.env", "secrets/secrets.env"):
@@ -163,6 +168,7 @@ def look_with_secrets(release: str) -> Json:
 
 def with_other_secrets(now: Json, files: dict[str, bytes]) -> Json:
     """A state in which each process says whether these secrets, by their path in a release, are not those it has."""
+    taken = taken_here()
     for process in now["processes"]:
         node = process["node"]
         if is_of_stack(process):
@@ -172,6 +178,9 @@ def with_other_secrets(now: Json, files: dict[str, bytes]) -> Json:
         marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
         inside = node + "/secrets/"
         own = {path[len(inside) :]: content for path, content in files.items() if path.startswith(inside)}
+        if process.get("taken"):
+            process["other_secrets"] = node not in taken or not has_secrets(taken[node], own)
+            continue
         process["other_secrets"] = bool(process["digest"]) and marker[1:] != [digest_of_secrets(own)]
     return now
 

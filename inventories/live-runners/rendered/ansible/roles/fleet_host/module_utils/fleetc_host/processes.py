@@ -2,8 +2,9 @@
 
 In: nodes, or a process. Out: facts by node; None where Docker does not answer.
 
-A node that took settings while it runs has the arguments of an older release. A record says of which process that is
-true, and which arguments it is as good as. Any other process is judged by its own.
+A node that took settings while it runs has the arguments of an older release, and one that was taken over those of a
+unit that somebody wrote. A record says of which process that is true, and which arguments it is as good as. Any other
+process is judged by its own.
 """
 
 from __future__ import annotations
@@ -117,10 +118,14 @@ def arguments_now(process: str) -> str:
     return hexdigest(words.partition(b"\0")[2])
 
 
-def set_since(node: str, pid: int) -> str:
-    """The digest of the arguments that a process is as good as since it took settings live; "" where it took none."""
+def set_since(node: str, pid: int) -> Json:
+    """What a process is as good as that has other arguments than its release; {} where there is no such record.
+
+    `arguments` is the digest of what it is as good as since it took settings live. With `taken`, fleetc did not start
+    it, and the same goes for its environment.
+    """
     record = read_json("%s/%s" % (LIVE, node)) or {}
-    return str(record.get("arguments", "")) if record and record.get("process") == process_of(pid) else ""
+    return record if record.get("process", "-") == process_of(pid) else {}
 
 
 def facts_of(services: list[Json], runtime: str) -> dict[str, Json]:

@@ -40,6 +40,7 @@ from .steps import STACK, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
 from .system import boot_id, locked, note, read, read_json, read_state, remove, sync_directory, write, write_json
+from .taking import do_take, forget_taken
 from .verifying import do_verify
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -270,6 +271,8 @@ def forget_switch(switch: Json) -> None:
         give_room()
     disarm(switch)
     with contextlib.suppress(OSError):
+        forget_taken()
+    with contextlib.suppress(OSError):
         remove(CLAIM)  # nothing more is changed here by this rollout
         note("confirmed", switch=switch["id"], release=switch["to"])
     with contextlib.suppress(OSError, RefusedError):
@@ -306,6 +309,7 @@ REQUESTS = {
     "log": do_log,
     "verify": do_verify,
     "find": do_find,
+    "take": do_take,
 }
 
 

@@ -51,6 +51,8 @@ def steps_to_retire(there: list[Json], wanted: list[Json]) -> list[Json]:
     for runtime in ("systemd", "docker"):
         for process in there:
             name, kept = process["node"], runtimes.get(process["node"])
+            if process.get("taken"):
+                continue  # no release has reached it, so it is nobody's to end
             if process["runtime"] == runtime and kept != runtime:
                 reason = "moves from %s to %s" % (runtime, kept) if kept else "has no place here any more"
                 found.append(step("retire", name, "", reason))

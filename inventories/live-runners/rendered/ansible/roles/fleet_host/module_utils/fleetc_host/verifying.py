@@ -20,7 +20,7 @@ from .places import CURRENT, Json
 from .preflight.asked import AFTER_ROLLOUTS, Asked
 from .preflight.chain import registration, rpc_of
 from .preflight.checks import findings_of
-from .processes import facts_of
+from .processes import facts_of, set_since
 from .rpc import Rpcs
 from .secret_files import secrets_of, variables_in
 from .stack.parts import steering
@@ -127,7 +127,7 @@ def other_settings(service: Json, runtime: str) -> Iterator[Json]:
     node = service["name"]
     pid = facts_of([service], runtime).get(node, {}).get("pid", 0)
     environment = read("/proc/%d/environ" % pid) if pid else None
-    if not environment:
+    if not environment or set_since(node, pid).get("taken"):
         return
     directory = os.path.realpath("%s/%s" % (CURRENT, node))
     own: dict[str, str] = {}

@@ -17,6 +17,7 @@ from ..places import MARKERS, STACK_MARKERS, Json
 from ..processes import processes_of_containers, processes_of_units
 from ..releases import runtime_here
 from ..system import names_in, read
+from ..taking import taken_here
 from .asked import Asked, Finding
 
 
@@ -37,11 +38,12 @@ def check_port(need: Json, asked: Asked) -> Iterator[Finding]:
 
 
 def own_pids() -> list[int]:
-    """The processes of nodes that fleetc started here."""
+    """The processes of nodes that fleetc started here, or is going to take over."""
     nodes = names_in(MARKERS)
     in_units = [node for node in nodes if runtime_here(node) == "systemd"]
     asked = {**processes_of_units(in_units), **(processes_of_containers(set(nodes) - set(in_units)) or {})}
-    return [facts["pid"] for facts in asked.values() if facts["pid"]]
+    taken = [int(record["process"].split()[1]) for record in taken_here().values()]
+    return taken + [facts["pid"] for facts in asked.values() if facts["pid"]]
 
 
 def listeners(protocol: str) -> list[tuple[str, int, str]]:
