@@ -1,13 +1,15 @@
 """The example fleet live-runners on three hosts: deployed, reviewed, changed, verified and rolled back.
 
 The nodes and the runners are stand-ins that answer HTTP; sshd, systemd, Docker, Ansible and the command are real. An
-overlay has the addresses of the farm, and removes what it lacks: GPUs, and a stack of avatars. The partner's runner is
-on the machine that rolls out. The tests run in their order on one fleet.
+overlay has the addresses of the farm, and removes what it lacks: GPUs. The stack of avatars has files of its own, with
+the services that a rollout needs, in containers that only sleep. The partner's runner is on the machine that rolls out.
+The tests run in their order on one fleet.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -18,8 +20,9 @@ import pytest
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.pipeline import compile_spec
-from tests.farm import STANDIN_IMAGE, Farm, Process
+from tests.farm import STANDIN_IMAGE, Farm, Host, Process
 from tests.farm_system import run_checked
+from tests.host_program.avatar_world import HOST_COMPOSE, SLOT_COMPOSE
 from tests.hosts.test_deploy import CANARY, Rollout
 from tests.keystores import key_file
 from tests.standin import runner_words
@@ -30,6 +33,11 @@ pytestmark = pytest.mark.usefixtures("processes")
 HOSTS = {"safe": "h1", "gpu-2": "h2", "gpu-1": "h3"}
 SELLERS = {"gpu-1": "apps-1", "gpu-2": "apps-2"}
 """The hosts of orchestrators, which a proxy stands in front of: here something that takes connections."""
+CHECKOUT = "/opt/checkout"
+IMAGES = (
+    *("turn", "health:v1.3.6", "rotator", "updater", "registration", "signaling", "game", "runner:v1.3.6"),
+    *("watchdog:v1.3.6", "recorder:v1.3.6"),
+)
 RUNNER_IMAGE = "localhost/runner-standin:1"
 PROGRAM = "/opt/captions/bin/captions-runner"
 PARTNER, RPC = 8765, 8546
@@ -39,8 +47,17 @@ _CHAIN = "import signal, sys; from tests.chain import SoundChain; "
 _CHAIN += f"SoundChain({_REGISTERED}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
 _ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
 
+REMOVED = """
+docker ps --all --quiet --filter label=com.docker.compose.project | xargs --no-run-if-empty docker rm --force
+docker network prune --force
+systemctl disable --now fleetc-avatar-firewall.service
+rm -rf /etc/systemd/system/fleetc-avatar-firewall.service /etc/sysctl.d/*fleetc* /etc/profile.d/*fleetc* /opt/checkout
+nft delete table inet fleetc_avatar; systemctl daemon-reload
+"""
+"""Takes away what the stack leaves on its host."""
+
 OVERLAY = """
-remove = ["avatars", "runners.restyle.gpus", "runners.restyle.memory"]
+remove = ["runners.restyle.gpus", "runners.restyle.memory", "avatars.stage.images"]
 
 [fleet]
 image = "{node}"
@@ -74,6 +91,9 @@ environment = {{ STANDIN_DIRECTORY = "/var/lib/livepeer/captions" }}
 url = "http://{here}:8765"
 health = "/health"
 
+[avatars.stage]
+project_dir = "{checkout}"
+
 [rollout]
 canary = 0
 batch = 3
@@ -85,7 +105,10 @@ deadline = "8s"
 class Studio(Rollout):
     """The example fleet, a chain on which everything is as it should be, and the partner's runner."""
 
-    skipped = ("--skip", "gpus-visible=the farm has no GPU")
+    skipped = (
+        *("--skip", "gpus-visible=the farm has no GPU"),
+        *("--skip", "toolkit-missing=the farm has no GPU"),
+    )
 
     def __init__(self, farm: Farm, directory: Path) -> None:
         self.farm, self.directory = farm, directory
@@ -97,6 +120,8 @@ class Studio(Rollout):
         for name in SELLERS:
             self.hosts[name].run("systemctl", "stop", "proxy.service")
             self.hosts[name].run("mv", "/etc/hosts.before", "/etc/hosts")
+        done = self.hosts["gpu-1"].run("sh", "-c", REMOVED)
+        assert done.returncode == 0, done.stderr
 
     @property
     def environment(self) -> dict[str, str]:
@@ -113,7 +138,7 @@ class Studio(Rollout):
         text = OVERLAY.format(
             **{name: host.address for name, host in self.farm.hosts.items()},
             node=STANDIN_IMAGE, runner=RUNNER_IMAGE, here=self.farm.address, port=self.farm.ssh_port,
-            price=price, model=model,
+            price=price, model=model, checkout=CHECKOUT,
         )  # fmt: skip
         (self.directory / "farm.toml").write_text(text, encoding="utf-8")
 
@@ -158,13 +183,17 @@ class Studio(Rollout):
         return done.stdout
 
     def is_as_reviewed(self) -> None:
-        """Ask verify."""
-        done = self.fleetc("verify", str(self.directory), "--no-public")
-        assert done.returncode == 0, done.stdout + done.stderr
+        """Ask verify. The stand-in for the service of the stack cannot say which containers run there."""
+        done = self.fleetc("verify", str(self.directory), "--no-public", "--format", "json")
+        found = json.loads(done.stdout)["diagnostics"]
+        said = {one["code"] for one in found if one["primary"]["path"] == "avatars.stage"}
+        others = [one["code"] for one in found if one["primary"]["path"] != "avatars.stage"]
+        assert (said, others) == ({"slot-missing", "not-answered"}, ["image-not-pinned"]), done.stdout
 
     def provide(self) -> None:
         """What `fleetc todo` lists, on the hosts that need it."""
-        (self.directory / "vault.yml").write_text("fleet_vault: {}\n", encoding="utf-8")
+        vault = f"fleet_vault:\n  turn_user: avatar\n  turn_password: {CANARY}\n"
+        (self.directory / "vault.yml").write_text(vault, encoding="utf-8")
         binary = self.directory / "runner-standin"
         run_checked(*runner_words(binary))
         for host in self.hosts.values():
@@ -187,6 +216,29 @@ class Studio(Rollout):
         self.hosts["gpu-1"].write("/root/runner/runner-standin", binary.read_bytes(), 0o755)
         make = "tar -C /root/runner -c . | docker import --change 'ENTRYPOINT [\"/runner-standin\"]' -"
         done = self.hosts["gpu-1"].run("sh", "-ec", f"{make} {RUNNER_IMAGE}")
+        assert done.returncode == 0, done.stderr
+        self._provide_avatars(self.hosts["gpu-1"])
+
+    def _provide_avatars(self, host: Host) -> None:
+        """The checkout of the stack, its images, which only sleep, and the program of the packet filter."""
+        nft = str(shutil.which("nft"))
+        linked = subprocess.run(["ldd", nft], capture_output=True, text=True, check=True).stdout
+        files = [nft, *re.findall(r"/\S+", linked)]
+        for path in files:
+            if host.run("test", "-e", path).returncode:
+                host.write(path, Path(path).read_bytes(), 0o755)
+        health = '  orchestrator-health:\n    ports: ["9090:9090"]\n'
+        of_host = HOST_COMPOSE.replace("  orchestrator-health:\n", health)
+        for kind, text in (("", of_host), (".instance", SLOT_COMPOSE)):
+            host.write(f"{CHECKOUT}/docker-compose.unreal{kind}.yml", text.encode())
+        made = [f"docker create --name made {STANDIN_IMAGE} /x"]
+        host.write("/root/www/meta", json.dumps({"env": {"AVATAR_SERVICE_IMAGE_TAG": "v1.3.6"}}).encode())
+        made.append("docker cp /root/www made:/www")
+        for image in IMAGES:
+            words = ["httpd", "-f", "-p", "9090", "-h", "/www"] if image.startswith("health:") else ["sleep", "1000000"]
+            entry = json.dumps(["/bin/busybox", *words])
+            made.append(f"docker commit --change 'ENTRYPOINT {entry}' made {image}")
+        done = host.run("sh", "-ec", "\n".join((*made, "docker rm made")))
         assert done.returncode == 0, done.stderr
 
 
@@ -244,3 +296,9 @@ def test_rollback_brings_the_prices_and_the_arguments_of_before(fleet: Studio) -
     assert back.returncode == 0, back.stdout + back.stderr
     assert fleet.sells("apps-1", "gpu-1") == {"restyle": "0.1", "upscale": "0.08"}
     assert fleet.processes()["captions"].argv[-1] == b"-model=small"
+
+
+def test_avatars_run_beside_the_runners(fleet: Studio) -> None:
+    listed = fleet.hosts["gpu-1"].run("docker", "ps", "--format", '{{ .Label "com.docker.compose.project" }}').stdout
+    assert {"vtuber-host", "vtuber-mira", "vtuber-noor", "livepeer-restyle", "livepeer-apps-1"} == set(listed.split())
+    assert fleet.hosts["gpu-1"].run("nft", "list", "table", "inet", "fleetc_avatar").returncode == 0

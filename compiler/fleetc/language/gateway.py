@@ -38,10 +38,9 @@ from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings, Mode
 from fleetc.language.secret_fields import HttpUrlOrSecret, QueueUrlOrSecret, Secret, StoreUrlOrSecret
 
-
 _CAP_FOR_RUNNERS = (
-    "write the number that the dearest of them comes to (fleetc check --explain-prices), as wei / pixel: a signer compares "
-    "the number alone, whatever the price is for"
+    "write the number that the dearest of them comes to (fleetc check --explain-prices), as wei / pixel: a signer "
+    "compares the number alone, whatever the price is for"
 )
 
 

@@ -2,9 +2,9 @@
 
 In: what a release wants. Out: its programs by path, or RefusedError.
 
-The program of a node has path and version, that of a live runner its path alone. One that this program installs also has
-sha256, the digest of what it comes from, and url or file, and member where that is an archive. Its directory has that
-digest as its name, and a file with the digest of the program itself.
+The program of a node has path and version, that of a live runner its path alone. One that this program installs also
+has sha256, the digest of what it comes from, and url or file, and member where that is an archive. Its directory has
+that digest as its name, and a file with the digest of the program itself.
 """
 
 from __future__ import annotations
