@@ -68,7 +68,12 @@ def files_of_hosts(tree: Tree) -> dict[str, bytes]:
 
 
 def _in_order(path: str, content: bytes) -> bytes:
-    """Prices by gateway in one order: the node looks an account up, and a spec sorts them by name or by address."""
+    """Prices by gateway in one order: the node looks an account up, and a spec sorts them by name or by address.
+
+    What runs names a signer by its address, and a comment about the account of one in the fleet says nothing to nodes.
+    """
+    if path.endswith("/node.env"):
+        return b"".join(line for line in content.splitlines(keepends=True) if not line.startswith(b"# the account of "))
     if not path.endswith("/prices.json"):
         return content
     table = json.loads(content)

@@ -173,7 +173,9 @@ class Runner(Base):
         description="Directories of the host that it reads and writes, under the same names, besides its own.",
         examples=[["/srv/models"]],
     )
-    host_ipc: Flag = Field(False, description="Whether its container shares the memory segments of the host.")
+    host_ipc: Flag | None = Field(
+        None, description="Whether its container shares the memory segments of the host; by default not."
+    )
     environment: dict[VariableName, Text] = Field(
         default_factory=dict,
         description="Environment variables of its process; never secrets.",

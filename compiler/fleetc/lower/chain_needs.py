@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fleetc.analysis.discovery import AI, registered_account, registry_of
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
+from fleetc.language.effective_runners import offers
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
 from fleetc.language.monitoring import Monitoring
@@ -22,6 +23,7 @@ from fleetc.places.origin import given
 from fleetc.upstream import AI_REGISTRY, FLAGS, NETWORKS
 
 _ETHER = "wei"  # the currency of a price that no feed converts
+_OF_RUNNERS = "USD"  # in which the node has the price of each live runner
 _SENDERS = ("orchestrators", "redeemers", "reward_callers")
 """Tables of nodes that send transactions by themselves."""
 
@@ -110,8 +112,11 @@ def _digits(amount: Wei | None) -> str:
 def _price_feeds(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:
     """The feeds that convert prices in other currencies, each with all that it has to convert."""
     feeds: dict[str, tuple[set[str], list[str]]] = {}
+    selling = {offer.orchestrator.path for offer in offers(fleet) if offer.runner.price is not None}
     for node in nodes:
         others = {price.price.currency for price in prices_of(fleet, node) if price.price is not None} - {_ETHER}
+        if node.path in selling:
+            others.add(_OF_RUNNERS)
         if others and isinstance(node.settings, Buyer | Orchestrator):
             feed = str(node.settings.price_feed or FLAGS["priceFeedAddr"].default)
             currencies, users = feeds.setdefault(feed, (set(), []))

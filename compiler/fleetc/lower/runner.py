@@ -202,7 +202,7 @@ def lower_runner(fleet: Fleet, placed: PlacedRunner) -> Service:
         prices=tuple(_price_lines(fleet, placed)),
         health=_health(placed),
         program=program,
-        host_ipc=runner.host_ipc,
+        host_ipc=runner.host_ipc is True,
     )
 
 

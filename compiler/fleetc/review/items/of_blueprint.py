@@ -141,6 +141,11 @@ def _secrets(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
         yield place.item("secret", secret.name, f"{secret.kind} {secret.reference}", secret.origin)
 
 
+def _kept(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
+    for kept in found:
+        yield place.item("service", kept.what, kept.value, kept.origin)
+
+
 def _files(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     for file in found:
         key = (*place.key, "file", file.name)
@@ -228,6 +233,7 @@ SERVICE: dict[str, _Take] = {
     "data_dir": _of_service("data directory", "data_dir", "host"),
     "arguments": _arguments,
     "variables": _variables,
+    "kept": _kept,
     "secrets": _secrets,
     "files": _files,
     "mounts": _mounts,
@@ -335,8 +341,10 @@ def _sale(place: ItemPlace, sale: RunnerRow) -> Item:
     parts = (sale.comes_to, sale.in_advance and f"{sale.in_advance} in advance", sale.outcome)
     earns = sale.earns and f"at most {sale.earns} an hour"
     what = f"runner {sale.runner}" + (f" through {sale.signer}" if sale.signer else "")
-    value = ", ".join(filter(None, (f"asks {sale.asks}", *parts, earns)))
-    return place.item("sale", what, value, given("runners", sale.runner, "price"))
+    value = ", ".join(filter(None, (f"asks {sale.asks} for {sale.app}", *parts, earns)))
+    table: Path = ("runners", sale.runner)
+    origin = derived("what is sold, and for how much", (*table, "price"), (*table, "app"))
+    return place.item("sale", what, value, origin)
 
 
 def _rates(place: ItemPlace, _market: Any, rates: Any) -> Iterator[Item]:
