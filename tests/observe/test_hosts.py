@@ -20,7 +20,7 @@ from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult
 from fleetc.settings import Settings
 from fleetc.toml.document import Source
 from tests.observe.support import CAPPED, SPEC, diagnose, glog
-from tests.support import compiled_example
+from tests.support import ROOT, compiled_example
 
 TREE = compiled_example("demo").tree
 ASKED = Asked("studio", "gate", 3600, 1000)
@@ -43,7 +43,8 @@ class Host:
     def run(self, project: object, playbook: str, options: RunOptions, values: object, *_: object) -> RunResult:
         assert (playbook, values) == ("log.yml", {})
         self.variables, self.limit = dict(options.variables), options.limit
-        answers = {} if self.answer is None else {"studio": {TASK: self.answer}, "edge": {TASK: self.answer}}
+        hosts = () if self.answer is None else ("studio", "edge", "farm")
+        answers = {name: {TASK: self.answer} for name in hosts}
         return RunResult("successful", 0, {}, self.failures, answers=answers)
 
 
@@ -112,6 +113,16 @@ def test_node_of_the_spec_in_the_working_directory(place: Path, host: Host) -> N
     assert found["related"][-1]["file"] == "edge/gate"
     assert host.variables["fleet_host_log"] == {"nodes": ["gate"], "seconds": 1800, "bytes": 2 << 20}
     assert "edge/gate has more in that time" in run.stderr
+
+
+def test_live_runner_is_named_as_a_node_is(place: Path, host: Host) -> None:
+    (place / "fleet.toml").write_text((ROOT / "tests/data/runner_fleet.toml").read_text("utf-8"))
+    host.answer = {**SOUND, "log": packed(b"CUDA error: out of memory\n")}
+    run = diagnose("farm/echo", "--format", "json")
+    (found,) = json.loads(run.stdout)["diagnostics"]
+    assert (found["code"], found["primary"]["path"]) == ("cuda-out-of-memory", "runners.echo")
+    assert host.variables["fleet_host_log"]["nodes"] == ["echo"]
+    assert "echo is on host farm: write farm/echo" in diagnose("box/echo").stderr
 
 
 def test_spec_is_checked_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,3 +64,29 @@ def test_secret_that_a_runner_lacks_is_that_of_its_orchestrator(place: Path) -> 
     line = glog("HTTP Response Error statusCode=401 err=invalid registration authorization", level="E")
     found = places(place, line, "--node", "orch")["live-runner-secret-refused"]
     assert 'secret = { host_file = "/etc/livepeer/orchestrator-secret" }' in found
+
+
+REFUSED = "invalid registration authorization"
+FULL = "RuntimeError: CUDA error: out of memory"
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "expected"),
+    [
+        ("echo", REFUSED, {"live-runner-secret-refused": ["[runners.echo]"]}),
+        ("llm", FULL, {"cuda-out-of-memory": ["[runners.llm]"]}),
+        ("voices", FULL, {"cuda-out-of-memory": ["gpus = [0]", "[runners.voices]"]}),  # check says why: it is too full
+    ],
+)
+def test_line_of_its_own_log_leads_to_its_table(
+    name: str, line: str, expected: dict[str, list[str]], place: Path
+) -> None:
+    assert places(place, line, "--node", name) == expected
+
+
+def test_runner_that_others_start_has_no_log_here(place: Path) -> None:
+    (place / "fleet.toml").write_text(SPEC)
+    (place / "node.log").write_text(FULL + "\n")
+    run = diagnose("node.log", "--spec", ".", "--node", "proxy")
+    assert run.returncode == 2
+    assert 'live runner "proxy" is at a url, so fleetc has no log of it' in run.stderr

@@ -110,7 +110,10 @@ class Silenced(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a process asks another one for when it starts, and keeps: it has to start again when that changes."""
+    """What a process has from its start, and no file of it says: it has to start again when that changes.
+
+    Such as what it asks another process for once, or the port on which it is expected to listen.
+    """
 
     what: str
     value: str

@@ -64,6 +64,14 @@ def _nodes(spec: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield str(node.get("host", "")) if isinstance(node, dict) else "", name
 
 
+def _writers(spec: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The host and the name of each node, and of each live runner with a host."""
+    yield from _nodes(spec)
+    for name, runner in _table(spec, "runners").items():
+        if isinstance(runner, dict) and "host" in runner:
+            yield str(runner["host"]), name
+
+
 def hosts(incomplete: str) -> list[str]:
     """Hosts of the spec."""
     return _beginning(incomplete, iter(_table(_spec(), "hosts")))
@@ -79,9 +87,14 @@ def nodes(incomplete: str) -> list[str]:
     return _beginning(incomplete, (name for _, name in _nodes(_spec())))
 
 
+def writers(incomplete: str) -> list[str]:
+    """Nodes of the spec, and live runners that it starts, which have logs on their hosts."""
+    return _beginning(incomplete, (name for _, name in _writers(_spec())))
+
+
 def logs(incomplete: str) -> list[str]:
-    """HOST/NODE for each node of the spec; the shell itself offers files."""
-    return _beginning(incomplete, (f"{host}/{name}" for host, name in _nodes(_spec())))
+    """HOST/NODE for each of them; the shell itself offers files."""
+    return _beginning(incomplete, (f"{host}/{name}" for host, name in _writers(_spec())))
 
 
 def paths(incomplete: str) -> list[str]:

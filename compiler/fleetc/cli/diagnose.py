@@ -38,7 +38,7 @@ def diagnose(
         list[str],
         typer.Argument(
             metavar="LOG...",
-            help="Files with logs, plain, gzip or zstd; - for standard input; HOST/NODE for the log of a node.",
+            help="Files with logs, plain, gzip or zstd; - for standard input; HOST/NODE for the log that a host has.",
             show_default=False,
             autocompletion=completing.logs,
         ),
@@ -50,7 +50,10 @@ def diagnose(
     node: Annotated[
         str | None,
         typer.Option(
-            "--node", metavar="NAME", help="Node of the spec that wrote the logs.", autocompletion=completing.nodes
+            "--node",
+            metavar="NAME",
+            help="Node or live runner of the spec that wrote the logs.",
+            autocompletion=completing.writers,
         ),
     ] = None,
     since: Annotated[
@@ -80,7 +83,7 @@ def diagnose(
     read, tree = _spec(there, node, bool(remote), settings, form) if there is not None else (None, None)
     asked = {name: _asked(name, read, since, size) for name in remote} if read is not None else {}
     if read is not None and node is None and len(asked) == len(logs) == 1:
-        read = read._replace(writer=read.fleet.nodes_by_name[asked[logs[0]].node])
+        read = read._replace(writer=read.fleet.started_by_name[asked[logs[0]].node])
     fetched = _fetch(tree, asked, settings) if tree is not None else {}
     tally, wrong = _read(logs, fetched)
     found = findings(tally)
@@ -114,19 +117,23 @@ def _spec(path: Path, name: str | None, compiles: bool, settings: Settings, form
         raise typer.Exit(PROBLEMS)
     if name is not None:
         _need_node(fleet, name)
-    writer = fleet.nodes_by_name[name] if name is not None else None
+    writer = fleet.started_by_name[name] if name is not None else None
     return Spec(fleet, checked.sources, checked.document, checked.diagnostics, writer), tree
 
 
 def _need_node(fleet: Fleet, name: str) -> None:
     from fleetc.text.suggestions import did_you_mean
 
-    if name not in fleet.nodes_by_name:
-        wrong_usage(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.nodes_by_name)}')
+    if name in fleet.started_by_name:
+        return
+    if name in fleet.runners:
+        wrong_usage(f'live runner "{plain(name)}" is at a url, so fleetc has no log of it: give its log as a file')
+    wrong_usage(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.started_by_name)}')
 
 
 def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
     """What HOST/NODE asks for."""
+    from fleetc.language.fleet import PlacedRunner
     from fleetc.language.quantities import QuantityError, parse_bytes, parse_duration
     from fleetc.rollout.hosts.logs import LIMIT, LONGEST, Asked
     from fleetc.text.suggestions import did_you_mean
@@ -136,7 +143,8 @@ def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
         guess = did_you_mean(host, spec.fleet.hosts)
         wrong_usage(f'there is no file "{plain(name)}", and the spec has no host "{plain(host)}"; {guess}')
     _need_node(spec.fleet, node)
-    home = spec.fleet.nodes_by_name[node].settings.host
+    started = spec.fleet.started_by_name[node]
+    home = started.host if isinstance(started, PlacedRunner) else started.settings.host
     if host != home:
         wrong_usage(
             f'there is no file "{plain(name)}", and {plain(node)} is on host {home}: write {home}/{plain(node)}'

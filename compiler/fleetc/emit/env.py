@@ -2,7 +2,7 @@
 
 In: a host. Out: `hosts/<host>/<node>/node.env`, read by systemd (`EnvironmentFile=`) or by Compose (`env_file`).
 Secret variables are comments that say where a rollout finds the value; one that is in a file on the host has its path.
-What a process learns from another one when it starts is a comment too: a rollout restarts it when the file changes.
+What a process has from its start, and no file says, is a comment too: a rollout restarts it when the file changes.
 """
 
 from __future__ import annotations

@@ -217,6 +217,12 @@ class Fleet(Base):
         return defaultdict(dict)
 
     @cached_property
+    def started_by_name(self) -> dict[str, Node | PlacedRunner]:
+        """Every node and every live runner that fleetc starts, by its name, which no two of them share."""
+        started: tuple[Node | PlacedRunner, ...] = (*self.nodes, *self.placed_runners)
+        return {one.name: one for one in started}
+
+    @cached_property
     def nodes_by_name(self) -> dict[str, Node]:
         """The node of each name."""
         return {node.name: node for node in self.nodes}

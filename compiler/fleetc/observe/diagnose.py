@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from fleetc.language.fleet import Fleet, Node
+from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.messages.locate import Located, Place, locate
 from fleetc.observe import targets
 from fleetc.observe.findings import Finding
@@ -22,13 +22,13 @@ from fleetc.toml.document import Document, Source
 
 
 class Spec(NamedTuple):
-    """What was read of a spec: its fleet and what `check` says about it. `writer` is the node that wrote the logs."""
+    """What was read of a spec: its fleet and what `check` says about it. `writer` is who wrote the logs."""
 
     fleet: Fleet
     sources: Sequence[Source]
     document: Document | None
     checked: Sequence[Diagnostic]
-    writer: Node | None = None
+    writer: Node | PlacedRunner | None = None
 
 
 def located(found: Iterable[Finding], spec: Spec | None) -> list[Located]:
@@ -73,7 +73,10 @@ def _rate(finding: Finding) -> str:
 
 
 def _meant(finding: Finding, spec: Spec) -> Diagnostic:
-    paths = targets.paths(spec.fleet, finding.change, spec.writer, finding.seen.parts)
+    if isinstance(spec.writer, PlacedRunner):
+        paths = targets.paths_of_runner(finding.change, spec.writer)
+    else:
+        paths = targets.paths(spec.fleet, finding.change, spec.writer, finding.seen.parts)
     checked = _checked(finding, spec, paths)
     labels = [Label(path) for path in paths]
     if checked is not None:
@@ -109,7 +112,7 @@ def _help(finding: Finding, spec: Spec, checked: Diagnostic | None) -> str:
     if checked is not None:
         parts.append(f"the spec has a reason, {checked.code}: {checked.message}; {checked.help}")
     proof = PROOFS.get(finding.code)
-    if proof is not None:
+    if proof is not None and not isinstance(spec.writer, PlacedRunner):  # they are about settings of nodes
         nodes = targets.nodes_meant(spec.fleet, finding.change, spec.writer)
         case = Case(spec.fleet, nodes, spec.writer, tuple(finding.seen.parts), finding.seen.ranges)
         parts.append(proof(case))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from fleetc.language import effective_runners
 from fleetc.language.effective_runners import Offer
-from fleetc.language.fleet import NODE_TABLES, Fleet, Node
+from fleetc.language.fleet import NODE_TABLES, Fleet, Node, PlacedRunner
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import ChainSettings
 from fleetc.language.signing import payer
@@ -61,6 +61,12 @@ def paths(
         if not of_table or _is_written(fleet, path):
             of_table.append(path)
     return [path for of_table in kept.values() for path in of_table][:MANY]
+
+
+def paths_of_runner(fields: Iterable[str], runner: PlacedRunner) -> list[Path]:
+    """The places of the fields where a live runner wrote the log itself: those of its table, or else the table."""
+    keys = [field.split(".")[1:] for field in fields if field.startswith("runners.")]
+    return [(*runner.path, *one) for one in keys] or [runner.path]
 
 
 def _of(
