@@ -23,6 +23,7 @@ from fleetc.cli import (
     explain,
     fmt,
     init,
+    lsp,
     merge_file,
     migrate,
     plan,
@@ -91,4 +92,5 @@ app.command()(preflight.preflight)
 app.command()(deploy.deploy)
 app.command()(rollback.rollback)
 app.command()(verify.verify)
+app.command()(lsp.lsp)
 app.command("merge-file")(merge_file.merge_file)

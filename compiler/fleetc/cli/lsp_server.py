@@ -1,0 +1,101 @@
+"""The language server: what an editor asks by the protocol, and the answers of `assist/`.
+
+In: requests of an editor on standard input. Out: answers on standard output, which nothing else writes to. It starts no
+program, and reads only what `fleetc check` would read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from fleetc.assist.page import Page
+from fleetc.cli import lsp_wire
+from fleetc.cli.lsp_desk import Desk, Work
+from fleetc.cli.lsp_wire import Ruler, path_of, uri_of
+from fleetc.version import __version__
+
+
+class Server(LanguageServer):
+    """One editor, and what it has open."""
+
+    def __init__(self) -> None:
+        super().__init__("fleetc", __version__)
+        self.desk = Desk(self.publish, self.leave)
+
+    @property
+    def ruler(self) -> Ruler:
+        """How the editor counts columns."""
+        return Ruler(self.workspace.position_encoding or types.PositionEncodingKind.Utf16)
+
+    def publish(self, work: Work) -> None:
+        """Show what a check found: in the files of a spec all of it, in an overlay that is only looked at its own."""
+        project, ruler = work.project, self.ruler
+        pages: dict[str, Page | None] = {}
+
+        def page_of(name: str) -> Page | None:
+            if name not in pages:
+                pages[name] = self.desk.page(work, name)
+            return pages[name]
+
+        found: dict[Path, list[types.Diagnostic]] = {path: [] for path in work.shown}
+        for path in self.desk.texts:
+            if self.desk.work_of(path) is work:
+                found[path] = []
+        for item in work.snapshot.located:
+            path = project.path_of(item.primary.file)
+            if project.overlay is None or path == project.overlay:
+                found.setdefault(path, []).append(lsp_wire.diagnostic(item, ruler, page_of, project.path_of))
+        for path, items in found.items():
+            document = self.workspace.text_documents.get(uri_of(path))
+            version = document.version if document is not None else None
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
+        work.shown = frozenset(path for path, items in found.items() if items)
+
+    def leave(self, path: Path) -> None:
+        """Show nothing in a file any more."""
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), []))
+
+
+def server() -> Server:
+    """A server with all that it can do."""
+    made = Server()
+    _follow(made)
+    return made
+
+
+def _follow(made: Server) -> None:
+    """Follow what is open."""
+
+    def put(uri: str) -> None:
+        path = path_of(uri)
+        if path is not None:
+            made.desk.put(path, made.workspace.get_text_document(uri).source)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        put(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        put(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            made.desk.drop(path)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: types.DidSaveTextDocumentParams) -> None:
+        made.desk.again()
+
+    @made.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def elsewhere(params: types.DidChangeWatchedFilesParams) -> None:
+        made.desk.again()
+
+    @made.feature(types.SHUTDOWN)
+    def ended(params: None) -> None:
+        made.desk.close()
