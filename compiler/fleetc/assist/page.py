@@ -19,8 +19,8 @@ from fleetc.toml.scan import KEY_PART, KeySpans, Scan, key_parts
 
 _HEADER = re.compile(
     r'^[ \t]*+#[^\n]*+|"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"""|\'\'\'(?:[^\']++|\'{1,2}(?!\'))*+\'\'\''
-    rf"|^[ \t]*+(?P<open>\[\[?+)[ \t]*+(?P<key>(?:{KEY_PART})(?:[ \t]*+\.[ \t]*+(?:{KEY_PART}))*+)[ \t]*+(?P<shut>\]\]?+)"
-    r"[ \t]*+(?:#[^\n]*+)?+$",
+    rf"|^[ \t]*+(?P<open>\[\[?+)[ \t]*+(?P<key>(?:{KEY_PART})(?:[ \t]*+\.[ \t]*+(?:{KEY_PART}))*+)"
+    r"[ \t]*+(?P<shut>\]\]?+)[ \t]*+(?:#[^\n]*+)?+$",
     re.MULTILINE | re.DOTALL,
 )
 

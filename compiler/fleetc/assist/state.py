@@ -31,7 +31,7 @@ class Snapshot:
     """One check. `sources` are the texts that `located` and `repairs` are about.
 
     `document` and `fleet` are those of the last texts that could be read, or were sound; so are `loads`, by the path of
-    the GPU, and `market`.
+    the GPU, and `market`. `sound` says that `fleet` is that of `sources`.
     """
 
     sources: tuple[Source, ...] = ()
@@ -41,6 +41,7 @@ class Snapshot:
     fleet: Fleet | None = None
     loads: Mapping[Path, GpuLoad] = field(default_factory=dict)
     market: MarketTables | None = None
+    sound: bool = False
 
     @property
     def raw(self) -> Mapping[str, Any]:
@@ -64,7 +65,7 @@ def check(sources: Sequence[Source], policies: Policies | None, today: date, bef
         market = lower_market(fleet)
     document = found.document or before.document
     repairs = _repairs(sources, found.document, located) if found.document is not None else {}
-    return Snapshot(tuple(sources), located, repairs, document, fleet, loads, market)
+    return Snapshot(tuple(sources), located, repairs, document, fleet, loads, market, found.fleet is not None)
 
 
 def _repairs(

@@ -10,7 +10,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -108,7 +109,7 @@ class Desk:
         try:
             while not work.rests:
                 version, texts, begun = work.version, dict(self.texts), loop.time()
-                found = await self.think(lambda: _checked(work, texts))
+                found = await self.think(partial(_checked, work.project, texts, work.snapshot))
                 work.seconds = loop.time() - begun
                 if version == work.version:
                     work.snapshot, work.checked = found, version
@@ -151,11 +152,10 @@ class Desk:
                 yield work.project.path_of(name), page
 
 
-def _checked(work: Work, texts: lsp_projects.Open) -> Snapshot:
+def _checked(project: Project, texts: lsp_projects.Open, before: Snapshot) -> Snapshot:
     try:
-        read = lsp_projects.read(work.project, texts)
+        read = lsp_projects.read(project, texts)
     except FilesError as problem:
         item = outside(problem.code, problem.message, problem.help, problem.path)
-        before = work.snapshot
-        return Snapshot((), (item,), {}, before.document, before.fleet, before.loads, before.market)
-    return state.check(read.sources, read.policies, read.today, work.snapshot)
+        return replace(before, sources=(), located=(item,), repairs={}, sound=False)
+    return state.check(read.sources, read.policies, read.today, before)

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from fleetc.assist.page import Page
-from fleetc.cli import lsp_wire
+from fleetc.cli import lsp_features, lsp_wire
 from fleetc.cli.lsp_desk import Desk, Work
 from fleetc.cli.lsp_wire import Ruler, path_of, uri_of
 from fleetc.version import __version__
@@ -48,7 +48,7 @@ class Server(LanguageServer):
             path = project.path_of(item.primary.file)
             if project.overlay is None or path == project.overlay:
                 found.setdefault(path, []).append(lsp_wire.diagnostic(item, ruler, page_of, project.path_of))
-        for path, items in found.items():
+        for path, items in sorted(found.items(), key=lambda one: one[0] in self.desk.texts):
             document = self.workspace.text_documents.get(uri_of(path))
             version = document.version if document is not None else None
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
@@ -63,6 +63,7 @@ def server() -> Server:
     """A server with all that it can do."""
     made = Server()
     _follow(made)
+    lsp_features.register(made)
     return made
 
 
