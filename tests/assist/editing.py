@@ -18,7 +18,7 @@ from pytest_lsp import LanguageClient
 from fleetc.text.encoders import visible
 from tests.support import fleetc
 
-HANGS = 60
+HANGS = 10
 """Seconds after which a test gives up: nothing is judged by them."""
 
 
@@ -157,7 +157,11 @@ class Editor:
                 severities[one["severity"]],
                 one["code"],
                 _message(one),
-                tuple((place["file"], self._span(place), visible(place["note"] or "see also")) for place in one["related"] if place["file"]),
+                tuple(
+                    (place["file"], self._span(place), visible(place["note"] or "see also"))
+                    for place in one["related"]
+                    if place["file"]
+                ),
             )
             for one in found["diagnostics"]
             if not only or one["primary"]["file"] == only

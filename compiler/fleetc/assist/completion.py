@@ -223,7 +223,7 @@ def _keys(place: _Place, end: int) -> Iterator[Suggestion]:
 
 
 def _key(name: str, field: Field, place: _Place, end: int) -> Suggestion:
-    opens = {"table": "{ ", "map": "{ ", "list": "[{ "}.get(field.shape, "")
+    opens = {"table": "{ ", "map": "{ ", "list": "[{ "}.get(field.shape, "{ " if field.kind.startswith("table") else "")
     quote = '"' if not opens and field.kind.startswith(("text", "name")) else ""
     opens = opens or ("[" if field.kind.startswith("list") else "")
     detail = field.kind.replace("`", "") + ("; required" if field.required else "")

@@ -21,7 +21,7 @@ from fleetc.messages.setters import flags_of_field
 from fleetc.messages.tables import Field, find, inline, plain_name
 from fleetc.places.diagnostic import Path
 from fleetc.text import leaks
-from fleetc.text.encoders import markdown_code, markdown_text
+from fleetc.text.encoders import markdown_span, markdown_text
 from fleetc.toml.document import Document, value_at
 from fleetc.toml.edits import toml_key
 
@@ -63,10 +63,11 @@ def _field(path: Path) -> Iterator[str]:
     """The page of a field, as `fleetc explain` has it."""
     word = WORDS.get(str(path[-1])) or (WORDS[str(path[0])] if path[0] in (CLASSES, DEFAULTS) and not path[3:] else "")
     if word:
-        yield f"**{markdown_text(str(path[-1]))}**"
+        yield f"**{path[-1] if str(path[-1]) in WORDS else path[0]}**"
         yield word
         return
-    found = field_at(path) or (field_at(path[:-1]) if isinstance(path[-1], int) else None)
+    inside = isinstance(path[-1], int) or len(in_the_language(path)) == 2
+    found = field_at(path) or (field_at(path[:-1]) if inside else None)
     if found is None:
         return
     title, field = found
@@ -106,16 +107,16 @@ def code(value: Any) -> str:
     """A value of a spec as code in Markdown, without secrets and not too long."""
     text = inline(value)
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-    return markdown_code(leaks.shown(text))
+    return markdown_span(leaks.shown(text))
 
 
 def _origin(path: Path, document: Document) -> str:
     """Where a value is said, if that is not where the question was asked: a class, defaults, another file."""
     at, span = document.said_at(path), document.span(path)
-    where = "" if span is None else f", {markdown_text(span.source)}:{document.position(span.source, span.start)[0]}"
+    where = "" if span is None else f", {markdown_span(span.source)}:{document.position(span.source, span.start)[0]}"
     if at[:2] == path[:2]:
         return f" (said here{where})" if where else ""
-    return f" (from {markdown_text('.'.join(map(str, at[:-1])))}{where})"
+    return f" (from {markdown_span('.'.join(map(str, at[:-1])))}{where})"
 
 
 def _inherited(path: Path, value: dict[str, Any], document: Document) -> Iterator[str]:
@@ -124,7 +125,7 @@ def _inherited(path: Path, value: dict[str, Any], document: Document) -> Iterato
     for key, inner in value.items():
         at = document.said_at((*path, key))
         if at and at[:2] != path[:2]:
-            lines.append(f"- {markdown_text(key)} = {code(inner)}{_origin((*path, key), document)}")
+            lines.append(f"- {markdown_span(key)} = {code(inner)}{_origin((*path, key), document)}")
     if lines:
         more = [f"- and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
         yield "\n".join(["Taken from elsewhere:", "", *lines[:_SHOWN], *more])
@@ -135,7 +136,7 @@ def _taken(path: Path, document: Document) -> Iterator[str]:
     layer = path[:3] if path[0] == CLASSES else path[:2]
     members = [".".join(map(str, member)) for member, layers in document.layers.items() if layer in layers]
     if members:
-        shown = ", ".join(map(markdown_text, members[:_SHOWN]))
+        shown = ", ".join(map(markdown_span, members[:_SHOWN]))
         more = f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else ""
         yield f"{len(members)} tables take their values from here: {shown}{more}"
 
@@ -157,13 +158,13 @@ def _market(path: Path, snapshot: Snapshot) -> Iterator[str]:
 def _sold(market: MarketTables, column: str, name: str) -> Iterator[str]:
     rows = [row for row in market.rows if getattr(row, column) == name]
     lines = [
-        f"- {markdown_text(row.gateway)} from {markdown_text(row.orchestrator)}, {markdown_text(row.work)}: "
-        f"{markdown_text(row.outcome)}; asks {markdown_text(row.asks)}, pays at most {markdown_text(row.pays)}"
+        f"- {markdown_span(row.gateway)} from {markdown_span(row.orchestrator)}, {markdown_span(row.work)}: "
+        f"{markdown_text(row.outcome)}; asks {markdown_span(row.asks)}, pays at most {markdown_span(row.pays)}"
         for row in sorted(rows, key=lambda row: row.outcome != "buys")
     ]
     if not market.whole and column == "gateway":
         lines = [
-            f"- {markdown_text(one.work)}: {one.within} of {one.offers} offers within the cap, {one.above} too "
+            f"- {markdown_span(one.work)}: {one.within} of {one.offers} offers within the cap, {one.above} too "
             f"expensive, {one.refused} refused, {one.unknown} unknown"
             for one in market.summaries
             if one.gateway == name
@@ -178,11 +179,11 @@ def _gpu(path: Path, snapshot: Snapshot) -> Iterator[str]:
     load = snapshot.loads.get(path)
     if load is None:
         return
-    which = f"GPU {load.gpu} of {markdown_text(load.host)}, {markdown_text(load.model)}"
+    which = f"GPU {load.gpu} of {markdown_span(load.host)}, {markdown_span(load.model)}"
     yield f"{which}: {_memory(load)}; {_sessions(load)}"
     users = dict.fromkeys(demand.name for demand in load.demands)
     if users:
-        yield f"Used by {', '.join(map(markdown_text, list(users)[:_SHOWN]))}"
+        yield f"Used by {', '.join(map(markdown_span, list(users)[:_SHOWN]))}"
 
 
 def _memory(load: GpuLoad) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from fleetc.assist.page import Block, Page, Spot
@@ -199,23 +200,21 @@ Piece = tuple[int, int, str]
 
 
 def rename(
-    sources: Sequence[Source], pages: Mapping[str, Page], target: Target, name: str, document: Document
+    specs: Sequence[Sequence[Source]], pages: Mapping[str, Page], target: Target, name: str, document: Document
 ) -> dict[str, list[Piece]]:
     """The pieces of each text that give a table another name wherever it is said. Raises CannotRenameError.
 
-    The result is checked: a rename that would be an error, or that would change what a pattern matches, is refused.
+    `specs` are the spec and, for each overlay that is open too, the sources with it. All are checked as they would be:
+    a rename that would be an error, or that would change what a pattern matches, is refused.
     """
     _need_free(target, name, document)
     found = {one: sorted(_pieces(page, target, name, document)) for one, page in pages.items()}
-    after = [
-        Source(source.name, _replaced(pages[source.name].text, found[source.name]), source.part, source.problem)
-        for source in sources
-    ]
-    before = [Source(source.name, pages[source.name].text, source.part, source.problem) for source in sources]
-    old, new = (_errors(some) for some in (before, after))
-    more = [message for (code, message) in new.elements() if new[code, message] > old[code, message]]
-    if sum(new.values()) > sum(old.values()):
-        raise CannotRenameError(more[0] if more else "the spec would have an error that it has not now")
+    for sources in specs:
+        before = [replace(source, text=pages[source.name].text) for source in sources]
+        after = [replace(source, text=_replaced(source.text, found[source.name])) for source in before]
+        old, new = _errors(before), _errors(after)
+        if sum(new.values()) > sum(old.values()):
+            raise CannotRenameError(next(iter(new - old))[1])
     return {one: pieces for one, pieces in found.items() if pieces}
 
 
@@ -255,9 +254,16 @@ def _pieces(page: Page, target: Target, name: str, document: Document) -> Iterat
         if path[:1] == (REMOVE,) or (path[:1] == ("silences",) and path[-1] == "at"):
             spot = _spot(path, block, mark, key=False)
             said = parse_key(_text(page, spot)) or ()
-            if said[:2] == (target.table, target.name) and isinstance(path[-1], int | str) and path != (REMOVE,):
-                dotted = ".".join(toml_key(str(part)) for part in (target.table, name, *said[2:]))
-                yield spot.start, spot.end, toml_value(dotted, page.text[spot.start])
+            new = [name if _is_said(said[: end + 1], target) else str(part) for end, part in enumerate(said)]
+            if new != list(said):
+                yield spot.start, spot.end, toml_value(".".join(map(toml_key, new)), page.text[spot.start])
+
+
+def _is_said(path: Path, target: Target) -> bool:
+    """Whether the last key of a path, as an overlay removes one, is the name of a table."""
+    if path[-1] != target.name:
+        return False
+    return path[:-1] == (target.table,) or target.table in named_at(path, key=True)
 
 
 def _replaced(text: str, pieces: Sequence[Piece]) -> str:

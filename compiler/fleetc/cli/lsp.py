@@ -6,6 +6,9 @@ install.
 
 from __future__ import annotations
 
+import gc
+import logging
+import os
 from importlib.util import find_spec
 
 from fleetc.cli.output import wrong_usage
@@ -20,4 +23,9 @@ def lsp() -> None:
         wrong_usage("the language server needs the package pygls: pip install 'fleetc[lsp]'")
     from fleetc.cli.lsp_server import server
 
-    server().start_io()
+    gc.enable()  # it lives long
+    if not os.environ.get("FLEETC_DEBUG"):
+        logging.disable(logging.CRITICAL)  # its records hold texts of the spec
+    with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
+        os.dup2(2, 1)  # whatever else would print does not disturb the protocol
+        server().start_io(asked, answered)

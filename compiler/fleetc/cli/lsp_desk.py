@@ -58,6 +58,8 @@ class Desk:
         self.texts: dict[Path, str] = {}
         self.pages: dict[Path, Page] = {}
         self.works: dict[Project, Work] = {}
+        self.folders: tuple[Path, ...] = ()
+        self._projects: dict[Path, Project | None] = {}
         self._publish = publish
         self._leave = leave
         self._thread = ThreadPoolExecutor(1, "check")
@@ -69,17 +71,21 @@ class Desk:
         text = text.replace("\r\n", "\n")
         self.texts[path] = text
         self.pages[path] = Page(text, self.pages.get(path))
-        self._change()
+        if self._projects.get(path) is None:
+            self.sort()
+        self.again()
 
     def drop(self, path: Path) -> None:
         """A file was closed: what is on disk counts again."""
         self.texts.pop(path, None)
         self.pages.pop(path, None)
-        self._change()
+        self.sort()
+        self.again()
 
-    def _change(self) -> None:
-        """Check every project of which a file is open, and forget the others."""
-        projects = {project for path in self.texts if (project := lsp_projects.project_of(path, self.texts))}
+    def sort(self) -> None:
+        """Find the projects of which a file is open, and forget the others."""
+        self._projects = {path: lsp_projects.project_of(path, self.texts, self.folders) for path in self.texts}
+        projects = {project for project in self._projects.values() if project is not None}
         for gone in self.works.keys() - projects:
             work = self.works.pop(gone)
             if work.timer:
@@ -88,7 +94,6 @@ class Desk:
                 self._leave(path)
         for project in projects:
             self.works.setdefault(project, Work(project))
-        self.again()
 
     def again(self) -> None:
         """Check everything once nothing changes for a moment."""
@@ -133,7 +138,7 @@ class Desk:
 
     def work_of(self, path: Path) -> Work | None:
         """The project that answers about a file."""
-        project = lsp_projects.project_of(path, self.texts) if path in self.texts else None
+        project = self._projects.get(path)
         return self.works.get(project) if project else None
 
     def page(self, work: Work, name: str) -> Page | None:

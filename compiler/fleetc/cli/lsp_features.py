@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from fleetc.assist import completion, hints, hover, lenses, names
 from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
 from fleetc.assist.state import Snapshot
 from fleetc.cli.lsp_desk import Desk, Work
-from fleetc.cli.lsp_wire import Ruler, path_of, uri_of
+from fleetc.cli.lsp_wire import Ruler, guarded, path_of, uri_of
 from fleetc.disk import files
 from fleetc.formatting import formatted
 from fleetc.language.sharing import CLASSES, tables
@@ -81,9 +82,21 @@ class Asking:
         return Asked(path, self.desk.pages[path], work, self._made.ruler)
 
     def _pages(self, asked: Asked) -> dict[str, Page]:
-        """The texts of the spec by the names of their files in messages."""
-        directory = asked.work.project.directory
-        return {str(path.relative_to(directory)): page for path, page in self.desk.pages_of(asked.work)}
+        """The texts of the spec, and of its overlays that are open, by the names of their files in messages."""
+        project = asked.work.project
+        return {
+            str(path.relative_to(project.directory)): page
+            for work in self._together(asked)
+            for path, page in self.desk.pages_of(work)
+        }
+
+    def _together(self, asked: Asked) -> list[Work]:
+        """The project of a question, and the others of its spec: with an overlay, or without."""
+        spec = asked.work.project.spec
+        return [
+            asked.work,
+            *(one for one in self.desk.works.values() if one.project.spec == spec and one != asked.work),
+        ]
 
     def _location(self, asked: Asked, name: str, page: Page, spot: Spot) -> types.Location:
         path = asked.work.project.path_of(name)
@@ -98,8 +111,14 @@ class Asking:
         found = hover.hover(asked.page, asked.ruler.offset(asked.page, params.position), asked.snapshot)
         if found is None:
             return None
-        content = types.MarkupContent(types.MarkupKind.Markdown, found.text)
+        content = types.MarkupContent(self._markup(), found.text)
         return types.Hover(content, asked.ruler.range(asked.page, found.start, found.end))
+
+    def _markup(self) -> types.MarkupKind:
+        """Markdown, or plain text for an editor that shows no other; the words are the same."""
+        asks = self._made.client_capabilities.text_document
+        known = asks.hover.content_format if asks and asks.hover else None
+        return types.MarkupKind.Markdown if types.MarkupKind.Markdown in (known or ()) else types.MarkupKind.PlainText
 
     def complete(self, params: types.CompletionParams) -> types.CompletionList | None:
         asked = self.about(params.text_document.uri)
@@ -165,8 +184,12 @@ class Asking:
         if asked is None or found is None or document is None:
             return None
         pages = self._pages(asked)
-        work = partial(names.rename, asked.snapshot.sources, pages, found[0], params.new_name, document)
-        pieces = await self.desk.think(work)
+        specs = [work.snapshot.sources for work in self._together(asked)]
+        try:
+            work = partial(names.rename, specs, pages, found[0], params.new_name, document)
+            pieces = await self.desk.think(work)
+        except names.CannotRenameError as refusal:
+            raise JsonRpcException(visible(str(refusal)), types.LSPErrorCodes.RequestFailed) from None
         return self._edit(asked, pages, pieces)
 
     def _edit(
@@ -343,25 +366,29 @@ def _has_lens(path: KeyPath) -> bool:
 
 def register(made: Server) -> None:
     """Answer everything that an editor may ask."""
-    asking = Asking(made)  # pygls writes into what it calls: a partial takes that, a method does not
-    made.feature(types.TEXT_DOCUMENT_HOVER)(partial(asking.hover))
+    asking = Asking(made)
+    made.feature(types.TEXT_DOCUMENT_HOVER)(guarded(asking.hover))
     trigger = types.CompletionOptions(trigger_characters=['"', ".", "=", "[", "-", " "])
-    made.feature(types.TEXT_DOCUMENT_COMPLETION, trigger)(partial(asking.complete))
-    made.feature(types.TEXT_DOCUMENT_DEFINITION)(partial(asking.definition))
-    made.feature(types.TEXT_DOCUMENT_REFERENCES)(partial(asking.references))
-    made.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(partial(asking.prepare_rename))
-    made.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(partial(asking.rename))
-    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(_FIX_KINDS[:1]))(partial(asking.actions))
-    made.feature(types.TEXT_DOCUMENT_FORMATTING)(partial(asking.format))
-    made.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(partial(asking.symbols))
-    made.feature(types.TEXT_DOCUMENT_INLAY_HINT)(partial(asking.inlays))
-    made.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(partial(asking.code_lenses))
-    made.feature(types.CODE_LENS_RESOLVE)(partial(asking.code_lens))
+    made.feature(types.TEXT_DOCUMENT_COMPLETION, trigger)(guarded(asking.complete))
+    made.feature(types.TEXT_DOCUMENT_DEFINITION)(guarded(asking.definition))
+    made.feature(types.TEXT_DOCUMENT_REFERENCES)(guarded(asking.references))
+    made.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(guarded(asking.prepare_rename))
+    made.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(guarded(asking.rename))
+    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(_FIX_KINDS[:1]))(guarded(asking.actions))
+    made.feature(types.TEXT_DOCUMENT_FORMATTING)(guarded(asking.format))
+    made.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(guarded(asking.symbols))
+    made.feature(types.TEXT_DOCUMENT_INLAY_HINT)(guarded(asking.inlays))
+    made.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(
+        guarded(asking.code_lenses)
+    )
+    made.feature(types.CODE_LENS_RESOLVE)(guarded(asking.code_lens))
 
     @made.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _TOKENS)
+    @guarded
     def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
         return asking.tokens(params.text_document.uri, None)
 
     @made.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, _TOKENS)
+    @guarded
     def some_tokens(params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
         return asking.tokens(params.text_document.uri, params.range)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -60,17 +60,19 @@ class Texts(NamedTuple):
     today: date
 
 
-def project_of(path: Path, texts: Open) -> Project | None:
-    """The spec that a file is, that includes it, or that it is an overlay of; None for any other file."""
+def project_of(path: Path, texts: Open, folders: Sequence[Path] = ()) -> Project | None:
+    """The spec that a file is, that includes it, or that it is an overlay of; None for any other file.
+
+    A spec is sought in the directories above, up to a folder that the editor has opened, or to the top of the checkout.
+    """
     if path.suffix != ".toml" or path.name in CHECKOUT_FILES:
         return None
     text = texts.get(path, "")
     if path.name == files.SPEC_NAME or _SPEC.search(text):
         return Project(path)
-    above = files.spec_above(path.parent)
-    if above is None:
+    spec = _spec_above(path.parent, folders)
+    if spec is None:
         return None
-    spec = Path(os.path.abspath(path.parent / above / files.SPEC_NAME))  # noqa: PTH100  # resolve() would follow links
     project = Project(spec)
     part = path.relative_to(spec.parent).as_posix()
     try:
@@ -81,6 +83,18 @@ def project_of(path: Path, texts: Open) -> Project | None:
     if path in overlays or any(matches(pattern, part) for pattern in included):
         return project
     return Project(spec, path) if path.parent == spec.parent and _speaks_the_language(text) else None
+
+
+def _spec_above(directory: Path, folders: Sequence[Path]) -> Path | None:
+    for here in (directory, *directory.parents):
+        if not any(here.is_relative_to(folder) for folder in folders):
+            break
+        if (here / files.SPEC_NAME).is_file():
+            return here / files.SPEC_NAME
+    above = files.spec_above(directory)
+    if above is None:
+        return None
+    return Path(os.path.abspath(directory / above / files.SPEC_NAME))  # noqa: PTH100  # resolve() would follow links
 
 
 def _speaks_the_language(text: str) -> bool:

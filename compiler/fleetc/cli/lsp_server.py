@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 from fleetc.assist.page import Page
 from fleetc.cli import lsp_features, lsp_wire
 from fleetc.cli.lsp_desk import Desk, Work
-from fleetc.cli.lsp_wire import Ruler, path_of, uri_of
+from fleetc.cli.lsp_wire import Ruler, guarded, path_of, uri_of
 from fleetc.version import __version__
 
 
@@ -73,28 +73,36 @@ def _follow(made: Server) -> None:
     def put(uri: str) -> None:
         path = path_of(uri)
         if path is not None:
+            made.desk.folders = tuple(filter(None, map(path_of, made.workspace.folders)))
             made.desk.put(path, made.workspace.get_text_document(uri).source)
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    @guarded
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         put(params.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    @guarded
     def changed(params: types.DidChangeTextDocumentParams) -> None:
         put(params.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    @guarded
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
         if path is not None:
             made.desk.drop(path)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    @guarded
     def saved(params: types.DidSaveTextDocumentParams) -> None:
+        made.desk.sort()
         made.desk.again()
 
     @made.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    @guarded
     def elsewhere(params: types.DidChangeWatchedFilesParams) -> None:
+        made.desk.sort()
         made.desk.again()
 
     @made.feature(types.SHUTDOWN)

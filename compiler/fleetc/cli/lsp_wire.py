@@ -6,11 +6,16 @@ units that editor and server agreed on.
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Callable, Sequence
+from inspect import iscoroutinefunction
 from pathlib import Path
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls import uris
+from pygls.exceptions import JsonRpcException
 
 from fleetc.assist.page import Page
 from fleetc.messages.locate import Located, Place
@@ -23,6 +28,9 @@ _SEVERITIES = {
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
 _WIDTHS = {types.PositionEncodingKind.Utf8: ("utf-8", 1), types.PositionEncodingKind.Utf16: ("utf-16-le", 2)}
+
+
+P = TypeVar("P")
 
 
 class Ruler:
@@ -69,6 +77,35 @@ class Ruler:
             return len(text)
         encoding, width = self._width
         return len(text.encode(encoding, "surrogatepass")) // width
+
+
+def guarded(answer: Callable[[P], Any]) -> Callable[[P], Any]:
+    """An answer that tells an editor of a bug without its traceback, which may hold texts of a spec."""
+    if iscoroutinefunction(answer):
+
+        async def answered_later(params: P) -> Any:
+            try:
+                return await answer(params)
+            except Exception as fault:
+                raise _told(fault) from None
+
+        return answered_later
+
+    def answered(params: P) -> Any:
+        try:
+            return answer(params)
+        except Exception as fault:
+            raise _told(fault) from None
+
+    return answered
+
+
+def _told(fault: Exception) -> JsonRpcException:
+    if isinstance(fault, JsonRpcException):
+        return fault
+    if os.environ.get("FLEETC_DEBUG"):
+        traceback.print_exception(fault)
+    return JsonRpcException(f"internal error ({type(fault).__name__}); set FLEETC_DEBUG=1 to see where, and report it")
 
 
 def uri_of(path: Path) -> str:
