@@ -18,7 +18,7 @@ from pytest_lsp import LanguageClient
 from fleetc.text.encoders import visible
 from tests.support import fleetc
 
-HANGS = 10
+HANGS = 60
 """Seconds after which a test gives up: nothing is judged by them."""
 
 
@@ -31,13 +31,13 @@ class Editor:
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
         self.shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
-        self.order: list[tuple[str, int | None]] = []
+        self.order: list[tuple[str, int | None, list[types.Diagnostic]]] = []
         self._news = asyncio.Event()
 
         def published(params: types.PublishDiagnosticsParams) -> None:
             name = params.uri.removeprefix(f"{self.root.as_uri()}/")
             self.shown[name] = (params.version, list(params.diagnostics))
-            self.order.append((name, params.version))
+            self.order.append((name, params.version, list(params.diagnostics)))
             self._news.set()
 
         client.protocol.fm.features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = published  # its own keeps no versions
