@@ -15,7 +15,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 from tests.assist.editing import Editor
 
 
-@pytest_lsp.fixture(
+@pytest_lsp.fixture(  # type: ignore[untyped-decorator]
     config=ClientServerConfig(server_command=[sys.executable, "-I", "-m", "fleetc", "lsp"]),
 )
 async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:

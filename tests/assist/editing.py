@@ -42,6 +42,12 @@ class Editor:
 
         client.protocol.fm.features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = published  # its own keeps no versions
 
+        def registered(params: types.RegistrationParams) -> None:
+            self.asked_for += [one.method for one in params.registrations]
+
+        self.asked_for: list[str] = []
+        client.protocol.fm.features[types.CLIENT_REGISTER_CAPABILITY] = registered
+
     def uri(self, name: str) -> str:
         return (self.root / name).as_uri()
 
@@ -58,11 +64,12 @@ class Editor:
 
     def close(self, name: str) -> None:
         del self.texts[name], self.versions[name]
-        self.shown.pop(name, None)
+        self.shown.clear()
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.document(name)))
 
     def save(self, name: str) -> None:
         (self.root / name).write_text(self.texts[name], encoding="utf-8")
+        self.shown.clear()
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(self.document(name)))
 
     def replace(self, name: str, start: int, end: int, text: str) -> None:

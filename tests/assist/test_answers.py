@@ -25,6 +25,9 @@ from tests.support import EXAMPLES, example_sources
 EXAMPLE = Source("fleet.toml", example.text())
 
 
+PIECES = ("", '"', "[", "[[", "]", "{", "}", "=", ".", ",", "\n", "#", '"""', "'", "[a.", "🜂")
+
+
 @cache
 def snapshot(name: str) -> Snapshot:
     sources = [EXAMPLE] if name == "language" else example_sources(name)
@@ -33,7 +36,7 @@ def snapshot(name: str) -> Snapshot:
 
 @pytest.mark.parametrize("name", ["language", *EXAMPLES])
 def test_places_are_those_of_diagnostics(name: str) -> None:
-    """A sound text is read twice, by the editor's reader and by the compiler's: every value stands in the same place."""
+    """A sound text is read by the editor's reader and by the compiler's: every value stands in the same place."""
     document = snapshot(name).document
     assert document is not None
     (source,) = document.sources
@@ -73,9 +76,7 @@ def test_no_text_breaks_an_answer(data: st.DataObject) -> None:
     text = EXAMPLE.text
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(text)))
-        put = data.draw(
-            st.sampled_from(["", '"', "[", "[[", "]", "{", "}", "=", ".", ",", "\n", "#", '"""', "'", "[a.", "🜂"])
-        )
+        put = data.draw(st.sampled_from(PIECES))
         text = text[:at] + put + text[at + data.draw(st.integers(0, 30)) :]
     page = Page(text)
     at = data.draw(st.integers(0, len(text)))
@@ -168,3 +169,16 @@ def test_an_overlay_that_removes_something_follows_its_name() -> None:
     assert alone is not None
     found = names.rename([[base], [base, over]], pages, Target("hosts", "us-ai"), "ohio", alone)
     assert [put for _, _, put in found["staging.toml"]] == ['"hosts.ohio"']
+
+
+def test_a_key_press_costs_the_table_that_it_changes() -> None:
+    """The other tables are not read again, however many there are."""
+    page = Page(EXAMPLE.text)
+    for block in page.blocks:
+        page.marks(block)
+    known = len(page._read)
+    at = EXAMPLE.text.index("max_price")
+    after = Page(EXAMPLE.text[:at] + "x" + EXAMPLE.text[at:], page)
+    for block in after.blocks:
+        after.marks(block)
+    assert len(after._read) == known + 1

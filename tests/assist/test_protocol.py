@@ -1,4 +1,4 @@
-"""fleetc lsp over the real protocol: what it shows is what check says of the same texts, in whatever order they change."""
+"""fleetc lsp over the real protocol: it shows what check says of the same texts, in whatever order they change."""
 
 from __future__ import annotations
 

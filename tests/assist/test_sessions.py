@@ -81,6 +81,18 @@ class _Person:
     async def save(self, step: Step) -> None:
         self.editor.save(step["save"])
 
+    async def elsewhere(self, step: Step) -> None:
+        """Another program writes a file that is not open, and the editor tells."""
+        file = step["elsewhere"]["file"]
+        text = (self.editor.root / file).read_text(encoding="utf-8")
+        assert step["elsewhere"]["find"] in text
+        text = text.replace(step["elsewhere"]["find"], step["elsewhere"]["put"])
+        (self.editor.root / file).write_text(text, encoding="utf-8")
+        assert self.editor.asked_for == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
+        event = types.FileEvent(self.editor.uri(file), types.FileChangeType.Changed)
+        self.editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+        self.editor.shown.clear()
+
     async def rest(self, step: Step) -> None:
         await self.editor.rest()
         overlays = [name for name in self.editor.texts if name == "staging.toml"]

@@ -36,6 +36,7 @@ from fleetc.cli import (
     todo,
     upgrade,
     verify,
+    watch,
     why,
 )
 from fleetc.cli.commands import HELP, Commands, TakesFlags
@@ -75,6 +76,7 @@ app.command()(check.check)
 app.command()(fmt.fmt)
 app.command()(migrate.migrate)
 app.command("compile")(compile.compile_)
+app.command()(watch.watch)
 app.command()(diff.diff)
 app.command(cls=TakesFlags)(why.why)
 app.command()(affects.affects)

@@ -7,7 +7,6 @@ install.
 from __future__ import annotations
 
 import gc
-import logging
 import os
 from importlib.util import find_spec
 
@@ -21,6 +20,8 @@ def lsp() -> None:
     """
     if find_spec("pygls") is None:
         wrong_usage("the language server needs the package pygls: pip install 'fleetc[lsp]'")
+    import logging
+
     from fleetc.cli.lsp_server import server
 
     gc.enable()  # it lives long

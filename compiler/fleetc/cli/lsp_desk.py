@@ -22,6 +22,7 @@ from fleetc.cli import lsp_projects
 from fleetc.cli.lsp_projects import Project
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.locate import outside
+from fleetc.messages.related import codes_by_field
 
 T = TypeVar("T")
 
@@ -119,6 +120,7 @@ class Desk:
                 if version == work.version:
                     work.snapshot, work.checked = found, version
                     self._publish(work)
+                    self._thread.submit(codes_by_field)  # long to calculate once, and the first hover would wait
                 elif work.timer is not None and work.timer.when() > loop.time():
                     return  # somebody types: the timer begins again
         except Exception as fault:  # a bug of fleetc: the editor goes on without new diagnostics

@@ -15,6 +15,7 @@ from fleetc.assist.page import Page
 from fleetc.cli import lsp_features, lsp_wire
 from fleetc.cli.lsp_desk import Desk, Work
 from fleetc.cli.lsp_wire import Ruler, guarded, path_of, uri_of
+from fleetc.policy.source import FOLDER, SUFFIX
 from fleetc.version import __version__
 
 
@@ -104,6 +105,19 @@ def _follow(made: Server) -> None:
     def elsewhere(params: types.DidChangeWatchedFilesParams) -> None:
         made.desk.sort()
         made.desk.again()
+
+    @made.feature(types.INITIALIZED)
+    @guarded
+    async def ready(params: types.InitializedParams) -> None:
+        """Hear of files that change without an editor, if the editor can tell."""
+        workspace = made.client_capabilities.workspace
+        watches = workspace.did_change_watched_files if workspace is not None else None
+        if watches is None or not watches.dynamic_registration:
+            return
+        patterns = [types.FileSystemWatcher(pattern) for pattern in ("**/*.toml", f"**/{FOLDER}/*{SUFFIX}")]
+        options = types.DidChangeWatchedFilesRegistrationOptions(patterns)
+        wanted = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+        await made.client_register_capability_async(types.RegistrationParams([wanted]))
 
     @made.feature(types.SHUTDOWN)
     def ended(params: None) -> None:
