@@ -131,6 +131,26 @@ def test_prices_in_another_currency_need_their_feed() -> None:
     assert need.subject == own
 
 
+RUNNER = """
+[rates]
+USD = "0.0004 ETH"
+
+[runners.echo]
+app = "echo"
+url = "http://192.0.2.7:8000"
+health = "/health"
+price = "0.10 USD / hour"
+"""
+
+
+def test_live_runner_needs_the_feed_because_the_node_has_its_price_in_dollars_alone() -> None:
+    selling = SPEC.replace("max_sessions = 4", 'max_sessions = 4\nrunners = ["echo"]\nsecret = { env = "WORD" }')
+    for price in ("0.10 USD / hour", "0.0001 ETH / hour"):
+        (need,) = needs(selling + RUNNER.replace("0.10 USD / hour", price))["price-feed"]
+        assert need.nodes == ("orch",)
+        assert dict(need.facts)["currencies"] == "USD"
+
+
 def test_registration_is_asked_of_the_account_that_counts() -> None:
     (need,) = needs(SPEC)["registration"]
     assert (need.subject, need.nodes, need.words) == ("0x" + "2" * 40, ("orch",), "")
@@ -169,6 +189,6 @@ def test_nodes_that_never_talk_to_a_chain_ask_nothing_of_it(name: str) -> None:
         on_chain = {
             one.name
             for one in host.services
-            if all(a.value != "offchain" for a in one.arguments if a.flag == "network")
+            if any(a.value != "offchain" for a in one.arguments if a.flag == "network")
         }
         assert asked == on_chain

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.cli.commands import COMMANDS, Listed
 from fleetc.version import __version__
 from tests.support import ROOT, fleetc, fleetc_process
 
@@ -320,3 +321,16 @@ def test_colour_only_when_asked(tmp_path: Path) -> None:
     spec = written(tmp_path / "fleet.toml", "spec = 2\n")
     assert "\x1b[" not in fleetc("check", spec).stderr
     assert "\x1b[" in fleetc("check", spec, FLEETC_COLOR="always").stderr
+
+
+@pytest.mark.parametrize("listed", COMMANDS, ids=lambda listed: listed.name)
+def test_summary_in_the_list_is_that_of_the_command(listed: Listed) -> None:
+    command = listed.load()
+    assert " ".join(command.help.partition("\n\n")[0].split()) == listed.summary
+    assert command.name == listed.name
+
+
+def test_every_file_of_a_command_is_listed() -> None:
+    files = {path.stem: path.read_text("utf-8") for path in (ROOT / "compiler" / "fleetc" / "cli").glob("*.py")}
+    commands = {stem for stem, text in files.items() if f"`fleetc {stem.replace('_', '-')}`" in text.partition("\n")[0]}
+    assert {listed.name.replace("-", "_") for listed in COMMANDS} == commands

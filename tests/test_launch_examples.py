@@ -17,7 +17,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc import lower, rules
-from fleetc.blueprint.blueprint import Service
+from fleetc.blueprint.blueprint import RUNNERS, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
@@ -94,8 +94,8 @@ def fleet(name: str) -> Fleet:
 
 
 def services(text: str) -> list[Service]:
-    """Every compiled service of a spec."""
-    return [service for host in lower.lower(parsed(text)).hosts for service in host.services]
+    """Every compiled node of a spec."""
+    return [one for host in lower.lower(parsed(text)).hosts for one in host.services if one.table != RUNNERS]
 
 
 def compiled(example: dict[str, Any], name: str) -> Process:

@@ -33,6 +33,7 @@ def test_a_setting_is_a_flag_of_roles_that_read_it_and_sends_no_transaction(flag
     assert row.roles <= (ROLES if "any" in read_by else read_by)
     assert row.since >= FLAGS[flag].since
     assert not row.path[1:].startswith(TRANSACTIONS)
+    assert (row.parameter == "") == (row.document != "") and not (row.document and row.read)
     if row.read[:1] == ("/metrics",):
         assert row.metrics and row.read[1] in metrics()
 

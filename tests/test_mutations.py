@@ -18,7 +18,7 @@ import pytest
 import tomli_w
 
 from fleetc import rules
-from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.blueprint.blueprint import RUNNERS, Blueprint, HostBlueprint, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.pipeline import compile_spec
@@ -98,7 +98,7 @@ def outcome(raw: dict[str, Raw]) -> Outcome:
 def _faults(plan: Blueprint) -> Iterator[str]:
     for host in plan.hosts:
         running = []
-        for service in host.services:
+        for service in (one for one in host.services if one.table != RUNNERS):
             try:
                 settings = node_settings(service)
             except StartupError as problem:

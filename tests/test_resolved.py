@@ -46,7 +46,7 @@ def _files(compiled: Compiled) -> dict[str, bytes]:
 
 
 def _law(sources: Sequence[Source]) -> None:
-    """Both forms are specs without errors, compile to the same files, and are their own result."""
+    """Both forms are newest specs without errors, compile to the same files, and are their own result."""
     first = _compiled(sources)
     for defaults in (False, True):
         text = _resolved(first, defaults)
@@ -55,6 +55,7 @@ def _law(sources: Sequence[Source]) -> None:
         assert _files(again) == _files(first)
         assert _resolved(again, defaults) == text
         warnings = [d.code for d in first.checked.diagnostics if d.severity is Severity.WARNING]
+        warnings = [code for code in warnings if code != "spec-version-old"]  # a mutation may choose an older one
         assert sorted(d.code for d in again.checked.diagnostics) == sorted(warnings)
 
 

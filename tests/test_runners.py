@@ -365,7 +365,7 @@ def test_rate_is_needed_to_say_anything_about_money() -> None:
 
 
 def rows(text: str) -> list[tuple[str, ...]]:
-    return [tuple(row) for row in plan(text).market.runners]
+    return [row.shown for row in plan(text).market.runners]
 
 
 def test_table_says_what_a_runner_comes_to_and_who_buys_it() -> None:

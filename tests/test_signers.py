@@ -297,3 +297,45 @@ def test_kafka_needs_the_metrics(table: object) -> None:
 def test_kafka_user_without_password_is_no_login() -> None:
     half = '{ broker = "kafka.example.net:9092", topic = "events", user = "fleet" }'
     assert "password" in flagged(onchain(signer(kafka=half, monitor="true")), "kafka-settings-unused", Severity.WARNING)
+
+
+# What a gateway asks its signer for when it starts
+
+
+def payers(wallet: str) -> str:
+    """A gateway behind a signer that signs for one of two wallets."""
+    other = '[wallets.other]\naddress = "0x3333333333333333333333333333333333333333"\nkeystore = "/var/lib/keys"\n'
+    other += 'password = { env = "OTHER" }\nreward_by = "none"\nminimum_balance = "0.05 ETH"\n'
+    return onchain(behind(), finding(wallet=f'"{wallet}"'), other + 'deposit = "1 ETH"\nreserve = "1 ETH"\n')
+
+
+def test_gateway_restarts_when_its_signer_signs_for_another_account() -> None:
+    """The node asks for the account once; none of its own flags says it."""
+    before, after = payers("payer"), payers("other")
+    for text in (before, after):
+        silent(text)
+    assert flags(service(before, "gate")) == flags(service(after, "gate"))
+    told = review(before, after)
+    (change,) = [one for one in told.changes if any(target.node == "gate" for target in one.targets)]
+    assert change.what == "the account of its signer"
+    assert any("gate" in effect.text and effect.impact == "restart" for effect in change.effects)
+
+
+def test_gateway_without_a_key_has_none_in_its_tree() -> None:
+    """No keystore, no password and no account to unlock: the account of its signer is a comment alone."""
+    tree = compile_text(onchain(behind(), finding())).tree
+    assert tree is not None
+    own = {one.path: one.content.decode() for one in tree.artifacts if "/gate/" in one.path}
+    assert len(own) >= 3
+    lines = [line for text in own.values() for line in text.splitlines() if not line.startswith("#")]
+    assert not [line for line in lines if "keystore" in line.lower() or "ethPassword" in line or "0x1111" in line]
+
+
+# A cap for live runners
+
+
+@pytest.mark.parametrize("price", ["0.10 USD / hour", "0.10 USD / 720p hour", "0.0001 ETH / request"])
+def test_price_of_a_runner_as_a_cap_is_told_what_to_write(price: str) -> None:
+    found = refused(onchain(signer(max_price=f'"{price}"')))
+    assert "this is the price of a live runner" in found
+    assert "--explain-prices" in found and "as wei / pixel" in found

@@ -25,6 +25,7 @@ from urllib.parse import urlencode
 import pytest
 
 from fleetc import lower
+from fleetc.blueprint.blueprint import RUNNERS
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from tests.node import StartupError, broken_rules, read
@@ -78,7 +79,7 @@ def processes() -> list[tuple[str, list[str], dict[str, str]]]:
         fleet = check_spec([Source(str(spec), spec.read_text(encoding="utf-8"))]).fleet
         assert fleet is not None
         for host in lower.lower(fleet).hosts:
-            for service in host.services:
+            for service in (one for one in host.services if one.table != RUNNERS):
                 env = {v.name: v.value for v in service.variables} | {s.name: "secret" for s in service.secrets}
                 words = [argument.text for argument in service.arguments]
                 found.append((f"{spec.parent.name}/{service.name}", words, env))

@@ -257,3 +257,11 @@ def test_a_record_never_leads_to_a_private_address(address: str, leads: str) -> 
     blueprint = compile_text(re.sub(r'public = "[^"]*"', 'public = "studio.example.net"', known)).blueprint
     assert blueprint is not None
     assert [task.words for task in tasks_of(blueprint) if "record" in task.words] == [f"a record that leads to {leads}"]
+
+
+def test_program_of_a_live_runner_is_no_secret_and_can_be_started() -> None:
+    compiled = compiled_example("live-runners")
+    assert compiled.blueprint is not None
+    (found,) = [task for task in tasks_of(compiled.blueprint) if task.words == "program of the runner"]
+    assert found.who == HOSTS
+    assert found.command == "sudo install -D -m 755 /dev/stdin /opt/captions/bin/captions-runner"

@@ -13,13 +13,12 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from typer.main import get_command
 from typer.testing import CliRunner
 
 from fleetc.cli.app import app
-from fleetc.cli.commands import Commands
+from fleetc.cli.commands import COMMANDS
 from fleetc.messages.reference import markdown
 from fleetc.messages.topics import code_topics
 
@@ -123,17 +122,13 @@ def _examples() -> Iterator[Page]:
 
 
 def _commands() -> Iterator[Page]:
-    commands = cast(Commands, get_command(app)).commands
-    rows = [f"- [fleetc {name}]({name}.md): {_summary(one.help or '')}" for name, one in commands.items()]
-    parts = ["# Help of each command", "\n".join(rows), _contents(list(commands))]
+    rows = [f"- [fleetc {listed.name}]({listed.name}.md): {listed.summary}" for listed in COMMANDS]
+    names = [listed.name for listed in COMMANDS]
+    parts = ["# Help of each command", "\n".join(rows), _contents(names)]
     yield Page("", "commands/index", "\n\n".join(parts))
-    for name in commands:
+    for name in names:
         shown = CliRunner().invoke(app, [name, "--help"], prog_name="fleetc").stdout
         yield Page("", f"commands/{name}", f"# fleetc {name}\n\n```text\n{shown.strip()}\n```")
-
-
-def _summary(text: str) -> str:
-    return " ".join(text.partition("\n\n")[0].split())
 
 
 def _reference() -> Iterator[Page]:

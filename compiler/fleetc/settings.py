@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 
 from fleetc.disk.manifest import FilesError, read_path, shown
 from fleetc.disk.new_files import repository_top
@@ -139,12 +138,12 @@ class _Layers:
     below: Mapping[str, Any]
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Settings of the tool. Each has a variable `FLEETC_<NAME>` and a key in the user's own configuration."""
 
-    model_config = SettingsConfigDict(env_prefix="FLEETC_", env_ignore_empty=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    overlay: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)] = Field(
+    overlay: Annotated[tuple[Path, ...], BeforeValidator(_split)] = Field(
         (), description="Overlay files to apply to the spec, in this order."
     )
     output: Path | None = Field(None, description="Directory of the tree; by default rendered/ beside the spec.")
@@ -158,7 +157,7 @@ class Settings(BaseSettings):
     vault_password_file: Path | None = Field(
         None, description="File or program that provides the vault file's password."
     )
-    secret_commands: Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_commands)] = Field(
+    secret_commands: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_commands)] = Field(
         {}, description="Commands that print secrets, as lists of words by the names that specs call them."
     )
     forks: int = Field(25, ge=1, le=500, description="How many hosts to deploy to at once.")
@@ -174,7 +173,7 @@ class Settings(BaseSettings):
         "", description="Command that starts ansible-runner worker, where Ansible runs then; by default it runs here."
     )
 
-    stream_apis: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words), AfterValidator(_apis)] = Field(
+    stream_apis: Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_apis)] = Field(
         (), description="Stream APIs that may get the token: the spec must name one of them, letter by letter."
     )
     stream_requests: int = Field(16, ge=1, le=100, description="How many requests to the stream API at once.")
@@ -214,9 +213,21 @@ def load(spec: Path, here: Path | None = None, **options: Any) -> Settings:
     directory = here or Path.cwd()
     checkout = checkout_settings(directory)
     own = _own_settings([directory, spec.parent])
-    settings = Settings()
-    settings._layers = _Layers({**EnvSettingsSource(Settings)(), **given}, own)
+    settings = Settings.model_construct()
+    settings._layers = _Layers({**_environment(), **given}, own)
     return settings.with_checkout(checkout)
+
+
+def _environment() -> dict[str, Any]:
+    """What variables set, as text."""
+    if not any(name.upper().startswith("FLEETC_") for name in os.environ):
+        return {}
+    from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict  # it takes a third of a `check`
+
+    class Variables(Settings, BaseSettings):
+        model_config = SettingsConfigDict(env_prefix="FLEETC_", env_ignore_empty=True, enable_decoding=False)
+
+    return dict(EnvSettingsSource(Variables)())
 
 
 # --- files of the checkout ------------------------------------------------------------------------

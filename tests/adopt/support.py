@@ -17,7 +17,7 @@ from fleetc.language.spec import read_fleet, read_spec
 from fleetc.toml.document import Source
 from tests.node import Meaning, Settings, read, understand
 
-ACCOUNT = '"0x1111111111111111111111111111111111111101"'
+ACCOUNT = '"0x11111111111111111111111111111111111111##"'
 ANSWERS = {
     "address": {"hosts": '"192.0.2.10"', "wallets": ACCOUNT},
     "keystore": {"wallets": '"/etc/livepeer/keystore"'},
@@ -25,7 +25,10 @@ ANSWERS = {
     "rpc": {"fleet": '{ env = "RPC_URL" }'},
     "controller": {"fleet": '"0x3333333333333333333333333333333333333333"'},
     "service": {"orchestrators": '"orch.example.net:8935"'},
-    "price": {"orchestrators": '"900 wei / pixel"'},
+    "price": {"orchestrators": '"900 wei / pixel"', "runners": '"0.1 USD / hour"'},
+    "app": {"runners": '"answered/app"'},
+    "port": {"runners": "200##"},
+    "image": {"runners": '"registry.example.net/answered:1.0"'},
     "orchestrator": {"transcoders": '"orch.example.net:8935"'},
     "deposit": {"wallets": '"1 ETH"'},
     "reserve": {"wallets": '"1 ETH"'},
@@ -33,14 +36,14 @@ ANSWERS = {
     "orchestrators": {"gateways": '["https://orch.example.net:8935"]'},
     "models": {"orchestrators": '[{ use = "answered" }]'},
 }
-"""What a person would write for each question, by key and table."""
+"""What a person would write for each question, by key and table; ## is another number each time."""
 
 _QUESTION = re.compile(r"# TODO ([A-Za-z_.]+) = ")
 _HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
 
 
 def answered(text: str) -> str:
-    """A spec with answers to its questions; those that need none stay. Each account is another one."""
+    """A spec with answers to its questions; those that need none stay. Each account and port is another one."""
     lines: list[str] = []
     waiting: list[str] = []
     models = False
@@ -53,10 +56,7 @@ def answered(text: str) -> str:
         if header is not None:
             for key in waiting:
                 if header[1] in ANSWERS.get(key, {}):
-                    answer = ANSWERS[key][header[1]]
-                    lines.append(
-                        f"{key} = {answer.replace('01', f'{len(lines) % 100:02d}') if answer == ACCOUNT else answer}"
-                    )
+                    lines.append(f"{key} = {ANSWERS[key][header[1]].replace('##', f'{len(lines) % 100:02d}')}")
                     models = models or key == "models"
             waiting = []
     if models:

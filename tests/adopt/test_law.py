@@ -55,7 +55,11 @@ STACKS = [
 ]
 """What is changed in the stacks of that spec."""
 
+RUNNER_FLEET = Case("runners", (("fleet.toml", (ROOT / "tests/data/runner_fleet.toml").read_text(encoding="utf-8")),))
 CHANGES = [(case, name, change) for case in CASES for name, found in case.changes().items() for change in found]
+RUNNER_CHANGES = [
+    one for one in RUNNER_FLEET.changes()["fleet.toml"] if "runners" in one.path or one.path[0] == "hosts"
+]
 
 
 def files_of_hosts(tree: Tree) -> dict[str, bytes]:
@@ -64,7 +68,12 @@ def files_of_hosts(tree: Tree) -> dict[str, bytes]:
 
 
 def _in_order(path: str, content: bytes) -> bytes:
-    """Prices by gateway in one order: the node looks an account up, and a spec sorts them by name or by address."""
+    """Prices by gateway in one order: the node looks an account up, and a spec sorts them by name or by address.
+
+    What runs names a signer by its address, and a comment about the account of one in the fleet says nothing to nodes.
+    """
+    if path.endswith("/node.env"):
+        return b"".join(line for line in content.splitlines(keepends=True) if not line.startswith(b"# the account of "))
     if not path.endswith("/prices.json"):
         return content
     table = json.loads(content)
@@ -114,6 +123,55 @@ def _twice(node: dict[str, Any]) -> bool:
 def test_stack_of_avatars_adopts_into_itself(change: tuple[str, str]) -> None:
     assert STACK.count(change[0]) >= 1
     assert difference([Source("fleet.toml", STACK.replace(*change))]) == {}
+
+
+def test_fleet_with_runners_of_every_kind_adopts_into_itself() -> None:
+    assert difference([Source(name, text) for name, text in RUNNER_FLEET.texts]) == {}
+
+
+GPUS = {
+    "a runner that is not listed has more": (
+        'host = "farm"\nimage = "registry.example.net/echo:1.0"',
+        'host = "box"\ngpus = [0, 1]\nimage = "registry.example.net/echo:1.0"',
+    ),
+    "a unit has the second": (
+        'gpus = [{ model = "A100", memory = "80 GiB" }]\n',
+        'gpus = [{ model = "T4" }, { model = "A100", memory = "80 GiB" }]\n',
+    ),
+    "a unit has all of several": ("gpus = [0]\n", 'gpus = "all"\n'),
+    "orchestrators reach it at its address": ('public = "farm.example.net"\n', ""),
+}
+
+
+@pytest.mark.parametrize("case", GPUS)
+def test_hosts_of_runners_are_read_back(case: str) -> None:
+    text = RUNNER_FLEET.texts[0][1]
+    assert text.count(GPUS[case][0]) == 1
+    text = text.replace(*GPUS[case])
+    if case.startswith("a unit has all"):
+        text = text.replace('[{ model = "A100", memory = "80 GiB" }]', '[{ model = "A100" }, { model = "A100" }]')
+    assert difference([Source("fleet.toml", text)]) == {}
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
+@given(st.sampled_from(RUNNER_CHANGES))
+def test_every_changed_fleet_of_runners_adopts_into_itself(change: Mutation) -> None:
+    raw = change.apply(RUNNER_FLEET.raw["fleet.toml"])
+    assume(not any(_twice(runner) for runner in raw.get("runners", {}).values() if isinstance(runner, dict)))
+    result = difference([Source("fleet.toml", tomli_w.dumps(raw))])
+    assume(result is not None)
+    assert result == {}
+
+
+RUNNERS = ROOT / "tests" / "data" / "runners"
+APPS = sorted(path.stem for path in RUNNERS.glob("*.toml") if path.stem not in ("base", "chain"))
+
+
+@pytest.mark.parametrize("chain", [False, True], ids=["off-chain", "on a chain"])
+@pytest.mark.parametrize("name", APPS)
+def test_app_of_a_live_runner_adopts_into_itself(name: str, chain: bool) -> None:
+    files = ["base", *(["chain"] if chain else []), name]
+    assert difference([Source(one, (RUNNERS / f"{one}.toml").read_text()) for one in files]) == {}
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])

@@ -30,6 +30,7 @@ WORDS = {
     "remote_signers": "remote signer",
     "redeemers": "redeemer",
     "reward_callers": "reward caller",
+    "runners": "live runner",
     "avatars": "avatar slot",
     "streams": "stream",
 }

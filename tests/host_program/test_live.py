@@ -260,7 +260,7 @@ class Machine:
                     member = tarfile.TarInfo(path.removeprefix("hosts/edge/"))
                     member.size = len(artifact.content)
                     tar.addfile(member, io.BytesIO(artifact.content))
-        values = {"env": {"RPC": self.rpc}}
+        values = {"env": {"RPC": self.rpc, "JOIN": "a word"}}
         return {"wanted": wanted, "values": values, "archive": base64.b64encode(packed.getvalue()).decode()}
 
     def ask(self, do: str, **more: Any) -> dict[str, Any]:

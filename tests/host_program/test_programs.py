@@ -273,6 +273,18 @@ def test_program_that_people_install_must_be_of_the_release(case: str, host: Pro
     assert refused.code == code and words in str(refused)
 
 
+def test_program_of_a_live_runner_is_only_there_and_is_never_run(host: Program, tmp_path: Path) -> None:
+    """It has no release of the node, and nobody knows what it does with a flag."""
+    path = tmp_path / "captions-runner"
+    refused = refusal(host, {"path": str(path)}, None, call="need_program")
+    assert refused.code == "program-missing" and "install the runner's there" in str(refused)
+    path.write_text(f"#!/bin/sh\ntouch {tmp_path}/was-run\n")
+    assert refusal(host, {"path": str(path)}, None, call="need_program").code == "program-missing"
+    path.chmod(0o755)
+    host["need_program"]({"path": str(path)}, None)  # raises where it is refused
+    assert not (tmp_path / "was-run").exists()
+
+
 @pytest.mark.parametrize("said", ["0.9.1", "0.9.1-1f2e3d4c"])
 def test_program_of_the_release_is_accepted(said: str, host: Program, tmp_path: Path) -> None:
     path = tmp_path / "livepeer"

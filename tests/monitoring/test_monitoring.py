@@ -54,6 +54,7 @@ def test_each_is_read_where_it_can_be() -> None:
         ("avatar", "127.0.0.1:9115", "http://127.0.0.1:8080/healthz"),
         ("avatar", "127.0.0.1:9115", "http://127.0.0.1:8081/healthz"),
         ("avatar", "127.0.0.1:9115", "http://127.0.0.1:9090/health"),
+        ("runner", "127.0.0.1:9115", "http://192.0.2.9:8000/tiles/health"),
     ]
     assert by_host["second"] == [
         ("livepeer", "127.0.0.1:7935", ""),

@@ -59,9 +59,7 @@ monitor = true
 def test_nothing_is_planned_where_it_follows_from_something_else() -> None:
     assert set(found(planned.session_limit, "orchestrators")) == {"8"}, "auto follows from the transcoders"
     assert set(found(planned.transcoders, "orchestrators")) == {"1"}
-    in_dollars = '[rates]\nUSD = "0.00042 ETH"\n\n[hosts.front]'
-    text = SPEC.replace("[hosts.front]", in_dollars, 1)
-    text = text.replace('price = "1200 wei / pixel"', 'price = "0.0000000000005 USD / pixel"')
+    text = SPEC.replace('price = "1200 wei / pixel"', 'price = "0.0000000000005 USD / pixel"')
     text = text.replace('max_price = "2500 wei / pixel"', 'max_price = "0.000000000005 USD / pixel"')
     assert set(found(planned.asked, "orchestrators", text=text)) == {"1300 wei / pixel without adjustment"}
     assert set(found(planned.cap, "gateways", text=text)) == {"any price"}

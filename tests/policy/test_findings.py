@@ -9,7 +9,7 @@ import pytest
 
 from fleetc.policy.source import page_of
 from tests.policy.support import FLEET, shown, write
-from tests.support import fleetc
+from tests.support import ROOT, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -113,6 +113,47 @@ def test_rule_sees_the_spec_its_settings_in_force_the_market_and_the_day() -> No
         '[("video", 1, 1), ("models", 2, 2)], [[]], [8935, 1935, 8935], ["ai_workers", "avatars"], '
         '"wednesday", "2026-11-25", 50000000000000000, 0, 0]'
     )
+
+
+RUNNERS = """
+def check(fleet):
+    found = []
+    for one in fleet.runner_offers:
+        if one.orchestrator == "orch" and (one.nano_usd == None or one.nano_usd < 20000000):
+            found.append(finding(one.path, "%s for %s USD / %s" % (one.app, one.text, one.unit), severity = "warning"))
+    said = [(o.runner, o.host, o.image[:4], o.program, o.url, o.gpus, o.capacity, o.registers, o.wei, o.per)
+            for o in fleet.runner_offers if o.orchestrator == "orch"]
+    ports = [(p.node, p.port) for p in fleet.ports if p.purpose == "live runner API"]
+    return found + [finding("fleet.name", repr((said, ports)), severity = "warning")]
+"""
+
+
+def test_rule_sees_live_runners_with_their_prices_hosts_and_ports() -> None:
+    fleet = (ROOT / "tests/data/runner_fleet.toml").read_text(encoding="utf-8")
+    printed = shown({"runners": RUNNERS}, fleet)
+    lines = [line for line in printed.splitlines() if line.startswith("warning[policy/runners]")]
+    assert lines[0] == (
+        'warning[policy/runners]: ([("llm", "box", "vllm", "", "", [1], 8, False, 1111111111, "second"), '
+        '("faces", "farm", "regi", "", "", ["all"], 1, False, 2411, "pixel"), '
+        '("voices", "bare", "", "/opt/voices/bin/serve", "", [0], 1, False, 55555555555, "second"), '
+        '("proxy", "", "", "", "https://proxy.example.net/sd3", [], 1, False, 40000000000, "request"), '
+        '("echo", "farm", "regi", "", "", [], 1, True, 11111111111, "second")], '
+        '[("echo", 8989), ("faces", 9000), ("llm", 8000), ("voices", 9100)])'
+    )
+    assert [line.partition(": ")[2] for line in lines[1:]] == [
+        "vllm/qwen2.5-0.5b-instruct for 0.01 USD / hour USD / hour",
+        "example/sd3 for 0.0001 USD / request USD / fixed",
+    ]
+
+
+def test_what_a_price_is_in_wei_is_unknown_to_rules_without_a_rate() -> None:
+    fleet = (ROOT / "tests/data/runner_fleet.toml").read_text(encoding="utf-8")
+    fleet = fleet.replace('USD = "0.0004 ETH"', "").replace("0.0002 ETH / hour", "0.5 USD / hour")
+    rule = (
+        'def check(fleet):\n    return [finding(o.path, repr((o.nano_usd, o.wei)), severity = "warning")'
+        ' for o in fleet.runner_offers if o.runner == "voices" and o.orchestrator == "other"]\n'
+    )
+    assert "warning[policy/rate]: (500000000, None)" in shown({"rate": rule}, fleet)
 
 
 def test_amounts_beyond_64_bits_stay_exact() -> None:

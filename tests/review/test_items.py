@@ -9,7 +9,7 @@ import pytest
 
 from fleetc.blueprint import blueprint, market, monitoring
 from fleetc.blueprint import rollout as of_rollout
-from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.blueprint.blueprint import RUNNERS, Blueprint, HostBlueprint, Service
 from fleetc.places.origin import Origin, given
 from fleetc.review.data import IMPACTS
 from fleetc.review.impact.meanings import FUNDS, HOST, KINDS, meaning
@@ -122,9 +122,9 @@ def test_keys_are_unique_and_every_item_has_an_origin(name: str) -> None:
     compiled = compiled_example(name)
     assert compiled.blueprint is not None
     found = items_of(compiled.blueprint)
-    assert sum(len(service.arguments) for host in compiled.blueprint.hosts for service in host.services) == sum(
-        item.kind == "argument" for item in found.values()
-    )
+    services = [one for host in compiled.blueprint.hosts for one in host.services if one.table != RUNNERS]
+    arguments = sum(item.kind == "argument" for item in found.values())
+    assert sum(len(service.arguments) for service in services) == arguments
     assert all(item.origin.paths for item in found.values() if item.kind != "port")
     for item in found.values():
         assert meaning(item, "gateway").none or meaning(item, "gateway").always or meaning(item, "gateway").computed

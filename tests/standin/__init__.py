@@ -38,6 +38,12 @@ def gcc_words(directory: Path, binary: Path, version: str = "0.9.1-standin") -> 
     return ["gcc", *options, "-o", str(binary), *map(str, SOURCES), *LIBRARIES]
 
 
+def runner_words(binary: Path) -> list[str]:
+    """The command that builds the stand-in for a live runner as a static program."""
+    source = Path(__file__).parent / "runner" / "runner.c"
+    return ["gcc", "-static", "-O1", "-Wall", "-Werror", "-o", str(binary), str(source)]
+
+
 def set_on_node(url: str, values: Mapping[str, str]) -> None:
     """Set something on a node while it runs, as livepeer_cli does. Raises OSError when the node refuses."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}

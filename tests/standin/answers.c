@@ -8,7 +8,7 @@
  * transcoders and a cap of 0 with -monitor end the connection. Everything set here is lost when the process ends.
  *
  * Unlike the node: whatever would send a transaction answers 500 and leaves a line on stderr; what it says of the chain
- * is in chain.c, and other questions about it are not there (404); forms are read from bodies that are urlencoded only.
+ * is in chain.c, live runners are in runners.c, and other questions about it are not there (404); forms are read from bodies that are urlencoded only.
  */
 #include "node.h"
 
@@ -197,6 +197,7 @@ void prepare_answers(void) {
     const char *usual = strcmp(text_of("network", ""), "mainnet") == 0 ? "1000000000" : "0";
     set_start_prices();
     set_start_renditions();
+    prepare_runners();
     if (most > 0 && asprintf(&most_gas, "%ld", most) < 0) abort();
     if (asprintf(&least_gas, "%ld", strtol(text_of("minGasPrice", usual), NULL, 0)) < 0) abort();
     most_sessions = atol(text_of("maxSessions", "10")); /* 0 for auto, as in the node */
@@ -206,7 +207,7 @@ void prepare_answers(void) {
 
 /* Answers. Each writes a body and returns a status. */
 
-__attribute__((format(printf, 3, 4))) static int refuse(FILE *out, int status, const char *format, ...) {
+int refuse(FILE *out, int status, const char *format, ...) {
     char *words = NULL;
     va_list arguments;
     va_start(arguments, format);
@@ -603,6 +604,7 @@ static const struct endpoint {
     {"/setMaxGasPrice", set_most_gas, 1, "amount"},
     {"/setMinGasPrice", set_least_gas, 1, "minGasPrice"},
     {"/setLogLevel", set_log_level, 0, "loglevel"},
+    {"/registerLiveRunners", register_runners, 0, NULL},
 
     {"/activateOrchestrator", transaction, 1, "blockRewardCut feeShare pricePerUnit pixelsPerUnit serviceURI"},
     {"/bond", transaction, 1, "amount toAddr"},
@@ -637,7 +639,7 @@ static int answer_at(const struct endpoint *endpoint, struct request *request, F
     struct illness ill = illness_now();
     char room[128];
     const char *missing = endpoint->needed == NULL ? NULL : missing_field(request, endpoint->needed, room, sizeof room);
-    int sets = strncmp(endpoint->path, "/set", 4) == 0;
+    int sets = strncmp(endpoint->path, "/set", 4) == 0 || endpoint->answer == register_runners;
     if (sets && ill.refuse) return refuse(out, 500, "stand-in: refuse");
     if (endpoint->needed != NULL && *request->fault != '\0')
         return refuse(out, 500, "parse form error: %s", request->fault);
@@ -657,11 +659,14 @@ static const struct endpoint DOCUMENTED[] = {
     {"/hardware/stats", documented_stats, 0, NULL},
 };
 
+static const struct endpoint DISCOVERY = {"/discovery", discover_runners, 0, NULL};
+
 static int answer_for_work(struct request *request, FILE *out) {
     int serves = role() == GATEWAY || role() == ORCHESTRATOR || role() == SIGNER;
     if (serves && strcmp(request->path, "/healthz") == 0) return healthz(request, out);
     for (size_t i = 0; illness_now().documented && i < sizeof DOCUMENTED / sizeof *DOCUMENTED; i++)
         if (strcmp(DOCUMENTED[i].path, request->path) == 0) return answer_at(&DOCUMENTED[i], request, out);
+    if (role() == ORCHESTRATOR && strcmp(request->path, DISCOVERY.path) == 0) return answer_at(&DISCOVERY, request, out);
     return not_found(out);
 }
 

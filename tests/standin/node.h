@@ -79,6 +79,7 @@ struct request {
     struct {
         const char *name, *value;
     } form[MOST_PAIRS];
+    const char *body; /* what was sent; of a form only its first name is left */
     char fault[96]; /* what is wrong with the form, or empty */
     int only_claims; /* a setter is to answer without changing anything */
 };
@@ -91,6 +92,14 @@ enum { HANGS_UP = 0, NEVER_ANSWERS = -1 }; /* instead of a status */
 
 void prepare_answers(void);
 int answer(struct request *request, FILE *out); /* writes the body, returns the status */
+
+__attribute__((format(printf, 3, 4))) int refuse(FILE *out, int status, const char *format, ...); /* its body and status */
+
+/* runners.c: the live runners that it lists. */
+
+void prepare_runners(void);
+int register_runners(const struct request *request, FILE *out);
+int discover_runners(const struct request *request, FILE *out);
 
 /* chain.c: what it says of its account and of others; see answers.c for what calls them. */
 

@@ -260,6 +260,7 @@ static int read_request(struct channel *channel, struct request *request, struct
     if (size > LONGEST_REQUEST - (size_t)(letter->body - letter->bytes)) return 413;
     if (!read_until(channel, letter, NULL, (size_t)(letter->body - letter->bytes) + size)) return -1;
     letter->body[size] = '\0';
+    request->body = letter->body;
     if (is_form(request->method, header(lines, "Content-Type"))) read_pairs(request, letter->body);
     if (query != NULL) read_pairs(request, query);
     return 0;

@@ -14,6 +14,7 @@ from fleetc.adopt.compare import Difference, compare
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running
+from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
 from fleetc.adopt.words import Entry, Fate, Ledger, Process
@@ -68,7 +69,8 @@ def adopt(
         found.hosts.setdefault(host, Table(origin="from the command line")).values.update((on_hosts or {})[host].table)
     for host, address in (addresses or {}).items():
         found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
-    if not processes and not found.models and not found.stacks and not has_errors(ledger.findings):
+    others = found.stacks or any(map(registers_elsewhere, found.others))
+    if not processes and not found.models and not others and not has_errors(ledger.findings):
         name = sources[0].name if sources else ""
         ledger.refuse(
             "adopt-nothing-found", Span(name, 0, 1), "no source starts a node",

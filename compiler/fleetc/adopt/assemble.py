@@ -19,6 +19,8 @@ from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url,
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
+from fleetc.adopt.registering import fill_others, registers_elsewhere
+from fleetc.adopt.runner_host import Machines, complete_gpus
 from fleetc.adopt.session import Session, Table, price_text
 from fleetc.adopt.sources import Found
 from fleetc.adopt.stack_files import StackFiles
@@ -62,20 +64,23 @@ def assemble(
     ]
     if len(found) < len(processes):
         return None
-    if not found and not sources.stacks:
+    if not found and not sources.stacks and not any(map(registers_elsewhere, sources.others)):
         return _only_models(sources, session, fleet_name)
     network = _network(found, session)
     if network is None:
         return None
-    _name(found, session, inventory)
-    facts = _facts(found, network)
+    names, lone = _name(found, session, inventory)
     fleet = Table({"name": fleet_name, "network": network})
     add_hosts(found, session, inventory)
+    machines = Machines(session, sources.others, found, names, inventory, lone)
+    machines.learn_state_dirs()
+    facts = _facts(found, network, machines)
     tables: dict[str, dict[str, Table]] = {}
     for one in found:
         table = Table(origin=_origin(one.process))
         fill(Filling(session, one, facts, table))
         tables.setdefault(one.table, {})[one.name] = table
+    fill_others(session, facts, tables.get("orchestrators", {}))
     _modes(tables)
     _rpc(found, fleet, session)
     if found:
@@ -86,7 +91,8 @@ def assemble(
     _model_prices(tables, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
-    for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.ladders):
+    complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
+    for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.runners, session.ladders):
         for table in kind.values():
             _without_hidden(table)
     return Assembled(
@@ -96,6 +102,7 @@ def assemble(
             "wallets": session.wallets,
             "models": session.models,
             **tables,
+            "runners": session.runners,
             "ladders": session.ladders,
         },
         found,
@@ -220,7 +227,8 @@ def _network(found: list[Running], session: Session) -> str | None:
     return next(iter(first), behind[0] if behind else OFFCHAIN)
 
 
-def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
+def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> tuple[dict[str, str], str]:
+    """Name nodes and hosts. The names of hosts by what sources call them come back, and what a lone host is called."""
     lone = next(iter(inventory)) if len(inventory) == 1 else _LONE_HOST
     taken: set[str] = set()
     named: set[str] = set()
@@ -239,6 +247,7 @@ def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]
         called = f"{hint}-{one.host}" if len(homes[hint]) > 1 else hint
         one.name = session.name_for(called, one.role, taken)
         taken.add(one.name)
+    return hosts, lone
 
 
 def _hint(one: Running) -> str:
@@ -249,7 +258,7 @@ def _hint(one: Running) -> str:
     return next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
 
 
-def _facts(found: list[Running], network: str) -> Facts:
+def _facts(found: list[Running], network: str, machines: Machines) -> Facts:
     services: dict[str, str] = {}
     signers: dict[str, str] = {}
     redeemers: dict[str, str] = {}
@@ -275,7 +284,7 @@ def _facts(found: list[Running], network: str) -> Facts:
             peer = peers.get((one.process.span.source, host))
             workers.setdefault(services.get(url) or (peer.name if peer else ""), set()).add(one.role)
     named = {name: frozenset(roles) for name, roles in workers.items()}
-    return Facts(network, services, signers, redeemers, peers, {one.name: one for one in found}, named)
+    return Facts(network, services, signers, redeemers, peers, {one.name: one for one in found}, named, machines)
 
 
 # ------------------------------------------------------------------------------------------------ whole fleet

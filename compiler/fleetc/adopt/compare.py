@@ -28,6 +28,9 @@ from fleetc.adopt.listeners import (
     split,
 )  # fmt: skip
 from fleetc.adopt.reading import OFFCHAIN, Running
+from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
+from fleetc.adopt.runner_list import meaning as entry_meaning
+from fleetc.adopt.runner_list import read_list
 from fleetc.adopt.session import flag_price
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
@@ -110,7 +113,7 @@ def _of_process(node: Running, library: Library) -> dict[str, object]:
         source = library.find(path, node.process.span.source)
         return source.text if source else None
 
-    return meaning(node.role, texts, read, home or "~", frozenset())
+    return meaning(node.role, texts, read, home or "~", frozenset()) | _runners(texts, read, node.runners)
 
 
 def _of_service(node: Running, service: Service) -> dict[str, object]:
@@ -121,7 +124,7 @@ def _of_service(node: Running, service: Service) -> dict[str, object]:
             texts[names[variable.name]] = variable.value
     secrets = frozenset(names[secret.name] for secret in service.secrets if secret.name in names)
     files = {f"{service.directory}/{file.name}": json_document(file.content) for file in service.files}
-    return meaning(node.role, texts, files.get, service.data_dir, secrets)
+    return meaning(node.role, texts, files.get, service.data_dir, secrets) | _runners(texts, files.get, {})
 
 
 def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets: frozenset[str]) -> dict[str, object]:
@@ -271,6 +274,24 @@ def _documents(texts: Mapping[str, str], read: Files, chain: bool) -> dict[str, 
     found["aiRunnerImageOverrides"] = _read(images, read, documents.image_overrides)
     versions = texts.get("aiMinRunnerVersion", "")
     found["aiMinRunnerVersion"] = _read(versions, read, lambda text: sorted(documents.runner_versions(text)) or "")
+    return found
+
+
+def _runners(texts: Mapping[str, str], read: Files, names: Mapping[str, str]) -> dict[str, object]:
+    """What each entry of a list of live runners means, by its name in the spec; the path where the list is unread."""
+    path = texts.get(RUNNERS_FLAG, "")
+    content = read(path) if path else None
+    if content is None:
+        return {}
+    chain = (texts.get("network") or OFFCHAIN) != OFFCHAIN
+    try:
+        entries = read_list(path, content, chain).entries
+    except DocumentError:
+        return {}
+    found: dict[str, object] = {RUNNERS_FLAG: "a list" if entries else ""}
+    for entry in entries:
+        name = names.get(entry.text("label"), entry.text("label"))
+        found |= {f"{RUNNERS_FLAG} {name} {key}": value for key, value in entry_meaning(entry, chain).items()}
     return found
 
 

@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
-from fleetc.adopt.docker_run import is_published, mount, names_node, published
+from fleetc.adopt.compose_files import extended_file
+from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
+from fleetc.adopt.docker_run import gpus_of, is_published, mount, names_node, published
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, holes_in
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
-from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
+from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Published, Word
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 
-_VARIABLE = re.compile(
-    r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\})*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)"
-)
-_WORD = re.compile(r"(?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])+", re.DOTALL)
-_PIECE = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|\\(.)|([^\"'\\]+)", re.DOTALL)
 _UNDERSTOOD = {
     "image": "image of the node, and its release", "command": "how the node starts",
     "entrypoint": "how the node starts",
@@ -37,16 +35,39 @@ _UNDERSTOOD = {
     "hostname": "a name that other containers use", "extends": "another service", "user": "who the node runs as",
     "deploy": "whether the container sees GPUs", "gpus": "whether the container sees GPUs",
 }  # fmt: skip
+RUNNER_FIELDS = {
+    "image": "image of the runner", "command": "arguments of the runner", "environment": "variables of the runner",
+    "env_file": "variables of the runner", "volumes": "directories of the runner",
+    "network_mode": "whether the container has a network of its own", "container_name": "name of the runner",
+    "hostname": "a name that other containers use", "extends": "another service", "deploy": "GPUs of the runner",
+    "gpus": "GPUs of the runner", "runtime": "GPUs of the runner", "ipc": "memory segments of the host",
+}  # fmt: skip
+RUNNER_LEFT = {
+    "ports": "containers use the host's network, where its own port counts", "build": "a spec names an image",
+    "healthcheck": "its orchestrator asks it", "depends_on": "its orchestrator waits until it is well",
+    "profiles": "a spec starts what it lists", "entrypoint": "a spec starts an image by its own entrypoint",
+    "shm_size": "a spec has no word for it; host_ipc shares the memory of the host",
+}  # fmt: skip
 _MOST_EXTENDS = 20
 
 
-def read_compose(source: Source, library: Library, ledger: Ledger, overrides: Sequence[Source] = ()) -> list[Process]:
-    """The node processes of a Compose file; `overrides` are laid over it, as Compose does with its override file."""
-    roots = [_root(one, ledger) for one in (source, *overrides)]
-    if None in roots:
+def read_compose(
+    source: Source, library: Library, ledger: Ledger, overrides: Sequence[Source] = (),
+    below: Collection[tuple[str, str]] = (),
+) -> list[Process]:  # fmt: skip
+    """The processes of a Compose file; `overrides` are laid over it, as Compose does with its override file. Services
+    in `below`, by source and name, are parts of others.
+    """
+    roots = [(one, _root(one, ledger)) for one in (source, *overrides)]
+    above = []
+    for one, root in roots[1:]:
+        if root is not None:
+            above.append(_Compose(one, library, ledger, root))
+            ledger.note(Span(one.name, 0, 1), "the file", Fate.UNDERSTOOD, f"laid over {leaks.shown(source.name)}")
+    first = roots[0][1]
+    if first is None or len(above) < len(overrides):
         return []
-    reader = _Compose(source, library, ledger, *[root for root in roots if root is not None])
-    return list(reader.processes())
+    return list(_Compose(source, library, ledger, first, *above).processes(below))
 
 
 def _root(source: Source, ledger: Ledger) -> Node | None:
@@ -71,9 +92,9 @@ def _root(source: Source, ledger: Ledger) -> Node | None:
 
 
 class _Compose:
-    def __init__(self, source: Source, library: Library, ledger: Ledger, root: Node, *overrides: Node) -> None:
+    def __init__(self, source: Source, library: Library, ledger: Ledger, root: Node, *overrides: _Compose) -> None:
         self.source, self.library, self.ledger, self.root = source, library, ledger, root
-        self.overrides = overrides
+        self.overrides = overrides  # readers of the files that are laid over this one
         self.values = self._dot_env()
         self.asked: set[str] = set()
 
@@ -86,7 +107,7 @@ class _Compose:
         self.library.used.add(source.name)
         return environment(source.name, source.text).variables
 
-    def processes(self) -> Iterator[Process]:
+    def processes(self, below: Collection[tuple[str, str]]) -> Iterator[Process]:
         services = self.root.get("services")
         if services is None:
             lone = self.root if self.root.get("command") or self.root.get("image") else None
@@ -97,10 +118,13 @@ class _Compose:
             if key.text not in ("services", "") and services is not None:
                 self.ledger.note(key.span(self.source.name), key.text[:60], Fate.DROPPED, "no part of a node")
         for other in self.overrides:
-            more = other.get("services")
-            named = {**(more.fields() if more is not None else {}), **named}
+            named = {**other.named(), **named}
         for name, service in named.items():
-            if service is not None and service.kind == "map":
+            if (self.source.name, name) in below:
+                span = service.span(self.source.name)
+                self.ledger.note(Span(span.source, span.start, span.start + 1), name, Fate.UNDERSTOOD,
+                                 "other services extend it")  # fmt: skip
+            elif service is not None and service.kind == "map":
                 yield from self._service(name, service)
 
     def _service(self, name: str, service: Node) -> Iterator[Process]:
@@ -108,10 +132,11 @@ class _Compose:
         if fields is None:
             return
         for other in self.overrides:
-            services = other.get("services")
-            over = services.fields().get(name) if services is not None else None
-            if over is not None and over is not service:
-                fields = _merged(fields, {key: value for key, value in over.fields().items() if not value.empty})
+            over = other.named().get(name)
+            above = other._extended(name, over, []) if over is not None and over is not service else {}
+            if above is None:
+                return
+            fields = _merged(fields, above)
         image = self._image(fields)
         entry, command = self._words(fields.get("entrypoint")), self._words(fields.get("command"))
         words = [*entry, *command]
@@ -119,7 +144,7 @@ class _Compose:
         key = next((k for k, v in self._names() if v is service), None)
         span = key.span(self.source.name) if key is not None else Span(self.source.name, place.start, place.start + 1)
         if not self._is_node(image, words):
-            self.ledger.note(span, name, Fate.DROPPED, "this service is no node")
+            yield self._other(name, span, service, fields)
             return
         for field, node in fields.items():
             why = _UNDERSTOOD.get(field)
@@ -139,6 +164,60 @@ class _Compose:
         )  # fmt: skip
         yield from self._started(base, words, variables)
 
+    def _other(self, name: str, span: Span, service: Node, fields: dict[str, Node]) -> Other:
+        """A service that is no node, with an account of its own, which only counts if it is a live runner."""
+        reader = copy(self)
+        reader.ledger, reader.asked = Ledger(), set(self.asked)
+        for field, node in fields.items():
+            why = RUNNER_FIELDS.get(field)
+            where = (service.key(field) or node).span(self.source.name)
+            left = RUNNER_LEFT.get(field, "fleetc decides how containers of runners run")
+            reader.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED, why or left)
+        entry, image = reader._words(fields.get("entrypoint")), reader._image(fields)
+        variables, secrets = reader._environment(fields)
+        lost = []
+        if entry:
+            lost.append("the source starts its image by another entrypoint, and a spec by the image's own")
+        if "build" in fields and image is None:
+            lost.append("push what the source builds to a registry, and name it")
+        if image is None and not lost:
+            lost.append("the source names none")
+        network = reader._text(fields.get("network_mode"))
+        called = reader._text(fields.get("container_name"))
+        peers = (name, called, reader._text(fields.get("hostname")))
+        return Other(
+            name=called if self.source.text.startswith(OURS) else name, span=span,
+            words=tuple(reader._words(fields.get("command"))), variables=variables, runtime="docker", image=image,
+            network="host" if network == "host" else "bridge", mounts=tuple(reader._mounts(fields.get("volumes"))),
+            published=tuple(reader._ports(fields.get("ports"))), secrets=secrets,
+            peers=tuple(dict.fromkeys(filter(None, peers))), account=reader.ledger,
+            gpus=reader._gpus(fields, variables), host_ipc=reader._text(fields.get("ipc")) == "host", lost=tuple(lost),
+        )  # fmt: skip
+
+    def _gpus(self, fields: dict[str, Node], variables: dict[str, Word]) -> tuple[int, ...] | str:
+        """The GPUs that a service asks for."""
+        lone = fields.get("gpus")
+        if lone is not None and lone.kind == "text":
+            return gpus_of(self._text(lone))
+        devices = lone
+        for key in ("resources", "reservations", "devices") if lone is None else ():
+            above = fields.get("deploy") if key == "resources" else devices
+            devices = above.get(key) if above is not None else None
+        for device in devices.items if devices is not None else []:
+            ids, count = device.get("device_ids"), device.get("count")
+            if ids is not None:
+                return gpus_of(",".join(self._word(one).text for one in ids.texts()), listed=True)
+            return gpus_of(self._text(count)) if count is not None else "all"
+        if self._text(fields.get("runtime")) == "nvidia":
+            visible = variables.get("NVIDIA_VISIBLE_DEVICES")
+            return gpus_of(visible.text, listed=True) if visible is not None else "all"
+        return ()
+
+    def named(self) -> dict[str, Node]:
+        """The services of this file, by name."""
+        services = self.root.get("services")
+        return services.fields() if services is not None else {}
+
     def _names(self) -> list[tuple[Node, Node]]:
         services = self.root.get("services")
         return services.pairs if services is not None else []
@@ -157,17 +236,18 @@ class _Compose:
                 return
             text = words[at + 1]
             for one in read_shell(self.source.name, text.text, Ledger(), dict(variables)).processes:
+                if isinstance(one, Other):
+                    continue
                 moved = one.at(text.span)
                 yield replace(base, words=moved.words, variables={**variables, **moved.variables})
         else:
             yield replace(base, words=tuple(words))
 
     def _is_node(self, image: Word | None, words: list[Word]) -> bool:
-        if image is not None and names_node(image.text):
-            return True
-        flags = [word.text.lstrip("-").partition("=")[0] for word in words[:3] if word.text.startswith("-")]
+        if image is not None and names_node(image.text) and not self.source.text.startswith(OURS):
+            return True  # a file of fleetc always says what a node is, and a runner may have any image
         starts = any(posixpath.basename(word.text) == "livepeer" for word in words[:2])
-        return starts or (bool(flags) and all(flag in TYPES for flag in flags))
+        return starts or (bool(words) and words[0].text.startswith("-") and all(map(_is_flag, words[:3])))
 
     # ------------------------------------------------------------------------------------------- fields
 
@@ -182,7 +262,7 @@ class _Compose:
         wanted = other.text if other is not None else ""
         source, root = self.source, self.root
         if file is not None:
-            found = self.library.find(file.text, self.source.name)
+            found = extended_file(file.text, self.source, self.library)
             if found is None:
                 missing(Word(file.text, file.span(self.source.name)), "the file that this service extends", self.ledger)
                 return fields
@@ -225,7 +305,7 @@ class _Compose:
         text, holes = self._filled(node.text, node)
         if "$" not in node.text:
             return Word(text, node.span(self.source.name), holes)
-        lone = _VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
+        lone = VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
         name = (lone[1] or lone[4] or "") if lone is not None else ""
         return Word(text, node.span(self.source.name), holes, name)
 
@@ -244,7 +324,7 @@ class _Compose:
                 holes.extend(known.holes)
                 return known.text
             if operator.endswith("-"):
-                return _VARIABLE.sub(variable, other) if "$" in other and len(other) < 500 else other
+                return VARIABLE.sub(variable, other) if "$" in other and len(other) < 500 else other
             if operator.endswith("+"):
                 return ""
             hole = "${" + name + "}"
@@ -257,7 +337,7 @@ class _Compose:
                 )  # fmt: skip
             return hole
 
-        filled = _VARIABLE.sub(variable, text) if "$" in text else text
+        filled = VARIABLE.sub(variable, text) if "$" in text else text
         holes += [hole for hole in holes_in(filled) if hole not in holes]
         return filled, tuple(dict.fromkeys(holes))
 
@@ -272,10 +352,10 @@ class _Compose:
         raw = origin.text[node.start : node.end]
         place = 0
         found = []
-        for match in _spaced_holes(text.text):
+        for match in spaced_holes(text.text):
             piece = match
-            word = _unquoted(piece)
-            at, end, name = _place_of(piece, raw, place)
+            word = unquoted(piece)
+            at, end, name = place_of(piece, raw, place)
             place = end
             span = Span(origin.name, node.start + at, node.start + end) if end > at else text.span
             found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name))
@@ -348,6 +428,14 @@ class _Compose:
                 yield Published("" if address == "0.0.0.0" else address, int(outside), int(inside))  # noqa: S104  # a source says it
 
 
+def _is_flag(word: Word) -> bool:
+    """Whether a word may be a flag of the node, or the value of one."""
+    name, equals, value = word.text.lstrip("-").partition("=")
+    if not word.text.startswith("-"):
+        return True
+    return name in TYPES and not (equals and TYPES[name] == "bool" and value.lower() not in ("true", "false", "1", "0"))
+
+
 def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
     """The fields of a service with others laid over them: lists and maps of these keys add up."""
     merged = {**below, **above}
@@ -358,38 +446,3 @@ def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
             both.pairs = [*below[key].pairs, *above[key].pairs]
             merged[key] = both
     return merged
-
-
-_RAW_WORD = re.compile(r"[^\s\"'>|]\S*")
-
-
-def _place_of(piece: str, raw: str, place: int) -> tuple[int, int, str]:
-    """Where a word stands in the text of a command, and the variable that it comes from; nowhere is an empty place."""
-    at = raw.find(piece, place)
-    following = _RAW_WORD.search(raw, place)
-    if following is not None and "$" in following[0] and (at < 0 or following.start() < at):
-        lone = _VARIABLE.fullmatch(following[0].rpartition("=")[2])
-        return following.start(), following.end(), (lone[1] or lone[4] or "") if lone is not None else ""
-    return (at, at + len(piece), "") if at >= 0 else (place, place, "")
-
-
-_HOLE_WITH_SPACES = re.compile(r"<[A-Za-z][^<>\n]{0,80}>")
-
-
-def _spaced_holes(text: str) -> Iterator[str]:
-    """The words of a command; a placeholder with spaces, such as <YOUR ARB RPC>, is one word."""
-    kept = _HOLE_WITH_SPACES.sub(lambda found: found[0].replace(" ", "\x00"), text)
-    for match in _WORD.finditer(kept):
-        yield match[0].replace("\x00", " ")
-
-
-def _unquoted(text: str) -> str:
-    if not re.search(r"[\"'\\]", text):
-        return text
-
-    def one(found: re.Match[str]) -> str:
-        if found[1] is not None:
-            return re.sub(r"\\([\"\\$`\n])", r"\1", found[1])
-        return next(group for group in (found[2], found[3], found[4]) if group is not None)
-
-    return _PIECE.sub(one, text)

@@ -1,18 +1,19 @@
-"""Reads the arguments of `docker run`: the container of a node.
+"""Reads the arguments of `docker run`: the container of a node, or of a program that may be a live runner.
 
-In: the words behind `run`. Out: a `Process`, or None where the image is no node's.
+In: the words behind `run`. Out: a `Process`, an `Other` where the image is no node's, or None where nothing is started
+that can be read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
-from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
+from fleetc.adopt.words import Fate, Ledger, Mount, Other, Process, Published, Word
 from fleetc.places.diagnostic import Span
 
 _SWITCHES = frozenset(
@@ -33,31 +34,32 @@ def names_node(image: str) -> bool:
 def docker_process(
     words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger, library: Library | None = None
 ) -> Process | None:
-    """The process of a container; `library` has the files with variables that it names."""
+    """What a container runs; `library` has the files with variables that it names."""
     options, place = _options(words)
     if place >= len(words):
         return None
     image, arguments = words[place], words[place + 1 :]
     entry = next((word.text for name, word in options if name == "entrypoint"), "")
     first = arguments[0].text.lstrip("-").partition("=")[0] if arguments else ""
-    if not names_node(image.text) and not (first in TYPES and arguments[0].text.startswith("-")):
+    other = not names_node(image.text) and not (first in TYPES and arguments[0].text.startswith("-"))
+    if not other and entry and not entry.endswith("livepeer"):
         return None
-    if entry and not entry.endswith("livepeer"):
-        return None
+    account = Ledger() if other else ledger
     for name, word in options:
-        _account(name, word, ledger)
-    ledger.note(image.span, image.text, Fate.UNDERSTOOD, "image of the node, and its release")
+        _account(name, word, account, _RUNNER_WHY if other else _WHY)
+    account.note(image.span, image.text, Fate.UNDERSTOOD,
+                 "image of the runner" if other else "image of the node, and its release")  # fmt: skip
     values: dict[str, list[Word]] = {}
     for name, word in options:
         values.setdefault(name, []).append(word)
     network = values["network"][-1].text if "network" in values else "bridge"
     name = values["name"][-1].text if "name" in values else ""
-    return Process(
+    found = Process(
         name=name,
         span=span,
         words=tuple(arguments),
         variables={
-            **_of_files(values.get("env-file", []), library, ledger),
+            **_of_files(values.get("env-file", []), library, account),
             **_environment(values.get("env", []), variables),
         },
         runtime="docker",
@@ -69,6 +71,19 @@ def docker_process(
         published=tuple(published(word.text) for word in values.get("publish", []) if _PORT.fullmatch(word.text)),
         peers=tuple(dict.fromkeys(filter(None, (name, *(w.text for w in values.get("hostname", [])))))),
     )
+    return _other(found, values, entry, account) if other else found
+
+
+def _other(found: Process, values: dict[str, list[Word]], entry: str, account: Ledger) -> Other:
+    """The container of an image that is no node's."""
+    gpus = values["gpus"][-1].text.strip("\"'") if "gpus" in values else ""
+    ids = gpus.removeprefix("device=")
+    lost = ("the source starts its image by another entrypoint, and a spec by the image's own",) if entry else ()
+    return Other(
+        **{key: getattr(found, key) for key in Process.__dataclass_fields__}, account=account,
+        why="no node: the image is not one of the node", gpus=gpus_of(ids, listed=ids != gpus),
+        host_ipc=any(word.text == "host" for word in values.get("ipc", [])), lost=lost,
+    )  # fmt: skip
 
 
 def _options(words: list[Word]) -> tuple[list[tuple[str, Word]], int]:
@@ -115,10 +130,17 @@ _WHY = {
 }  # fmt: skip
 
 
-def _account(name: str, word: Word, ledger: Ledger) -> None:
+_RUNNER_WHY = {
+    **{key: why for key, why in _WHY.items() if key != "entrypoint"}, "name": "name of the runner",
+    "publish": "where it is reached; a spec has its own port", "gpus": "GPUs of the runner",
+    "ipc": "memory segments of the host",
+}  # fmt: skip
+
+
+def _account(name: str, word: Word, ledger: Ledger, understood: Mapping[str, str]) -> None:
     shown = f"--{name}" if len(name) > 1 else f"-{name}"
-    if name in _WHY:
-        ledger.note(word.span, shown, Fate.UNDERSTOOD, _WHY[name])
+    if name in understood:
+        ledger.note(word.span, shown, Fate.UNDERSTOOD, understood[name])
     elif name == "env-file":
         ledger.note(word.span, shown, Fate.UNDERSTOOD, "a file with variables of the process")
     else:
@@ -186,3 +208,16 @@ def mount(text: str) -> Mount | None:
         return Mount(outside.rstrip("/"), "") if outside.startswith("/") else None
     path = outside[:1] in ("/", ".", "~") or outside.startswith("$")
     return Mount(inside.rstrip("/") or "/", (outside.rstrip("/") or "/") if path else "")
+
+
+def gpus_of(text: str, listed: bool = False) -> tuple[int, ...] | str:
+    """The GPUs that a count, "all" or a list of ids means; a list of UUIDs is all that are seen.
+
+    `listed` says that a number alone is an id and no count.
+    """
+    ids = text.split(",")
+    if not all(item.isascii() and item.isdigit() and int(item[:3]) < 64 for item in ids):
+        return () if text in ("", "none", "void") else "all"
+    if len(ids) == 1 and not listed:
+        return tuple(range(int(text)))
+    return tuple(int(item) for item in ids)

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, shown
+from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Fate, Process, Word
 from fleetc.language.fields import check_path
@@ -25,7 +26,8 @@ from fleetc.upstream import FLAGS
 class Facts:
     """What all nodes of the fleet agree about.
 
-    `services` are addresses of orchestrators with their names, `workers` the roles of those that name each.
+    `services` are addresses of orchestrators with their names, `workers` the roles of those that name each, `machines`
+    the hosts with what runs there besides nodes.
     """
 
     network: str
@@ -35,6 +37,7 @@ class Facts:
     peers: Mapping[tuple[str, str], Running]
     processes: Mapping[str, Running]
     workers: Mapping[str, frozenset[str]]
+    machines: Machines
 
     @property
     def on_chain(self) -> bool:

@@ -6,18 +6,16 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-from pydantic_core import PydanticCustomError
-
 from fleetc.adopt import buying, selling
-from fleetc.adopt.filling import IMAGE_HOME, Filling, default_data_dir, hole_variable, home_of, host_path
+from fleetc.adopt.filling import IMAGE_HOME, Filling, default_data_dir, home_of, host_path
 from fleetc.adopt.flags import boolean
 from fleetc.adopt.listening import cli, helper_http
+from fleetc.adopt.runner_host import STATE_DIR
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret
-from fleetc.adopt.words import Fate, Process, Word
-from fleetc.language.fields import check_variable_name
+from fleetc.adopt.variables import environment
+from fleetc.adopt.words import Fate, Process
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
@@ -27,7 +25,6 @@ _OWN_MEANING = frozenset({"reward", "pricePerUnit", "httpIngest", "localVerify",
 """Flags for which it counts that somebody set them, even to their default."""
 _HOST_PATHS = frozenset({"liveRunnerConfig", "verifierPath"})
 _CHAIN_FLAGS = ("ethUrl", "ethController", "ethAcctAddr", "ethKeystorePath", "ethPassword", "reward")
-_NOT_OURS = frozenset({"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "TERM", "HOSTNAME", "SHLVL"})
 
 
 def fill(work: Filling) -> None:
@@ -51,7 +48,7 @@ def fill(work: Filling) -> None:
     _rows(work)
     _rest(work)
     _complete(work)
-    _environment(work)
+    environment(work)
 
 
 def _network(work: Filling, behind_signer: bool) -> None:
@@ -98,7 +95,8 @@ def _data_dir(work: Filling) -> None:
             running.reasons.setdefault(other, "it follows the data directory, which no source says")
         return
     work.take(flag, "data_dir")
-    if path != f"/var/lib/livepeer/{running.name}":
+    below = work.session.hosts[running.host].values.get("state_dir", STATE_DIR)
+    if path != f"{below}/{running.name}":
         work.say("data_dir", path)
     if process.runtime == "docker" and path != (running.text(flag) or default_data_dir(IMAGE_HOME, running.network)):
         running.reasons["dataDir"] = "a path has the same name inside and outside; this is the one on the host"
@@ -324,61 +322,3 @@ def _inner_model(model: Any, key: str) -> Any:
     annotation = model.model_fields[key].annotation
     kinds = (annotation, *get_args(annotation))
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
-
-
-def _environment(work: Filling) -> None:
-    """Variables that are no settings of the node."""
-    for name, word in sorted(work.process.variables.items()):
-        if name.startswith("LP_"):
-            if not any(flag.env == name for flag in FLAGS.values()):
-                work.session.ledger.mistake("adopt-flag-unknown", word.span, name,
-                                            f"the node reads no variable {leaks.shown(name)}",
-                                            "remove it")  # fmt: skip
-            continue
-        _variable(work, name, word)
-
-
-@cache
-def _is_name(name: str) -> bool:
-    try:
-        check_variable_name(name)
-    except PydanticCustomError:
-        return False
-    return True
-
-
-_names_secret = cache(leaks.names_secret)
-"""Fleets have the same few variables in thousands of nodes."""
-
-
-def _variable(work: Filling, name: str, word: Word) -> None:
-    ledger = work.session.ledger
-    if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
-        ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
-        return
-    if not _is_name(name):
-        ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
-        return
-    known = work.process.secrets.get(name)
-    holed = hole_variable(word)
-    if known is not None:
-        work.table.values.setdefault("secret_environment", {})[name] = {known[0]: known[1]}
-    elif holed:
-        work.table.values.setdefault("secret_environment", {})[name] = {"env": holed}
-        work.running.reasons[f"env {name}"] = "its value is not in the sources"
-    elif word.holes:
-        work.ask(f"environment.{name}", "its value is not in the sources")
-        work.running.reasons[f"env {name}"] = "its value is not in the sources"
-    elif _names_secret(name) or leaks.find(word.text, name):
-        ledger.secrets.append(word.span)
-        variable = f"{work.running.name}_{name}".upper().replace("-", "_")
-        reference = work.session.secret(word, variable, f"the value of {name}")
-        work.table.values.setdefault("secret_environment", {})[name] = reference
-        work.running.reasons[f"env {name}"] = "a reference in the spec has the same value"
-    elif not word.text:
-        ledger.note(word.span, name, Fate.DROPPED, "it is empty")
-        work.running.reasons[f"env {name}"] = "an empty variable says nothing"
-        return
-    else:
-        work.table.values.setdefault("environment", {})[name] = word.text
-    ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")

@@ -52,7 +52,10 @@ LONGEST_TEXT = 50_000
 
 @dataclass
 class Running:
-    """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs."""
+    """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs.
+
+    `runners` are the tables of its live runners, by label.
+    """
 
     process: Process
     role: str
@@ -60,6 +63,7 @@ class Running:
     reasons: dict[str, str] = field(default_factory=dict)
     name: str = ""
     host: str = ""
+    runners: dict[str, str] = field(default_factory=dict)
 
     @property
     def table(self) -> str:

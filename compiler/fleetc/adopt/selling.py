@@ -15,6 +15,7 @@ from fleetc.adopt.filling import Filling, home_of, plain_path
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
 from fleetc.adopt.listening import open_listener
 from fleetc.adopt.reading import looks_like_path, missing, shown
+from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import flag_price, price_text
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
@@ -34,6 +35,8 @@ def fill(work: Filling) -> None:
         _registry(work)
         _redeemer(work)
         _price(work)
+        fill_listed(work)
+        fill_callback(work)
     else:
         _orchestrator(work)
         if running.table == "ai_workers" and running.text("serviceAddr"):

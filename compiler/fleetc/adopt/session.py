@@ -44,6 +44,11 @@ class Session:
     wallets: dict[str, Table] = field(default_factory=dict)
     models: dict[str, Table] = field(default_factory=dict)
     ladders: dict[str, Table] = field(default_factory=dict)
+    runners: dict[str, Table] = field(default_factory=dict)
+    runner_names: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """The table of each runner by what lists say of it."""
+    runner_of: dict[int, str] = field(default_factory=dict)
+    """The label of the runner that a process is, by its id."""
     names: set[str] = field(default_factory=set)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)

@@ -272,7 +272,7 @@ class _Reader:
             if process is not None:
                 self._node(process)
             else:
-                self._other(words, "no node: the image is not one of the node")
+                self._other(words, "no node: it starts by another program")
         elif base in _SHELLS and any(word.text == "-c" for word in words[1:4]):
             at = next(i for i, word in enumerate(words) if word.text == "-c")
             if at + 1 < len(words):

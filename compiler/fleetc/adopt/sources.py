@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.compose import read_compose
+from fleetc.adopt.compose_files import extended, projects
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.inventory import is_inventory, read_inventories
@@ -22,12 +23,12 @@ from fleetc.adopt.session import Table
 from fleetc.adopt.shell import read_shell
 from fleetc.adopt.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.systemd import is_unit, read_units
-from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.adopt.unit_instances import is_link
+from fleetc.adopt.words import OURS, Fate, Ledger, Other, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
 _COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
-_OVERRIDE = re.compile(r"compose[^/]*\.override\.ya?ml$")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
@@ -37,9 +38,13 @@ _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
 
 @dataclass
 class Found:
-    """What all sources together hold: processes, hosts, avatar stacks, and lists of models that no process names."""
+    """What all sources together hold: processes, hosts, avatar stacks, and lists of models that no process names.
+
+    `others` are processes that are no nodes, of which some may be live runners.
+    """
 
     processes: list[Process] = field(default_factory=list)
+    others: list[Other] = field(default_factory=list)
     hosts: dict[str, Table] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
@@ -56,12 +61,13 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
         posixpath.splitext(posixpath.basename(source.name))[0]: source for source in kinds.get("inventory", [])
     }
     found.stacks = read_stacks(kinds.get("stack", []), hosts, hosts_of_tree, ledger)
-    for source, overrides in _with_overrides(kinds.get("compose", [])):
-        found.processes += read_compose(source, library, ledger, overrides)
+    below = extended(kinds.get("compose", []), library)
+    for source, overrides in projects(kinds.get("compose", [])):
+        found.processes += read_compose(source, library, ledger, overrides, below)
     found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
     for source in kinds.get("launch", []):
         found.processes += read_launch_file(source.name, source.text)
-    started = list(read_units(kinds.get("unit", []), library, ledger))
+    started = list(read_units(kinds.get("unit", []), library, ledger, kinds.get("shell", [])))
     variables = _shell_variables(kinds.get("environment", []), library)
     for source in kinds.get("shell", []):
         if source.name in library.used:
@@ -73,13 +79,15 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     found.processes += started
     for source in kinds.get("flags", []):
         folder = posixpath.dirname(source.name)
-        if any(posixpath.dirname(process.span.source) == folder for process in found.processes):
+        if any(posixpath.dirname(process.span.source) == folder for process in found.processes):  # nodes and others
             ledger.note(
                 Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it"
             )
             continue
         found.processes.append(_flags(source))
-    found.processes = [_on_host(process, hosts, library) for process in found.processes]
+    processes = [_on_host(process, hosts, library) for process in found.processes]
+    found.processes = [one for one in processes if not isinstance(one, Other)]
+    found.others = [one for one in processes if isinstance(one, Other)]
     _alone(kinds, found, library, ledger)
     found.models = kinds.get("models", [])
     return found
@@ -97,8 +105,8 @@ def _flags(source: Source) -> Process:
 
 
 def kind_of(source: Source) -> str:
-    """What a source is: stack, compose, unit, launch, manifest, inventory, flags, models, prices, renditions, json,
-    config, environment or shell.
+    """What a source is: stack, compose, unit, launch, manifest, inventory, flags, models, runners, prices, renditions,
+    json, config, environment or shell.
     """
     text, name = source.text, posixpath.basename(source.name)
     start = text.lstrip()[:1]
@@ -108,7 +116,7 @@ def kind_of(source: Source) -> str:
         return "stack"
     if is_inventory(source.name, text):
         return "inventory"
-    if is_unit(text):
+    if is_unit(text) or is_link(source.name):
         return "unit"
     if is_launch_file(text):
         return "launch"
@@ -142,6 +150,8 @@ def _kind_of_json(text: str) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         keys = {str(key).lower() for key in value[0]}
         return "models" if "pipeline" in keys else "renditions" if {"width", "bitrate"} & keys else "json"
+    if isinstance(value, dict) and isinstance(value.get("runners"), list):
+        return "runners"
     if isinstance(value, dict):
         return "prices" if {"capabilities_prices", "gateways", "broadcasters"} & set(value) else "json"
     return "json"
@@ -156,19 +166,6 @@ def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Wor
     return found
 
 
-def _with_overrides(sources: Sequence[Source]) -> list[tuple[Source, list[Source]]]:
-    """Compose files, each with the override file beside it that Compose reads by itself."""
-    overrides = [source for source in sources if _OVERRIDE.search(source.name)]
-    plain = [source for source in sources if source not in overrides]
-    if not plain:
-        return [(source, []) for source in overrides]
-    folder = posixpath.dirname
-    return [(one, [other for other in overrides if folder(other.name) == folder(one.name)]) for one in plain]
-
-
-_OURS = "# Written by fleetc"
-
-
 def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
     """The host that a source is about: as the user says, or by a folder of the tree that fleetc writes."""
     said = hosts.get(process.span.source, "")
@@ -177,7 +174,7 @@ def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Pr
         said = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1]
     source = library.sources.get(process.span.source)
     process = replace(process, host=said or process.host)
-    if source is None or not source.text.startswith(_OURS):
+    if source is None or not source.text.startswith(OURS):
         return process
     words = tuple(Word(word.text, word.span) for word in process.words)  # what looks like a placeholder is a value
     variables = {name: Word(word.text, word.span) for name, word in process.variables.items()}

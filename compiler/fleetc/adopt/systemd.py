@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.env_files import environment
@@ -16,7 +16,8 @@ from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
-from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers
+from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.toml.document import Source
@@ -29,6 +30,7 @@ _SPECIFIER = re.compile(r"%[a-zA-Z]|%%")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{3}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _RELEASE = re.compile(r"Livepeer .* release (v[0-9]+\.[0-9]+\.[0-9]+)")
+_NONE: Mapping[str, str] = {}
 _DESCRIPTIVE = frozenset({"Unit", "Install"})
 
 
@@ -38,11 +40,17 @@ class _Unit:
 
     name: str
     source: str
+    ours: bool = False
+    specifiers: Mapping[str, str] = field(default_factory=dict)
     settings: dict[str, list[Word]] = field(default_factory=dict)
 
     def last(self, key: str) -> str:
         """The value that counts, of a setting that has one."""
-        return self.settings[key][-1].text if self.settings.get(key) else ""
+        return self.filled(self.settings[key][-1].text) if self.settings.get(key) else ""
+
+    def filled(self, text: str) -> str:
+        """A text with the specifiers that follow from the name of an instance."""
+        return _SPECIFIER.sub(lambda found: self.specifiers.get(found[0], found[0]), text)
 
 
 def is_unit(text: str) -> bool:
@@ -52,28 +60,83 @@ def is_unit(text: str) -> bool:
     )
 
 
-def read_units(sources: Sequence[Source], library: Library, ledger: Ledger) -> Iterator[Process]:
-    """The processes of some units. A drop-in belongs to the unit whose folder `NAME.service.d` holds it."""
+def read_units(
+    sources: Sequence[Source], library: Library, ledger: Ledger, scripts: Sequence[Source] = ()
+) -> Iterator[Process]:
+    """The processes of some units. A drop-in belongs to the unit whose folder `NAME.service.d` holds it; `scripts` may
+    say which instances of a template run.
+    """
+    plain = [source for source in sources if family_of(source.name) is None]
+    families: dict[tuple[str, str], list[Source]] = {}
+    for source in sources:
+        family = family_of(source.name)
+        if family is not None:
+            families.setdefault(family, []).append(source)
     units: dict[str, _Unit] = {}
-    for source in sorted(sources, key=lambda one: (_is_drop_in(one.name), one.name)):
+    for source in sorted(plain, key=lambda one: (is_drop_in(one.name), one.name)):
         key = _unit_of(source.name)
-        if _is_drop_in(source.name) and key not in units:
-            ledger.note(
-                Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources"
-            )
+        if is_drop_in(source.name) and key not in units:
+            _homeless(source, ledger)
             continue
-        unit = units.setdefault(key, _Unit(posixpath.basename(key).removesuffix(".service"), source.name))
+        unit = units.setdefault(
+            key, _Unit(posixpath.basename(key).removesuffix(".service"), source.name, source.text.startswith(OURS))
+        )
         _read(source, unit, ledger)
     for unit in units.values():
         yield from _processes(unit, library, ledger)
+    said = instances_said((*sources, *scripts))
+    for (_, prefix), found in sorted(families.items()):
+        yield from _family(prefix, found, said.get(prefix, frozenset()), library, ledger)
 
 
-def _is_drop_in(name: str) -> bool:
-    return posixpath.basename(posixpath.dirname(name)).endswith(".service.d")
+def _homeless(source: Source, ledger: Ledger) -> None:
+    ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources")
+
+
+def _family(
+    prefix: str, sources: Sequence[Source], said: Collection[str], library: Library, ledger: Ledger
+) -> Iterator[Process]:
+    """The processes of the instances of a template, each with the drop-ins of the template and its own.
+
+    A unit of an instance replaces the template, and its drop-in one of the same name.
+    """
+    files = {instance_of(one.name): one for one in sorted(sources, key=lambda one: not is_link(one.name))
+             if one.text and not is_drop_in(one.name)}  # fmt: skip
+    template = files.pop("", None)
+    names = sorted({*said, *(instance_of(one.name) for one in sources)} - {""})
+    for link in (one for one in sources if is_link(one.name)):
+        ledger.note(Span(link.name, 0, 1), link.name, Fate.UNDERSTOOD, "an instance that is started")
+    if not names and template is not None:
+        span = Span(template.name, 0, 1)
+        ledger.note(span, template.name, Fate.DROPPED, "no source says which instances run", "adopt-instances-unknown")
+        ledger.warn(
+            "adopt-instances-unknown", span, f"this is a template of units, and no source says which {prefix}@NAME run",
+            f"name the folder multi-user.target.wants among the sources, a folder {prefix}@NAME.service.d, or the "
+            f"script that says systemctl enable {prefix}@NAME",
+        )  # fmt: skip
+    for at, instance in enumerate(names):
+        base = files.get(instance, template)
+        if base is None:
+            for source in sources:
+                if is_drop_in(source.name) and instance_of(source.name) == instance:
+                    _homeless(source, ledger)
+            continue
+        above = {posixpath.basename(one.name): one for wanted in ("", instance) for one in sources
+                 if is_drop_in(one.name) and instance_of(one.name) == wanted}  # fmt: skip
+        known = specifiers(prefix, instance)
+        unit = _Unit(f"{prefix}-{instance}", base.name, base.text.startswith(OURS), known)
+        account = ledger if at == 0 else Ledger()  # what all instances share is accounted for once
+        for source in (base, *(above[name] for name in sorted(above))):
+            _read(source, unit, account)
+        yield from _processes(unit, library, account)
+        if account is not ledger:
+            ledger.findings += [one for one in account.findings if one not in ledger.findings]
+            ledger.secrets += account.secrets
+            ledger.entries += [one for one in account.entries if one not in ledger.entries]
 
 
 def _unit_of(name: str) -> str:
-    return posixpath.dirname(name).removesuffix(".d") if _is_drop_in(name) else name
+    return posixpath.dirname(name).removesuffix(".d") if is_drop_in(name) else name
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
@@ -143,13 +206,13 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
     variables: dict[str, Word] = {}
     secrets: dict[str, tuple[str, str]] = {}
     for word in unit.settings.get("Environment", []):
-        for item in split_words(word, {}):
+        for item in split_words(word, {}, unit.specifiers):
             name, equals, _ = item.text.partition("=")
             if equals:
                 variables[name] = item.part(len(name) + 1)
     home = variables.pop("HOME").text if "HOME" in variables else ""
     for word in unit.settings.get("EnvironmentFile", []):
-        _environment_file(word, library, variables, secrets, ledger)
+        _environment_file(replace(word, text=unit.filled(word.text)), library, variables, secrets, ledger)
     release = _RELEASE.fullmatch(unit.last("Description"))
     base = Process(
         unit.name, Span(unit.source, 0, 1), (), variables,
@@ -158,11 +221,11 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         release=release[1] if release else "",
     )  # fmt: skip
     for word in unit.settings.get("ExecStart", []):
-        words = split_words(Word(word.text.lstrip("@-:+!"), _behind(word)), variables)
+        words = split_words(Word(word.text.lstrip("@-:+!"), _behind(word)), variables, unit.specifiers)
         filled = {found[1] or found[2] for found in _VARIABLE.finditer(word.text)}
         own = {name: value for name, value in variables.items() if name not in filled or name.startswith("LP_")}
         if words:
-            yield from _started(replace(base, variables=own), words, variables, library, ledger)
+            yield from _started(replace(base, variables=own), words, variables, library, ledger, unit)
 
 
 def _behind(word: Word) -> Span:
@@ -171,7 +234,7 @@ def _behind(word: Word) -> Span:
 
 
 def _started(
-    base: Process, words: list[Word], variables: dict[str, Word], library: Library, ledger: Ledger
+    base: Process, words: list[Word], variables: dict[str, Word], library: Library, ledger: Ledger, unit: _Unit
 ) -> Iterator[Process]:
     span = Span(base.span.source, words[0].span.start, words[-1].span.end)
     program = words[0].text
@@ -185,12 +248,25 @@ def _started(
     else:  # a shell with a text, or docker run
         text = " ".join(_quoted(word.text) for word in words)
         found = [one.at(span) for one in read_shell(span.source, text, Ledger(), dict(variables)).processes]
+        if not found and program.startswith("/") and name not in ("sh", "bash"):
+            yield _other(replace(base, span=span, words=tuple(words[1:]), program=program), unit)
     for one in found:
         own = one.variables if one.runtime == "docker" else {**base.variables, **one.variables}
         yield replace(
             one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
             directory=base.directory, secrets=base.secrets,
         )  # fmt: skip
+
+
+def _other(base: Process, unit: _Unit) -> Other:
+    """The program of a unit that is no node, with the directories that it may write to."""
+    paths = [
+        item.text.lstrip("-+") for word in unit.settings.get("ReadWritePaths", []) for item in split_words(word, {})
+    ]
+    free = unit.ours and unit.last("NoNewPrivileges") != "true"  # with GPUs, a unit of fleetc may gain privileges
+    values = {key: getattr(base, key) for key in Process.__dataclass_fields__}
+    values["mounts"] = tuple(Mount(path, path) for path in paths if path != base.directory)
+    return Other(**values, why="no node: this unit starts another program", gpus="all" if free else ())
 
 
 def _quoted(text: str) -> str:
@@ -214,7 +290,7 @@ def _environment_file(
     secrets |= read.secrets
 
 
-def split_words(word: Word, variables: dict[str, Word]) -> list[Word]:
+def split_words(word: Word, variables: dict[str, Word], known: Mapping[str, str] = _NONE) -> list[Word]:
     """The words of a command line of systemd, with its quotes, escapes and variables."""
     found: list[Word] = []
     pieces: list[str] = []
@@ -225,7 +301,7 @@ def split_words(word: Word, variables: dict[str, Word]) -> list[Word]:
             return
         raw = "".join(pieces)
         span = Span(word.span.source, word.span.start + begun, word.span.start + end)
-        found.extend(_filled(raw, span, variables))
+        found.extend(_filled(raw, span, variables, known))
 
     for token in _TOKEN.finditer(word.text):
         if token.start() != end:
@@ -251,7 +327,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(one, text) if "\\" in text else text
 
 
-def _filled(raw: str, span: Span, variables: dict[str, Word]) -> list[Word]:
+def _filled(raw: str, span: Span, variables: dict[str, Word], known: Mapping[str, str]) -> list[Word]:
     holes: list[str] = []
     alone = re.fullmatch(r"\$([A-Za-z_][A-Za-z0-9_]*)", raw)
     if alone is not None and alone[1] in variables:
@@ -268,8 +344,8 @@ def _filled(raw: str, span: Span, variables: dict[str, Word]) -> list[Word]:
         return "${" + name + "}"
 
     def specifier(found: re.Match[str]) -> str:
-        if found[0] == "%%":
-            return "%"
+        if found[0] == "%%" or found[0] in known:
+            return known.get(found[0], "%")
         holes.append(found[0])
         return found[0]
 

@@ -1,6 +1,6 @@
 """What the readers of sources find: words with places, and the processes that they start.
 
-In: nothing. Out: `Word`, `Process`, `Finding`, `Fate` and the account that every reader keeps (`Ledger`).
+In: nothing. Out: `Word`, `Process`, `Other`, `Fate` and the account that every reader keeps (`Ledger`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
+
+OURS = "# Written by fleetc"
+"""How each file begins that fleetc writes for a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +154,24 @@ class Process:
         variables = {name: Word(word.text, span, word.holes) for name, word in self.variables.items()}
         image = Word(self.image.text, span, self.image.holes) if self.image else None
         return replace(self, span=span, words=words, variables=variables, image=image)
+
+
+@dataclass(frozen=True, slots=True)
+class Other(Process):
+    """A process that is no node. It is a live runner if a list or its own arguments say so, and else nothing.
+
+    `account` is what its reader noted and found, which only counts if it is one, and `why` is all that is said of it
+    otherwise. `gpus` are those that it sees, `lost` what a spec cannot say of it: a question each.
+    """
+
+    account: Ledger = field(default_factory=Ledger)
+    why: str = "this service is no node"
+    gpus: tuple[int, ...] | str = ()
+    host_ipc: bool = False
+    lost: tuple[str, ...] = ()
+
+    def at(self, span: Span) -> Other:
+        """The same with one place for all its words; an account of places within a text within a text is none."""
+        moved = Process.at(self, span)
+        assert isinstance(moved, Other)  # noqa: S101  # a copy is of the same kind
+        return replace(moved, account=Ledger())

@@ -62,9 +62,8 @@ def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
     """GPUs whose warm models and slots need more memory than there is. Changes that follow the guidance come first."""
     for problem in _too_full(fleet, MEMORY, 0, 100):
         load = problem.load
-        message = (
-            f"{_which(problem)} has {_size(load.memory_total)} of memory, but its work needs {_size(load.memory_used)}"
-        )
+        needs = size_text(load.memory_used)
+        message = f"{_which(problem)} has {size_text(load.memory_total)} of memory, but its work needs {needs}"
         yield error("gpu-memory-exceeded", message, *_places(problem), _help(problem, GUIDANCE, 100))
     for crowd in _crowds(fleet, MEMORY, 0, 100):
         yield error("gpu-memory-exceeded", *_of_crowd(crowd))
@@ -75,8 +74,8 @@ def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
     for problem in _too_full(fleet, MEMORY, GUIDANCE, GUIDANCE):
         load = problem.load
         message = (
-            f"{_which(problem)} has {_size(load.memory_total)} of memory, and its work needs "
-            f"{_size(load.memory_used)}, more than {GUIDANCE} % of it"
+            f"{_which(problem)} has {size_text(load.memory_total)} of memory, and its work needs "
+            f"{size_text(load.memory_used)}, more than {GUIDANCE} % of it"
         )
         yield warning("gpu-memory-tight", message, *_places(problem), _help(problem, GUIDANCE))
     for crowd in _crowds(fleet, MEMORY, GUIDANCE, GUIDANCE):
@@ -125,7 +124,7 @@ def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
         for index, gpu in enumerate(fleet.hosts[host].gpus):
             known = gpu_model(gpu.model) if gpu.memory is not None else None
             if known and gpu.memory is not None and gpu.memory.count > known.memory[-1]:
-                most = _size(known.memory[-1])
+                most = size_text(known.memory[-1])
                 yield warning(
                     "gpu-memory-implausible",
                     f"GPU {index} of host {host} has {gpu.memory} in the spec, but the {known.name} has {most}",
@@ -217,7 +216,7 @@ def _note(demand: Demand, parts: list[int]) -> str:
         return f"{sum(parts)} of them from {demand.name}{silent}"
     times = f"{len(parts)} times " if len(parts) > 1 else ""
     counted = of_a_slot(demand) and not isinstance(demand.origin[-1], int)
-    return f"{demand.name} {'take' if counted else 'takes'} {times}{_size(parts[0])}"
+    return f"{demand.name} {'take' if counted else 'takes'} {times}{size_text(parts[0])}"
 
 
 def _help(problem: Problem, *goals: int) -> str:
@@ -286,7 +285,7 @@ def _left(weighed: Weighed, kind: str, percent: int) -> list[int] | None:
 def _of_crowd(crowd: _Crowd) -> tuple[str, Label, list[Label], str]:
     """Message, places and help about slots that overload all GPUs of a host."""
     host, uses = crowd.weighed.host, crowd.weighed.roaming
-    amount, what = (_size, " of memory") if crowd.kind == MEMORY else (_sessions, "")
+    amount, what = (size_text, " of memory") if crowd.kind == MEMORY else (_sessions, "")
     count = sum(use.slots for use in uses)
     share = f", at {crowd.percent} % of all their memory" if crowd.percent < 100 else ""
     message = (
@@ -332,7 +331,9 @@ def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[Label]
     known = gpu_model(load.model) if load.memory_total is None or load.sessions_total is None else None
     if (memory or drawn_on) and load.memory_total is None:
         sizes = (
-            f" is sold with {' or '.join(map(_size, known.memory))}" if known else " is not a model that fleetc knows"
+            f" is sold with {' or '.join(map(size_text, known.memory))}"
+            if known
+            else " is not a model that fleetc knows"
         )
         yield Label(load.path, f'memory: "{load.model}"{sizes}')
     if load.sessions_total is None:
@@ -354,7 +355,7 @@ def _sessions(count: object) -> str:
     return f"{count} encode session{'' if count == 1 else 's'}"
 
 
-def _size(count: int | None) -> str:
+def size_text(count: int | None) -> str:
     """A size for people: exact in GiB or MiB if it is whole, else rounded to a tenth of a GiB."""
     text = str(Bytes(count or 0))
     if text.endswith(("GiB", "MiB", "TiB")):

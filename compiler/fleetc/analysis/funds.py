@@ -4,7 +4,8 @@ In: a sound `Fleet`. Out: one `Funds` for each gateway and remote signer that ho
 rules about deposits and by lowering.
 
 The cost is that of the expected load at the base cap, for a signer the load of all its gateways: an upper bound for
-what is bought under that cap. The runway is the deposit divided by the cost of all nodes that pay from the same wallet.
+what is bought under that cap. A signer adds its load of live runners at their prices, as the node converts them. The
+runway is the deposit divided by the cost of all nodes that pay from the same wallet.
 Everything is exact; what is not stated is None.
 """
 
@@ -14,10 +15,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from fleetc.analysis import runner_prices
 from fleetc.analysis.acceptance import Scale, caps_of
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer, Gateway
-from fleetc.language.quantities import Throughput, Wei
+from fleetc.language.quantities import RunnerLoad, Throughput, Wei
+from fleetc.language.signer import Signer
 from fleetc.language.signing import talks_to_chain
 from fleetc.places.diagnostic import Label
 
@@ -36,6 +39,7 @@ class Funds(NamedTuple):
     load: Throughput | None
     cost: Fraction | None
     runway: Fraction | None
+    runners: tuple[tuple[str, RunnerLoad], ...] = ()
 
 
 def payers(fleet: Fleet) -> Iterator[tuple[str, Node]]:
@@ -77,7 +81,7 @@ def funds(fleet: Fleet) -> tuple[Funds, ...]:
     scale = Scale(fleet.rates)
     signed = _signed(fleet)
     loads = [(wallet, node, _load(node, signed)) for wallet, node in payers(fleet)]
-    found = [(wallet, node, load, _cost(fleet, scale, node, load)) for wallet, node, load in loads]
+    found = [(wallet, node, load, _whole_cost(fleet, scale, node, load, signed)) for wallet, node, load in loads]
     total: dict[str, Fraction | None] = {}
     for wallet, _, _, cost in found:
         before = total.get(wallet, Fraction(0))
@@ -90,7 +94,8 @@ def _funds(
 ) -> Funds:
     wallet = fleet.wallets[name]
     runway = wallet.deposit.wei / total if total and wallet.deposit is not None else None
-    return Funds(node.name, name, wallet.deposit, wallet.reserve, load, cost, runway)
+    loads = tuple(sorted(node.settings.runner_load.items())) if isinstance(node.settings, Signer) else ()
+    return Funds(node.name, name, wallet.deposit, wallet.reserve, load, cost, runway, loads)
 
 
 def _signed(fleet: Fleet) -> dict[str, list[Gateway]]:
@@ -110,6 +115,35 @@ def _load(node: Node, signed: dict[str, list[Gateway]]) -> Throughput | None:
     known = [load.pixels for load in loads if load is not None]
     complete = bool(known) and len(known) == len(loads) and sum(known) <= _HIGHEST_LOAD
     return Throughput(sum(known)) if complete else None
+
+
+def _whole_cost(
+    fleet: Fleet, scale: Scale, node: Node, load: Throughput | None, signed: dict[str, list[Gateway]]
+) -> Fraction | None:
+    """Wei per hour of all that a node pays for; None where a part of it is not known."""
+    settings = node.settings
+    if not isinstance(settings, Signer) or not settings.buys_runners:
+        return _cost(fleet, scale, node, load)
+    of_runners = [_cost_of_runner(fleet, settings, name) for name in settings.buys_runners]
+    of_gateways = _cost(fleet, scale, node, load) if signed.get(node.name) else Fraction(0)
+    total = of_gateways
+    for cost in of_runners:
+        total = None if total is None or cost is None else total + cost
+    return total
+
+
+def _cost_of_runner(fleet: Fleet, signer: Signer, name: str) -> Fraction | None:
+    """Wei per hour of the load of a runner; None without a load, a price, a rate, or in another unit than its price."""
+    load, price = signer.runner_load.get(name), fleet.runners[name].price
+    worth = runner_prices.worth(price, fleet.rates) if price is not None else None
+    if load is None or worth is None or worth.refusal or not fits(load, worth.unit):
+        return None
+    return worth.wei * runner_prices.PARTS[worth.unit] * load.in_an_hour
+
+
+def fits(load: RunnerLoad, unit: str) -> bool:
+    """Whether a load counts what the node's unit of a price is for: sessions by time, requests by number."""
+    return (load.per != "") == (unit == "fixed")
 
 
 def _cost(fleet: Fleet, scale: Scale, node: Node, load: Throughput | None) -> Fraction | None:

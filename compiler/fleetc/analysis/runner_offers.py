@@ -27,6 +27,10 @@ from fleetc.upstream import FLAGS
 DEFAULT_TICKET_EV = int(FLAGS["ticketEV"].default)
 """The expected value of a ticket, in wei, that a node has by itself."""
 
+DEFAULT_TOTAL = int(FLAGS["maxTotalEV"].default)
+"""The most wei that one payment of a signer may be worth by itself."""
+
+TOTAL_TOO_LOW = "a payment in advance is worth more than its tickets.max_total_ev"
 TOO_MANY_TICKETS = "a payment in advance needs more than 100 tickets of its ticket_ev"
 
 
@@ -91,12 +95,27 @@ def decide(fleet: Fleet, signer: Signer, one: RunnerOffer) -> tuple[str, str]:
         return REFUSED, f"its price is {one.worth.refusal}"
     if not one.payable:
         return REFUSED, TOO_MANY_TICKETS
+    if not total_allows(signer, one):
+        return REFUSED, TOTAL_TOO_LOW
     if not isinstance(signer.max_price, Price):
         return BUYS, ""
     cap = cap_in_wei(fleet, signer.max_price)
     if cap is None:
         return UNKNOWN, NO_RATE
     return (BUYS, "") if one.worth.wei <= cap else (TOO_EXPENSIVE, "")
+
+
+def total_of(signer: Signer) -> int:
+    """The most wei that one payment of a signer may be worth."""
+    own = signer.tickets.max_total_ev
+    return DEFAULT_TOTAL if own is None else own.wei
+
+
+def total_allows(signer: Signer, one: RunnerOffer) -> bool:
+    """Whether a signer signs as many tickets at once as it has to pay in advance; also where nobody knows."""
+    if one.worth is None or not one.ticket_ev:
+        return True
+    return -(-one.worth.prepaid // one.ticket_ev) * one.ticket_ev <= total_of(signer)
 
 
 def cap_in_wei(fleet: Fleet, cap: Price) -> Fraction | None:

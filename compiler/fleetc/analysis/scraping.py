@@ -16,8 +16,10 @@ from typing import NamedTuple
 from fleetc.language import effective, effective_avatar
 from fleetc.language.effective_avatar import SlotInForce
 from fleetc.language.effective_monitoring import node_exporter_listener, project_of, prometheus_listener
+from fleetc.language.effective_runners import health_url, offers
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import HostName, Listener, host_port
+from fleetc.language.runner import Runner
 from fleetc.places.origin import Chosen, Origin, default, derived, given
 from fleetc.upstream.metrics import exporter_ports
 
@@ -27,21 +29,22 @@ CENTRAL, AGENT, NOBODY = "prometheus", "agent", "nobody"
 
 
 class Probe(NamedTuple):
-    """What a blackbox exporter probes: an address on its own host, and whose it is.
+    """What a blackbox exporter probes: an address as its own host reaches it, and whose it is.
 
-    `slot` is None for orchestrator-health, which answers for the host.
+    `slot` is None for orchestrator-health, which answers for the host, and for a live runner, which has its name.
     """
 
     url: str
     service: str
     slot: SlotInForce | None
+    runner: str = ""
 
 
 class Reading(NamedTuple):
     """How one source of metrics is read: `by` is one of CENTRAL, AGENT and NOBODY, `address` what that one connects to.
 
-    `job` is livepeer for a node, gpu for a host's exporter of GPU metrics, node for its node_exporter, avatar for a
-    probe of its blackbox exporter.
+    `job` is livepeer for a node, gpu for a host's exporter of GPU metrics, node for its node_exporter, avatar or runner
+    for a probe of its blackbox exporter.
     """
 
     job: str
@@ -113,6 +116,7 @@ def readings(fleet: Fleet) -> Iterator[Reading]:
             measured = node_exporter_listener(project)
             yield Reading("node", name, local, measured.value, measured.origin)
         yield from _probes(fleet, name, local)
+        yield from _probes_of_runners(fleet, name, local)
 
 
 def _node(fleet: Fleet, host: str, node: Node, local: str) -> Reading:
@@ -151,3 +155,20 @@ def _probes(fleet: Fleet, host: str, local: str) -> Iterator[Reading]:
         health = effective_avatar.health_port(stack)
         url = f"http://{host_port(effective.LOOPBACK, health.value)}/health"
         yield Reading("avatar", host, *reader, health.origin, probe=Probe(url, "orchestrator-health", None))
+
+
+def _probes_of_runners(fleet: Fleet, host: str, local: str) -> Iterator[Reading]:
+    """The health of live runners, asked from the host of an orchestrator that offers them, as it asks them itself."""
+    port = fleet.hosts[host].blackbox_port
+    seen = set()
+    for offer in offers(fleet) if port is not None else ():
+        if offer.orchestrator.settings.host == host and can_be_probed(offer.runner) and offer.name not in seen:
+            seen.add(offer.name)
+            url = health_url(fleet, offer)
+            probe = Probe(url.value, "live-runner", None, offer.name)
+            yield Reading("runner", host, *_beside(fleet, host, port or 0, local), url.origin, probe=probe)
+
+
+def can_be_probed(runner: Runner) -> bool:
+    """Whether the exporter can ask a runner: it takes every status from 200 to 299 for an answer, and no other."""
+    return runner.health is not None and (runner.health_status is None or runner.health_status // 100 == 2)

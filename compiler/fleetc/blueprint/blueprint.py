@@ -109,6 +109,14 @@ class Silenced(NamedTuple):
     owner: str = ""
 
 
+class Kept(NamedTuple):
+    """What a process asks another one for when it starts, and keeps: it has to start again when that changes."""
+
+    what: str
+    value: str
+    origin: Origin
+
+
 class Mount(NamedTuple):
     """A path of the host that a container sees under the same name."""
 
@@ -150,6 +158,7 @@ class Service:
     live: tuple[LiveValue, ...] = ()
     program: Program | None = None
     host_ipc: bool = False
+    kept: tuple[Kept, ...] = ()
 
     @property
     def node_release(self) -> str:

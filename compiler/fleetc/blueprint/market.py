@@ -63,6 +63,12 @@ class RunnerRow(NamedTuple):
     earns: str
     signer: str
     outcome: str
+    app: str
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What tables have of it: the name of a runner says what it serves."""
+        return tuple(self)[:-1]
 
 
 class Assumed(NamedTuple):

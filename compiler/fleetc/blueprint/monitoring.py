@@ -39,7 +39,7 @@ class TargetLabel(NamedTuple):
 
 
 class ScrapeTarget(NamedTuple):
-    """One address that metrics are read from; `job` is livepeer, gpu, node, avatar or verify.
+    """One address that metrics are read from; `job` is livepeer, gpu, node, avatar, runner or verify.
 
     `probe` is what a blackbox exporter at that address is asked to probe; "" if the address serves its own metrics.
     """

@@ -51,11 +51,13 @@ class Task(NamedTuple):
 def tasks_of(blueprint: Blueprint) -> tuple[Task, ...]:
     """All tasks, by who does them and then by host."""
     found: dict[tuple[str, str, str, str], Task] = {}
+    nodes: dict[tuple[str, str, str, str], dict[str, None]] = {}
     for task in _all(blueprint):
-        known = found.setdefault((task.who, task.host, task.words, task.subject), task)
-        nodes = tuple(dict.fromkeys((*known.nodes, *task.nodes)))
-        found[task.who, task.host, task.words, task.subject] = known._replace(nodes=nodes)
-    return tuple(sorted(found.values(), key=lambda task: (PEOPLE.index(task.who), task.host)))
+        key = (task.who, task.host, task.words, task.subject)
+        found.setdefault(key, task)
+        nodes.setdefault(key, {}).update(dict.fromkeys(task.nodes))
+    tasks = (task._replace(nodes=tuple(nodes[key])) for key, task in found.items())
+    return tuple(sorted(tasks, key=lambda task: (PEOPLE.index(task.who), task.host)))
 
 
 def _all(blueprint: Blueprint) -> Iterator[Task]:
@@ -218,6 +220,12 @@ def _owner(host: HostBlueprint, need: Need) -> str:
     return f" -o {readable_word(user)}" if user else ""
 
 
+def _program(_host: HostBlueprint, need: Need) -> str:
+    """A node says its release; a live runner has no such flag."""
+    path = readable_word(need.subject)
+    return f"{path} -version" if need.facts else f"sudo install -D -m 755 /dev/stdin {path}"
+
+
 def _secret_file(host: HostBlueprint, need: Need) -> str:
     """A file that its reader alone can read: the user of nodes or of a container, or the program on the host."""
     return f"sudo install -D{_owner(host, need)} -m 600 /dev/stdin {readable_word(need.subject)}"
@@ -237,7 +245,7 @@ _COMMANDS: Mapping[str, Callable[[HostBlueprint, Need], str]] = {
     "compose": lambda _host, _need: "docker compose version",
     "gpus": lambda _host, _need: "nvidia-smi --list-gpus",
     "toolkit": lambda _host, _need: "nvidia-ctk --version",
-    "program": lambda _host, need: f"{readable_word(need.subject)} -version",
+    "program": _program,
     "keystore": _keystore,
     "password-file": _secret_file,
     "file": _secret_file,

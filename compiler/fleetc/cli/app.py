@@ -11,35 +11,7 @@ from typing import Annotated
 
 import typer
 
-from fleetc.cli import (
-    adopt,
-    affects,
-    check,
-    comment,
-    compile,
-    deploy,
-    diagnose,
-    diff,
-    explain,
-    fmt,
-    init,
-    lsp,
-    merge_file,
-    migrate,
-    plan,
-    policy,
-    preflight,
-    rollback,
-    schema,
-    show,
-    streams,
-    todo,
-    upgrade,
-    verify,
-    watch,
-    why,
-)
-from fleetc.cli.commands import HELP, Commands, TakesFlags
+from fleetc.cli.commands import HELP, Commands
 from fleetc.cli.paging import VARIABLE
 
 app = typer.Typer(
@@ -68,31 +40,3 @@ def _root(
 
         typer.echo(f"fleetc {__version__}")
         raise typer.Exit
-
-
-app.command()(init.init)
-app.command()(adopt.adopt)
-app.command()(check.check)
-app.command()(fmt.fmt)
-app.command()(migrate.migrate)
-app.command("compile")(compile.compile_)
-app.command()(watch.watch)
-app.command()(diff.diff)
-app.command(cls=TakesFlags)(why.why)
-app.command()(affects.affects)
-app.command()(show.show)
-app.command(cls=TakesFlags)(explain.explain)
-app.command()(policy.policy)
-app.command()(diagnose.diagnose)
-app.command()(upgrade.upgrade)
-app.command()(schema.schema)
-app.command()(streams.streams)
-app.command()(comment.comment)
-app.command()(plan.plan)
-app.command()(todo.todo)
-app.command()(preflight.preflight)
-app.command()(deploy.deploy)
-app.command()(rollback.rollback)
-app.command()(verify.verify)
-app.command()(lsp.lsp)
-app.command("merge-file")(merge_file.merge_file)

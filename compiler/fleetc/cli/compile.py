@@ -21,11 +21,13 @@ from fleetc.cli.options import (
     TodayOption,
 )
 from fleetc.cli.output import about_foreign, answer, files_failure, message, plain, print_blocks
+from fleetc.cli.remembering import Remembered
 from fleetc.cli.working import (
     RECOMPILE,
     compile_or_exit,
     day_used,
     load_settings,
+    read_inputs,
     read_policies,
     target_of,
     tell_settings,
@@ -48,6 +50,9 @@ def compile_(
     overwrite_edited: Annotated[
         bool, typer.Option("--overwrite-edited", help="Replace files of the tree that were edited by hand.")
     ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Compile and compare every file, even if nothing seems to have changed.")
+    ] = False,
     today: TodayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
@@ -56,15 +61,22 @@ def compile_(
     from fleetc.emit.tree import is_rolled_out
 
     settings = load_settings(spec, overlay=overlay, output=output)
-    compiled, found = compile_or_exit(spec, settings, form, read_policies(spec, today, form), today)
-    assert compiled.tree is not None  # noqa: S101  # it compiled
+    inputs, policies = read_inputs(spec, settings, form), read_policies(spec, today, form)
     target = target_of(spec, settings)
+    remembered = None if no_cache or form is not Format.text else Remembered(spec, target, inputs, policies, today)
+    if remembered is not None and remembered.is_unchanged(settings):
+        tell_settings(spec, settings)
+        message(f"{target} is up to date" if check else _counted(target, 0, 0, remembered.files))
+        return
+    compiled, found = compile_or_exit(spec, settings, form, policies, today, inputs)
+    assert compiled.tree is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
     try:
         if check:
             _check(compiled, target, form, found, day_used(compiled.checked, today))
             return
-        done = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited)
+        note = remembered.note(compiled.checked) if remembered is not None else None
+        done = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited, note=note)
         names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
     except files.FilesError as failure:
         files_failure(failure, form, found)
@@ -80,9 +92,13 @@ def compile_(
         answer(compiled, form, [*found, *foreign], **counts, foreign=list(done.foreign))
     else:
         print_blocks(foreign)
-    message(f"{target}: {len(done.written)} files written, {len(done.removed)} removed, {done.unchanged} unchanged")
+    message(_counted(target, len(done.written), len(done.removed), done.unchanged))
     if any(map(is_rolled_out, names)):
         raise typer.Exit(PROBLEMS)
+
+
+def _counted(target: Path, written: int, removed: int, unchanged: int) -> str:
+    return f"{target}: {written} files written, {removed} removed, {unchanged} unchanged"
 
 
 def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located], day: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ import gc
 import sys
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -118,24 +118,44 @@ def read_limits(path: Path) -> Rules:
         raise files.FilesError("limits-invalid", message, path=str(path), advice=advice, exit_code=USAGE) from None
 
 
+class Inputs(NamedTuple):
+    """All texts that a compile reads, but for the rules beside the spec."""
+
+    sources: list[Source]
+    templates: dict[str, str]
+    playbooks: dict[str, bytes]
+
+
+def read_inputs(spec: Path, settings: Settings, form: Format) -> Inputs:
+    """The texts of a compile; exits when one cannot be read."""
+    from fleetc.disk import files
+
+    sources = read_sources(spec, settings, form)
+    try:
+        return Inputs(sources, files.read_templates(), files.read_playbooks())
+    except files.FilesError as failure:
+        files_failure(failure, form)
+
+
 def compile_or_exit(
-    spec: Path, settings: Settings, form: Format, policies: Policies | None = None, today: date | None = None
+    spec: Path,
+    settings: Settings,
+    form: Format,
+    policies: Policies | None = None,
+    today: date | None = None,
+    inputs: Inputs | None = None,
 ) -> tuple[Compiled, list[Located]]:
     """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned.
 
     `policies` and `today` are for commands that bring something new into force. Others ask no rules beside the spec and
-    have no day: what was sound then still is.
+    have no day: what was sound then still is. `inputs` are the texts, where they were read already.
     """
-    from fleetc.disk import files
     from fleetc.messages.locate import locate
     from fleetc.pipeline import compile_spec
 
-    sources = read_sources(spec, settings, form)
-    try:
-        templates, playbooks = files.read_templates(), files.read_playbooks()
-    except files.FilesError as failure:
-        files_failure(failure, form)
-    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks, policies, today)
+    inputs = inputs or read_inputs(spec, settings, form)
+    sources = inputs.sources
+    compiled: Compiled = quietly(compile_spec, sources, inputs.templates, inputs.playbooks, policies, today)
     if form is Format.text or compiled.tree is None:
         report(compiled.checked, sources, settings, form, form is not Format.text, day_used(compiled.checked, today))
     tell_day(compiled.checked, today)

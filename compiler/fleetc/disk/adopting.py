@@ -46,6 +46,8 @@ def _likely(path: Path, name: str) -> list[Path]:
 def _walk(path: Path) -> Iterator[Path]:
     for entry in sorted(path.iterdir()):
         if entry.is_symlink():
+            if entry.suffix == ".service" and path.suffix in (".wants", ".requires"):
+                yield entry  # its name says that a unit is started
             continue
         if entry.is_dir():
             if entry.name not in _PASSED_OVER:
@@ -56,6 +58,8 @@ def _walk(path: Path) -> Iterator[Path]:
 
 def _of_directory(path: Path) -> Source | None:
     """A file of a directory; one that is no text is passed over, because nobody named it."""
+    if path.is_symlink():
+        return Source(answer_name(path), "")  # where it leads is not read
     try:
         return _read(path)
     except FilesError:

@@ -55,6 +55,7 @@ from fleetc.disk.reading import (
 )
 from fleetc.disk.spec_writer import write_sources
 from fleetc.disk.staging import locked
+from fleetc.disk.stat_index import Note, remember
 from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
 
 __all__ = [
@@ -111,12 +112,18 @@ class WriteReport:
 
 
 def write_tree(
-    tree: Tree, target: Path, *, overwrite_edited: bool = False, wait_seconds: float = _WAIT_SECONDS
+    tree: Tree,
+    target: Path,
+    *,
+    overwrite_edited: bool = False,
+    wait_seconds: float = _WAIT_SECONDS,
+    note: Note | None = None,
 ) -> WriteReport:
     """Make the directory `target` hold exactly this tree, and everything in it that is not ours.
 
     Readers see the old tree or the new one; when anything fails, the old one stays. Without a change nothing
-    is written, and unchanged files keep inode and times. Raises `FilesError`: output-locked, target-refused,
+    is written, and unchanged files keep inode and times. With a `note`, the stat index has the tree
+    afterwards. Raises `FilesError`: output-locked, target-refused,
     target-not-directory, target-is-mount, foreign-directory, manifest-unreadable, path-occupied,
     path-refused, artifact-edited (unless `overwrite_edited`), leftover-not-ours, no-such-directory, and what
     the system refuses. Raises ValueError for a tree without manifest, or with a file where another one needs
@@ -140,6 +147,8 @@ def write_tree(
         finally:
             if root is not None:
                 os.close(root)
+        if note is not None:
+            remember(place, note, found.verified)
     return WriteReport(
         written=tuple(sorted(found.changed + found.missing)),
         removed=tuple(sorted(found.superfluous)),

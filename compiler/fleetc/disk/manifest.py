@@ -13,6 +13,7 @@ import json
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fleetc.emit.tree import FILE_MODE, MANIFEST, Artifact
+
+TICK_NS = 25_000_000
+"""Longer than the clock of a local file system stands still: the kernel advances it at least every 10 ms."""
 
 LIMIT_BYTES = 64 * 1024 * 1024
 """The largest file that is read, in bytes."""
@@ -256,6 +260,8 @@ class TreeComparison:
     edited: list[str] = field(default_factory=list)
     occupied: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
+    verified: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """Of files of the tree whose bytes were compared, or written since: size, time of the content, inode."""
 
 
 def compare(
@@ -297,6 +303,7 @@ class _Walk:
         self.mode_mask = mode_mask
         self.device = device
         self.reads = reads
+        self.settled = time.time_ns() - TICK_NS
         self.wanted_directories = directories_of(wanted)
         self.known_directories = self.wanted_directories | directories_of(recorded)
         self.result = TreeComparison()
@@ -356,6 +363,8 @@ class _Walk:
                         result.changed.append(path)
                     else:
                         result.same.add(path)
+                        if status.st_mtime_ns < self.settled:
+                            result.verified[path] = (size, status.st_mtime_ns, status.st_ino)
                     return
             if path == MANIFEST:
                 result.changed.append(path)

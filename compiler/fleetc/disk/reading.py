@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_opened, read_path, shown
-from fleetc.emit.source_copy import copies
 from fleetc.emit.tree import MANIFEST, PARTS_FOLDER
 from fleetc.toml.document import Source
 from fleetc.toml.including import fault
@@ -158,6 +157,8 @@ def recorded_sources(root: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]
     A source is named by the file beside the tree that it was read from, where that still says the same. Raises
     FilesError.
     """
+    from fleetc.emit.source_copy import copies  # only here: most commands need nothing that emits
+
     where = str(root / MANIFEST)
     try:
         names = [str(item["name"]) for item in json.loads(_read_bounded(root / MANIFEST, where, limit_bytes))["spec"]]

@@ -13,7 +13,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,10 +151,10 @@ def stage(where: str, staged: int, old: int | None, tree: Tree, found: TreeCompa
     for directory in sorted(directories_of(a.path for a in tree.artifacts)):
         _make_directory(where, staged, directory, 0o700 if directory in private else _OPEN_MODE)
     for directory, artifacts in groups.items():
-        _fill(where, staged, old, directory, artifacts, found.same)
+        _fill(where, staged, old, directory, artifacts, found)
     carried = old is None or _carry_all(where, staged, old, found.foreign)
     if last is not None:
-        _fill(where, staged, old, "", [last], found.same)
+        _fill(where, staged, old, "", [last], found)
     try:
         mode = _OPEN_MODE if old is None else stat.S_IMODE(os.fstat(old).st_mode)
         os.fchmod(staged, mode | 0o700)
@@ -174,7 +174,7 @@ def _make_directory(where: str, root: int, path: str, mode: int) -> None:
 
 
 def _fill(
-    where: str, staged: int, old: int | None, directory: str, artifacts: list[Artifact], same: Container[str]
+    where: str, staged: int, old: int | None, directory: str, artifacts: list[Artifact], found: TreeComparison
 ) -> None:
     """Link or write the files of one directory."""
     path = directory
@@ -182,13 +182,13 @@ def _fill(
     try:
         inside = os.open(directory or ".", DIRECTORY, dir_fd=staged)
         try:
-            if old is not None and any(a.path in same for a in artifacts):
+            if old is not None and any(a.path in found.same for a in artifacts):
                 before = open_directory(old, directory)
             for artifact in artifacts:
                 path = artifact.path
                 name = path[len(directory) + 1 :] if directory else path
-                if before is None or path not in same or not _link(before, inside, name):
-                    _write(inside, name, artifact)
+                if before is None or path not in found.same or not _link(before, inside, name):
+                    found.verified[path] = _write(inside, name, artifact)
         finally:
             os.close(inside)
             if before is not None:
@@ -208,8 +208,8 @@ def _link(source: int, target: int, name: str) -> bool:
     return True
 
 
-def _write(directory: int, name: str, artifact: Artifact) -> None:
-    """A new file: private until its mode is set, and only then filled."""
+def _write(directory: int, name: str, artifact: Artifact) -> tuple[int, int, int]:
+    """A new file: private until its mode is set, and only then filled. Its size, the time of its content, its inode."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     descriptor = os.open(name, flags, 0o600, dir_fd=directory)
     try:
@@ -220,6 +220,8 @@ def _write(directory: int, name: str, artifact: Artifact) -> None:
             if count == len(rest):
                 break
             rest = rest[count:]
+        status = os.fstat(descriptor)
+        return status.st_size, status.st_mtime_ns, status.st_ino
     finally:
         os.close(descriptor)
 

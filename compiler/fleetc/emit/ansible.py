@@ -177,11 +177,15 @@ def _live(value: LiveValue) -> object:
 
 def _setters() -> dict[str, object]:
     """How a node is given a setting while it runs, and how it says it back, by flag."""
-    return {
+    of_values = {
         flag: {"set": row.path, "parameter": row.parameter, "fixed": row.fixed, "read": list(row.read)}
         for flag, row in sorted(LIVE_SETTINGS.items())
         if row.read
     }
+    of_files = {
+        flag: {"set": row.path, "document": row.document} for flag, row in LIVE_SETTINGS.items() if row.document
+    }
+    return dict(sorted({**of_values, **of_files}.items()))
 
 
 def _secret(secret: SecretVariable) -> dict[str, object]:

@@ -39,6 +39,7 @@ def _view(service: Service, mark: Mark) -> View:
         "unit": mark(service.unit, table),
         "image": mark(service.image, image_origin(service)),
         "arguments": [mark(argument.text, argument.origin) for argument in service.arguments],
+        "is_node": mark(service.node_release != "", table),
         "host_ipc": mark(service.host_ipc, given(service.table, service.name, "host_ipc")),
         "env_file": mark(f"{service.directory}/node.env", table),
         "secret_file": mark(service.secret_file if service.secrets else "", *(s.origin for s in service.secrets)),

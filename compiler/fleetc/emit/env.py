@@ -2,6 +2,7 @@
 
 In: a host. Out: `hosts/<host>/<node>/node.env`, read by systemd (`EnvironmentFile=`) or by Compose (`env_file`).
 Secret variables are comments that say where a rollout finds the value; one that is in a file on the host has its path.
+What a process learns from another one when it starts is a comment too: a rollout restarts it when the file changes.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[D
     """One file per service of the host, even without variables: the unit and the Compose project refer to it."""
     for service in host.services:
         origins = [*(s.origin for s in service.secrets), *(v.origin for v in service.variables)]
+        origins += [kept.origin for kept in service.kept]
         yield service_file(host, service, FILE, Lines(partial(_lines, host, service)), origins)
 
 
 def _lines(host: HostBlueprint, service: Service) -> Iterator[Line]:
     encode = env_compose if host.runtime == "docker" else env_posix
+    for kept in service.kept:
+        yield f"# {visible(kept.what)}: {visible(kept.value)}, as it is when the process starts", (kept.origin,)
     for secret in sorted(service.secrets):
         yield _comment(secret), (secret.origin,)
         if secret.as_file:

@@ -27,6 +27,7 @@ ROWS = {
     "hosts": "Hosts",
     "rewards": "Rewards",
     "avatars": "Avatars",
+    "runners": "Live runners",
     "verify": "What fleetc verify found",
 }
 _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 24

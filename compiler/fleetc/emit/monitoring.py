@@ -45,7 +45,7 @@ _PROGRAM_FILES = {
     "grafana/datasources/fleetc.yml": "monitoring/datasources.yml.j2",
 }
 """What Alertmanager and Grafana read, and the templates of it."""
-_JOBS = ("livepeer", "gpu", "node", "avatar", "verify")
+_JOBS = ("livepeer", "gpu", "node", "avatar", "runner", "verify")
 _PROBES = "http_2xx"
 """The blackbox exporter module that requires an answer with a status of 200 to 299; its shipped config has it."""
 

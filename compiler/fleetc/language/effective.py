@@ -257,7 +257,7 @@ def live_runners_alone(fleet: Fleet, node: Node) -> Chosen[bool]:
     workers = (worker.table for worker in fleet.workers_by_orchestrator.get(node.name, ()))
     if not isinstance(settings, Orchestrator) or settings.models or settings.ai_work or "ai_workers" in workers:
         return Chosen(False, derived("its role, its models and its workers", node.path))
-    named = {"runners": settings.runners, "live_runners": settings.live_runners}
+    named = {"runners": settings.runners, "capabilities": settings.capabilities, "live_runners": settings.live_runners}
     field = next((name for name, value in named.items() if value), "live_runner_config")
     found = serves_ai(node) and (any(named.values()) or settings.live_runner_config is not None)
     return Chosen(found, derived("live runners do its AI work", (*node.path, field) if found else node.path))

@@ -6,6 +6,7 @@ here. Containers use the network of their host, so a runner's port is one of the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.language import effective
@@ -42,20 +43,19 @@ class Offer(NamedTuple):
 
 def offers(fleet: Fleet) -> tuple[Offer, ...]:
     """Every runner that an orchestrator lists, by orchestrator and in the order of its list."""
-    return tuple(
-        Offer(Node("orchestrators", name, settings), one, fleet.runners[one], ("orchestrators", name, "runners", at))
-        for name, settings in sorted(fleet.orchestrators.items())
-        for at, one in enumerate(settings.runners)
-    )
+    nodes = (Node("orchestrators", name, settings) for name, settings in sorted(fleet.orchestrators.items()))
+    return tuple(offer for node in nodes for offer in offers_of(fleet, node))
+
+
+def offers_of(fleet: Fleet, node: Node) -> Iterator[Offer]:
+    """The runners that one orchestrator lists, in that order."""
+    for at, one in enumerate(fleet.orchestrators[node.name].runners):
+        yield Offer(node, one, fleet.runners[one], ("orchestrators", node.name, "runners", at))
 
 
 def listed(fleet: Fleet, node: Node) -> tuple[Offer, ...]:
     """The runners in the file of an orchestrator: those that do not register themselves."""
-    return tuple(
-        offer
-        for offer in offers(fleet)
-        if offer.orchestrator.name == node.name and offer.runner.register_by == "orchestrator"
-    )
+    return tuple(offer for offer in offers_of(fleet, node) if offer.runner.register_by == "orchestrator")
 
 
 def runner_url(fleet: Fleet, offer: Offer) -> Chosen[str]:
@@ -75,6 +75,15 @@ def runner_url(fleet: Fleet, offer: Offer) -> Chosen[str]:
         places.append((*path, "path"))
     reached = Listener(address, runner.port)
     return Chosen(f"http://{reached}{runner.path or ''}", derived("where its host is reached", *places))
+
+
+def health_url(fleet: Fleet, offer: Offer) -> Chosen[str]:
+    """Where an orchestrator asks a runner whether it is well: its path is added to the whole URL of the runner."""
+    health, path = offer.runner.health, (*offer.of_runner, "health")
+    if isinstance(health, Url):
+        return Chosen(str(health), given(*path))
+    base = runner_url(fleet, offer)
+    return Chosen(f"{base.value.rstrip('/')}{health}", derived("its path, at its address", path, *base.origin.paths))
 
 
 def server_of(fleet: Fleet, offer: Offer) -> tuple[str, str, int]:

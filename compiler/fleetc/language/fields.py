@@ -332,6 +332,9 @@ CapPrice = Annotated[q.Price, Parsed(parsed(_cap_price)), _text_schema("1500 wei
 RunnerPrice = Annotated[
     q.RunnerPrice, Parsed(parsed(q.parse_runner_price)), _text_schema("0.72 USD / hour", units.RUNNER_PRICE)
 ]
+RunnerLoad = Annotated[
+    q.RunnerLoad, Parsed(parsed(q.parse_runner_load)), _text_schema("2.5 sessions", units.RUNNER_LOAD)
+]
 Wei = Annotated[q.Wei, Parsed(parsed(q.parse_wei)), _text_schema("0.05 ETH", units.AMOUNT)]
 Throughput = Annotated[
     q.Throughput, Parsed(parsed(q.parse_throughput)), _text_schema("2000000000 pixels / s", units.LOAD)

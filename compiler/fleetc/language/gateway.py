@@ -38,6 +38,19 @@ from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings, Mode
 from fleetc.language.secret_fields import HttpUrlOrSecret, QueueUrlOrSecret, Secret, StoreUrlOrSecret
 
+_CAP_FOR_RUNNERS = (
+    "write the number that the dearest of them comes to (fleetc check --explain-prices), as wei / pixel: a signer "
+    "compares the number alone, whatever the price is for"
+)
+
+
+def _is_of_a_runner(value: Any) -> bool:
+    try:
+        q.parse_runner_price(value)
+    except q.QuantityError:
+        return False
+    return True
+
 
 def _cap(value: Any) -> q.Price | str:
     if value == "any":
@@ -47,6 +60,8 @@ def _cap(value: Any) -> q.Price | str:
     try:
         price = q.parse_price(value)
     except q.QuantityError as problem:
+        if _is_of_a_runner(value):
+            raise refuse("a cap is for a pixel, and this is the price of a live runner", _CAP_FOR_RUNNERS) from None
         raise refuse_quantity(problem, q.parse_price, value) from None
     if price.amount == 0:
         raise refuse("the node reads a cap of zero as no cap at all", 'write "any" if every price is fine')

@@ -102,8 +102,8 @@ class Host(Base):
         None,
         ge=1,
         le=65535,
-        description="Port of a blackbox exporter on this host, such as 9115, which checks whether avatar slots "
-        "answer. Only `monitoring.project` starts it; else you install it.",
+        description="Port of a blackbox exporter on this host, such as 9115, which checks whether avatar slots answer, "
+        "and live runners that its orchestrators offer. Only `monitoring.project` starts it; else you install it.",
     )
     ssh_user: UserName = Field("root", description="User that Ansible logs in as.", examples=["deploy"])
     ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.", examples=[2222])

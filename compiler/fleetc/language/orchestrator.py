@@ -28,6 +28,7 @@ from fleetc.language.fields import (
 from fleetc.language.marks import sets
 from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, Mode
 from fleetc.language.quantities import QuantityError, Url, parse_host, parse_url
+from fleetc.language.runner import Capability
 from fleetc.language.secret_fields import HttpUrlOrSecret, Secret, StoreUrlOrSecret
 
 _COUNT = re.compile("[1-9][0-9]{0,5}")
@@ -186,6 +187,12 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     )
     runners: tuple[Name, ...] = Field(
         (), description="Live runners that it offers, by their names here.", examples=[["vllm", "echo"]]
+    )
+    capabilities: dict[Name, Capability] = Field(
+        default_factory=dict,
+        description="Containers that somebody registers with it (BYOC), by name: fleetc writes the document of each, "
+        "to post after each start. The node is about to remove them in favour of runners.",
+        examples=[{"comfy": {"url": "http://127.0.0.1:9000", "price": "0.36 USD / hour"}}],
     )
     live_runners: Flag | None = sets("useLiveRunners", None, "Whether live runners may register.")
     live_runner_address: HttpUrl | None = sets("liveRunnerAddr", None, "Base address at which live runners call back.")

@@ -132,6 +132,10 @@ NO_FLAG: dict[str, str] = {
     "environment": "variables of the process",
     "secret_environment": "secret variables of the process",
     "buys_runners": "what the cap of a signer is compared with; the node has no such setting",
+    "capabilities.url": "a part of a document that somebody posts to the node",
+    "capabilities.capacity": "a part of a document that somebody posts to the node",
+    "capabilities.price": "a part of a document that somebody posts to the node",
+    "runner_load": "what reports compute costs with; the node has no such setting",
     "expected_load": "what reports compute costs with; the node has no such setting",
 }
 """Fields of node tables that set no flag, and why."""

@@ -24,6 +24,7 @@ from fleetc.language.fields import (
     RunnerPrice,
     Text,
     VariableName,
+    WholeSeconds,
     refuse,
 )
 from fleetc.language.node import GpuIds
@@ -36,7 +37,7 @@ MOST_METADATA = 1024
 _URL_PATH = re.compile(r"/[A-Za-z0-9._~!$&'()*+,;=:@%/-]{0,500}")
 _OF_A_PROCESS = (
     *("arguments", "directories", "environment", "secret_environment", "gpus", "memory", "encode_sessions"),
-    *("host_ipc", "path", "port", "image", "program"),
+    *("host_ipc", "path", "port", "image", "program", "ready_within"),
 )
 """Fields of a runner that fleetc starts."""
 
@@ -131,6 +132,12 @@ class Runner(Base):
     health_status: Integer | None = Field(
         None, ge=100, le=599, description="The one status that means well; 200 by default.", examples=[204]
     )
+    ready_within: WholeSeconds | None = Field(
+        None,
+        description="How long it takes at most until it is well after it is started, such as the load of a model; "
+        "reviews say it, and rollout.deadline has to allow it.",
+        examples=["10m"],
+    )
     register_by: Literal["orchestrator", "runner"] = Field(
         "orchestrator",
         description="Who tells the orchestrator about it: its own file (orchestrator), or the program itself with the "
@@ -166,7 +173,9 @@ class Runner(Base):
         description="Directories of the host that it reads and writes, under the same names, besides its own.",
         examples=[["/srv/models"]],
     )
-    host_ipc: Flag = Field(False, description="Whether its container shares the memory segments of the host.")
+    host_ipc: Flag | None = Field(
+        None, description="Whether its container shares the memory segments of the host; by default not."
+    )
     environment: dict[VariableName, Text] = Field(
         default_factory=dict,
         description="Environment variables of its process; never secrets.",
@@ -206,4 +215,20 @@ class Runner(Base):
                 raise refuse("the node never routes a runner by name that registers itself", "remove routing")
         elif self.health is None:
             raise refuse("the orchestrator needs to ask the runner whether it is well", 'write health = "/health"')
+        return self
+
+
+class Capability(Base):
+    """A container that somebody registers with an orchestrator (BYOC). The node is about to remove these."""
+
+    url: HttpUrl = Field(
+        description="Where the container is, as the orchestrator reaches it.", examples=["http://127.0.0.1:9000"]
+    )
+    capacity: Integer = Field(1, ge=1, le=1_000_000, description="How many requests it takes at once.")
+    price: RunnerPrice = Field(description="What an hour or a minute of computing costs.")
+
+    @model_validator(mode="after")
+    def _is_sold_by_time(self) -> Capability:
+        if self.price.sold_by.node != "hour":
+            raise refuse("the node sells capabilities by the second of computing", 'write it like "0.36 USD / hour"')
         return self

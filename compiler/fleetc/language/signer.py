@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from fleetc.language.fields import Address, Flag, Listener, Name, PositiveDuration, refuse
+from fleetc.language.fields import Address, Flag, Listener, Name, PositiveDuration, RunnerLoad, refuse
 from fleetc.language.gateway import Buyer, Reach
 from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings
@@ -44,10 +44,26 @@ class Signer(Buyer):
         "The node has no such setting.",
         examples=[["vllm"]],
     )
+    runner_load: dict[Name, RunnerLoad] = Field(
+        default_factory=dict,
+        description="What clients are expected to use of these live runners on average: sessions open at once, "
+        "or requests in an hour. Reports compute costs and the time that the deposit lasts with it.",
+        examples=[{"vllm": "2.5 sessions", "sd3": "200 requests / hour"}],
+    )
     selection: Reach = Field(default_factory=Reach, description="How it queries orchestrators.")
     report_interval: PositiveDuration | None = sets(
         "liveAICapReportInterval", None, "How often to ask orchestrators for their capabilities."
     )
+
+    @model_validator(mode="after")
+    def _expects_what_it_buys(self) -> Signer:
+        strange = [name for name in self.runner_load if name not in self.buys_runners]
+        if strange:
+            raise refuse(
+                f"runner_load has {' and '.join(strange)}, which buys_runners does not list",
+                f"add {' and '.join(strange)} to buys_runners, or remove the load",
+            )
+        return self
 
     @model_validator(mode="after")
     def _discovers_only_when_asked(self) -> Signer:

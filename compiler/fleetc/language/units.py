@@ -26,6 +26,7 @@ def _either(units: Iterable[str]) -> str:
 
 
 PRICE = f"{', '.join(q.ETH_UNITS)} or a currency such as USD / {_either(q.PIXEL_UNITS)}"
+RUNNER_LOAD = f"sessions, or requests / {_either(q.LOAD_TIMES)}"
 RUNNER_PRICE = f"USD or ETH / {_either(q.RUNNER_UNITS)}"
 AMOUNT = _either(q.ETH_UNITS)
 LOAD = f"{_either(f'{unit}s' for unit in q.PIXEL_UNITS)} / s"

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, SecretVariable, Service, Silenced
+from fleetc.blueprint.blueprint import (
+    Blueprint,
+    Connection,
+    HostBlueprint,
+    Kept,
+    SecretVariable,
+    Service,
+    Silenced,
+)
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import Fleet, Node
@@ -17,6 +25,7 @@ from fleetc.language.host import Rollout
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
+from fleetc.language.signing import account_of, has_signer, payer
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.lower.avatar import lower_avatar
 from fleetc.lower.gateway import lower_gateway
@@ -34,6 +43,7 @@ from fleetc.lower.runner import lower_runner
 from fleetc.lower.scope import reward_caller
 from fleetc.lower.streams import lower_stream_api, lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
+from fleetc.places.origin import derived
 
 SIGNER_ELSEWHERE = "signer elsewhere"
 """The end of an edge from a gateway to a signer outside the fleet; no node can have this name."""
@@ -105,7 +115,17 @@ def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
         exclusive=_exclusive(fleet, node),
         live=live_values(fleet, node, service),
         program=lower_program(fleet, node),
+        kept=tuple(_kept(fleet, node)),
     )
+
+
+def _kept(fleet: Fleet, node: Node) -> Iterator[Kept]:
+    """A gateway asks its signer once whose tickets it will sign, and knows no other account until it starts again."""
+    account = account_of(fleet, node.name) if has_signer(node) else None
+    signer = payer(fleet, node)
+    if account is not None and signer is not None:
+        origin = derived("the account whose tickets the signer signs", (*signer.path, "wallet"))
+        yield Kept("the account of its signer", str(account), origin)
 
 
 def _with_files(fleet: Fleet, node: Node, service: Service) -> tuple[SecretVariable, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fleetc.analysis.discovery import AI, registered_account, registry_of
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
+from fleetc.language.effective_runners import offers_of
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
 from fleetc.language.monitoring import Monitoring
@@ -22,6 +23,7 @@ from fleetc.places.origin import given
 from fleetc.upstream import AI_REGISTRY, FLAGS, NETWORKS
 
 _ETHER = "wei"  # the currency of a price that no feed converts
+_OF_RUNNERS = "USD"  # in which the node has the price of each live runner
 _SENDERS = ("orchestrators", "redeemers", "reward_callers")
 """Tables of nodes that send transactions by themselves."""
 
@@ -112,6 +114,8 @@ def _price_feeds(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:
     feeds: dict[str, tuple[set[str], list[str]]] = {}
     for node in nodes:
         others = {price.price.currency for price in prices_of(fleet, node) if price.price is not None} - {_ETHER}
+        if isinstance(node.settings, Orchestrator) and any(one.runner.price for one in offers_of(fleet, node)):
+            others.add(_OF_RUNNERS)
         if others and isinstance(node.settings, Buyer | Orchestrator):
             feed = str(node.settings.price_feed or FLAGS["priceFeedAddr"].default)
             currencies, users = feeds.setdefault(feed, (set(), []))

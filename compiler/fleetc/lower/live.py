@@ -6,7 +6,12 @@ value that nobody can ask the node for. How a value is set is data of `upstream/
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from fleetc.analysis.prices import NodePrice, prices_of
 from fleetc.blueprint.blueprint import Service
@@ -18,6 +23,7 @@ from fleetc.language.quantities import Price
 from fleetc.language.signing import talks_to_chain
 from fleetc.lower import common
 from fleetc.lower.prices import PRICES_FILE
+from fleetc.lower.runner import RUNNERS_FILE
 from fleetc.upstream import FLAGS
 from fleetc.upstream.live_settings import LIVE_SETTINGS, LiveSetting
 
@@ -38,6 +44,8 @@ def live_values(fleet: Fleet, node: Node, service: Service) -> tuple[LiveValue, 
         setting = _taken(service, flag, on_chain)
         if price.at < 0 and setting is not None:
             found.append(_price(fleet, price, flag, setting))
+    if _taken(service, "liveRunnerConfig", on_chain) is not None:
+        found += _runners(service)
     return tuple(sorted(found))
 
 
@@ -85,3 +93,29 @@ def _worth(price: Price | None) -> str:
     if price is None:
         return ""
     return str(Fraction(price.amount) / price.pixels) if price.currency == "wei" else str(price)
+
+
+def _runners(service: Service) -> Iterator[LiveValue]:
+    """The live runners that the orchestrator lists, one setting for each.
+
+    How clients reach a runner is in the name: the node takes that live too, but sessions would lose their way. So an
+    entry that goes, or changes there, is a setting that cannot be taken back.
+    """
+    entries = [entry for file in service.files if file.name == RUNNERS_FILE for entry in file.content["runners"]]
+    for entry in entries:
+        name = [
+            "liveRunnerConfig",
+            entry["label"],
+            entry["routing"],
+            entry["mode"],
+            *["proxy"] * bool(entry.get("proxy")),
+        ]
+        yield LiveValue(" ".join(name), _entry_in_words(entry), True, (), RUNNERS_FILE)
+
+
+def _entry_in_words(entry: Mapping[str, Any]) -> str:
+    """What people look for in an entry, and a digest of all of it."""
+    price = entry.get("price_info")
+    asks = f"{Decimal(price['price']):f} {price['currency']} / {price['unit']}, " if price else ""
+    digest = hashlib.sha256(json.dumps(entry, sort_keys=True, default=str).encode()).hexdigest()
+    return f"{asks}capacity {entry.get('capacity', 1)}, entry {digest[:12]}"

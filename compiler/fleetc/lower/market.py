@@ -88,7 +88,8 @@ def _summary(found: Summary) -> MarketSummary:
 
 
 def _funds(found: Funds) -> FundsRow:
-    deposit, reserve, load = (str(value) if value is not None else "" for value in found[2:5])
+    deposit, reserve, video = (str(value) if value is not None else "" for value in found[2:5])
+    load = ", ".join(filter(None, (video, *(f"{name}: {load}" for name, load in found.runners))))
     cost = "" if found.cost is None else f"{number_text(found.cost / _ETHER, 18)} ETH"
     runway = "" if found.runway is None else hours_text(found.runway)
     return FundsRow(found.node, found.wallet, deposit, reserve, load, cost, runway)

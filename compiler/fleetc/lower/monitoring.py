@@ -8,10 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.scraping import AGENT, CENTRAL, NOBODY, Probe, Reading, prometheus_host, readings, receiver
+from fleetc.analysis.scraping import (
+    AGENT,
+    CENTRAL,
+    NOBODY,
+    Probe,
+    Reading,
+    can_be_probed,
+    prometheus_host,
+    readings,
+    receiver,
+)
 from fleetc.blueprint.monitoring import Agent, MonitoringBlueprint, ScrapeTarget, TargetLabel, Unwatched
 from fleetc.language import monitoring
 from fleetc.language.effective_monitoring import alertmanager_listener
+from fleetc.language.effective_runners import offers
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import ChainSettings
@@ -20,6 +31,7 @@ from fleetc.language.signing import talks_to_chain
 from fleetc.lower.monitoring_project import lower_project
 from fleetc.lower.scope import Scope, reward_caller
 from fleetc.lower.watching import alert_rows, alerts, panel_rows, panels
+from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, default, derived, given
 
 DEFAULT_INTERVAL = 30
@@ -131,6 +143,10 @@ def _of_node(fleet: Fleet, node: Node) -> Iterator[TargetLabel]:
 def _of_probe(reading: Reading, probe: Probe) -> Iterator[TargetLabel]:
     origin = reading.origin
     yield TargetLabel("service", probe.service, derived("the service that is asked", *origin.paths))
+    if probe.runner:
+        yield TargetLabel("instance", f"{reading.host}-{probe.runner}", derived("one on each host", *origin.paths))
+        yield TargetLabel("runner", probe.runner, derived("its name", ("runners", probe.runner)))
+        return
     if probe.slot is None:
         yield TargetLabel("instance", f"{reading.host}-{probe.service}", derived("one on each host", *origin.paths))
         return
@@ -169,6 +185,7 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
         if host.gpus and host.gpu_exporter is None:
             why = "nodes serve no such metric and the host has no gpu_exporter"
             yield Unwatched(f"GPU memory of host {name}", why, derived(why, ("hosts", name)))
+    yield from _unwatched_runners(fleet)
     for stack in fleet.stacks:
         if fleet.hosts[stack.settings.host].blackbox_port is None:
             why = "no blackbox exporter asks them as the host has no blackbox_port"
@@ -184,3 +201,19 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
         if fleet.on_chain and wallet.minimum_balance is not None and name in fleet.nodes_by_wallet:
             why = "nodes serve the deposit and the reserve of those that pay but no balance"
             yield Unwatched(f"balance of wallet {name}", why, given("wallets", name, "minimum_balance"))
+
+
+def _unwatched_runners(fleet: Fleet) -> Iterator[Unwatched]:
+    """Live runners that no exporter asks for their health beside an orchestrator that offers them."""
+    for offer in offers(fleet):
+        host, seller = offer.orchestrator.settings.host, offer.orchestrator.name
+        path: Path = ("hosts", host)
+        why = ""
+        if offer.runner.health is None:
+            why, path = "it registers itself and nobody states where it says that it is well", offer.of_runner
+        elif not can_be_probed(offer.runner):
+            why, path = "a blackbox exporter takes another status than 2xx for a failure", offer.of_runner
+        elif fleet.hosts[host].blackbox_port is None:
+            why = f"no blackbox exporter asks it as host {host} has no blackbox_port"
+        if why:
+            yield Unwatched(f"live runner {offer.name} of {seller}", why, derived(why, path))

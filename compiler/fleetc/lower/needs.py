@@ -163,13 +163,13 @@ def _of_runner(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
     """What a live runner needs: its program or its image, its directories, its secrets and its port."""
     table = given(service.table, service.name)
     if service.program is not None:
-        yield Need("file", service.program.path, service.program.origin, "program of the runner", own)
+        yield Need("program", service.program.path, service.program.origin, "program of the runner", own)
     for secret in service.secrets:
         yield from _secret(secret, own)
     yield Need("data-directory", service.data_dir, table, "", own, (("chain_id", ""),))
     for mount in service.mounts:
         if mount.path != service.data_dir:
-            yield Need("file", mount.path, mount.origin, "directory that the runner reads and writes", own)
+            yield Need("models-directory", mount.path, mount.origin, "directory that the runner reads and writes", own)
     for port in service.ports:
         facts = (("address", str(port.address)), ("port", str(port.port)), ("protocol", port.protocol))
         yield Need("port", f"{port.purpose} of {service.name}", port.origin, "", own, facts)

@@ -15,7 +15,7 @@ from fleetc.lower import common
 from fleetc.lower.mapping import Planned
 from fleetc.lower.models import model_arguments, models_file
 from fleetc.lower.prices import price_arguments, price_file, price_lines
-from fleetc.lower.runner import runner_arguments, runner_file
+from fleetc.lower.runner import capability_files, runner_arguments, runner_file
 from fleetc.places.origin import derived, given
 
 
@@ -39,6 +39,7 @@ def lower_orchestrator(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> 
         *models_file(fleet, node, orchestrator, fleet.on_chain),
         *price_file(fleet, node),
         *runner_file(fleet, node),
+        *capability_files(node, orchestrator),
     )
     return common.service(fleet, node, "orchestrator", items, files, works_ai, price_lines(fleet, node))
 

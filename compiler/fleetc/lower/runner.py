@@ -7,6 +7,7 @@ and a `Service`. A runner has no flags: its arguments are the words of its progr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from fleetc.analysis import runner_prices
@@ -91,6 +92,28 @@ def runner_file(fleet: Fleet, node: Node) -> tuple[BlueprintFile, ...]:
         entries.append({key: chosen.value for key, chosen in entry.items()})
     origin = derived("the runners offered", (*node.path, "runners"))
     return (BlueprintFile(RUNNERS_FILE, {"runners": entries}, origin, places),)
+
+
+def capability_files(node: Node, orchestrator: Orchestrator) -> Iterator[BlueprintFile]:
+    """The document with which each capability is registered. The node reads none: somebody posts it."""
+    for name, capability in sorted(orchestrator.capabilities.items()):
+        path = (*node.path, "capabilities", name)
+        price = capability.price
+        second = (
+            Fraction(price.amount)
+            * price.sold_by.times
+            / 3600
+            * (1 if price.currency == "USD" else runner_prices.ETHER)
+        )
+        document = {
+            "name": name,
+            "url": str(capability.url),
+            "capacity": capability.capacity,
+            "price_per_unit": second.numerator,
+            "price_scaling": second.denominator,
+            "currency": "USD" if price.currency == "USD" else "wei",
+        }
+        yield BlueprintFile(f"capability-{name}.json", document, given(*path))
 
 
 def _entry(fleet: Fleet, offer: Offer) -> Iterator[tuple[str, Chosen[Any]]]:
@@ -179,7 +202,7 @@ def lower_runner(fleet: Fleet, placed: PlacedRunner) -> Service:
         prices=tuple(_price_lines(fleet, placed)),
         health=_health(placed),
         program=program,
-        host_ipc=runner.host_ipc,
+        host_ipc=runner.host_ipc is True,
     )
 
 

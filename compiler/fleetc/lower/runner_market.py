@@ -43,6 +43,7 @@ def _row(fleet: Fleet, one: RunnerOffer, signer: str, outcome: str) -> RunnerRow
         earns=_earns(fleet, one),
         signer=signer,
         outcome=outcome,
+        app=one.offer.runner.app,
     )
 
 

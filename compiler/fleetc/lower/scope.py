@@ -254,9 +254,9 @@ def _verified(scope: Scope, subject: Subject) -> tuple[Origin, ...]:
     return () if scope.settings.verify_every is None else (given("monitoring", "verify_every"),)
 
 
-def _probes(of_slots: bool) -> Condition:
+def _probes(service: str) -> Condition:
     return lambda scope, subject: tuple(
-        r.origin for r in scope.readings if r.probe is not None and (r.probe.slot is not None) == of_slots
+        r.origin for r in scope.readings if r.probe is not None and r.probe.service == service
     )
 
 
@@ -285,6 +285,7 @@ CONDITIONS: dict[str, Condition] = {
     "gateways are read": _some("gateways", lambda scope: (*_video_gateways(scope), *_ai_gateways(scope))),
     "models run": _some("nodes that run models", _runners),
     "reward is called": _reward_callers,
-    "slots are asked": _probes(of_slots=True),
-    "health is asked": _probes(of_slots=False),
+    "slots are asked": _probes("signaling"),
+    "health is asked": _probes("orchestrator-health"),
+    "runners are asked": _probes("live-runner"),
 }

@@ -23,7 +23,8 @@ from fleetc.upstream import load
 
 ALERTS, PANELS = "alerts.toml", "panels.toml"
 LIVE = {
-    name: Live(f"$labels.{name}") for name in ("node", "host", "job", "gpu", "uuid", "avatar", "slot", "mountpoint")
+    name: Live(f"$labels.{name}")
+    for name in ("node", "host", "job", "gpu", "uuid", "avatar", "slot", "runner", "mountpoint")
 } | {
     "release": Live("$labels.livepeerversion"),
     "share": Live("$value | humanizePercentage"),

@@ -45,7 +45,7 @@ def as_text(market: MarketTables) -> str:
     lines += [*_pairs(market), *_assumptions(market)] if bought else [_NOBODY]
     if market.runners:
         unknown = ("", "", "", "unknown", "unknown", "unknown", "none of this fleet", "not known")
-        sales = ([text or other for text, other in zip(row, unknown, strict=True)] for row in market.runners)
+        sales = ([text or other for text, other in zip(row.shown, unknown, strict=True)] for row in market.runners)
         lines += ["", *_table(_RUNNERS, sales)]
     if market.funds:
         stated = ("", "", "none", "none", "not stated", "unknown", "unknown")

@@ -73,7 +73,7 @@ def _rate(finding: Finding) -> str:
 
 
 def _meant(finding: Finding, spec: Spec) -> Diagnostic:
-    paths = targets.paths(spec.fleet, finding.change, spec.writer)
+    paths = targets.paths(spec.fleet, finding.change, spec.writer, finding.seen.parts)
     checked = _checked(finding, spec, paths)
     labels = [Label(path) for path in paths]
     if checked is not None:

@@ -1,13 +1,17 @@
 """Where in a spec something may have to change.
 
-In: a fleet, the fields that a finding names, and the node that wrote the log if that is known. Out: key paths. A field
-is a table and keys, such as "orchestrators.max_sessions", "wallets.deposit" or "fleet.rpc".
+In: a fleet, the fields that a finding names, the node that wrote the log if that is known, and what stood in its lines.
+Out: key paths. A field is a table and keys, such as "orchestrators.max_sessions", "wallets.deposit" or "fleet.rpc"; of
+live runners, only a table is one too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 
+from fleetc.language import effective_runners
+from fleetc.language.effective_runners import Offer
 from fleetc.language.fleet import NODE_TABLES, Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import ChainSettings
@@ -42,11 +46,15 @@ def _near(fleet: Fleet, writer: Node) -> set[str] | None:
     return {worker.name for worker in fleet.workers_by_orchestrator.get(writer.name, ())} or None
 
 
-def paths(fleet: Fleet, fields: Iterable[str], writer: Node | None) -> list[Path]:
-    """The places of the fields, at most `MANY`: of each table those that are written, or one that is not."""
+def paths(
+    fleet: Fleet, fields: Iterable[str], writer: Node | None, parts: Collection[tuple[str, ...]] = ()
+) -> list[Path]:
+    """The places of the fields, at most `MANY`: of each table those that are written, or one that is not. `parts` are
+    what stood for each {} of a pattern in some lines.
+    """
     fields = tuple(fields)
     nodes = nodes_meant(fleet, fields, writer)
-    found = dict.fromkeys(path for field in fields for path in _of(fleet, field, nodes, writer))
+    found = dict.fromkeys(path for field in fields for path in _of(fleet, field, nodes, writer, parts))
     kept: dict[Path, list[Path]] = {}
     for path in sorted(found, key=lambda path: not _is_written(fleet, path)):
         of_table = kept.setdefault(path[:2], [])
@@ -55,7 +63,9 @@ def paths(fleet: Fleet, fields: Iterable[str], writer: Node | None) -> list[Path
     return [path for of_table in kept.values() for path in of_table][:MANY]
 
 
-def _of(fleet: Fleet, field: str, nodes: list[Node], writer: Node | None) -> Iterator[Path]:
+def _of(
+    fleet: Fleet, field: str, nodes: list[Node], writer: Node | None, parts: Collection[tuple[str, ...]]
+) -> Iterator[Path]:
     table, *keys = field.split(".")
     if table == "fleet":
         yield (table, *keys)
@@ -64,8 +74,38 @@ def _of(fleet: Fleet, field: str, nodes: list[Node], writer: Node | None) -> Ite
     elif table == "hosts":
         hosts = [writer.settings.host] if writer is not None else sorted(fleet.hosts)
         yield from ((table, name, *keys) for name in hosts)
+    elif table == "runners":
+        yield from ((table, name, *keys) for name in _runners(fleet, writer, parts))
     elif table in NODE_TABLES:
         yield from ((*node.path, *keys) for node in nodes if node.table == table)
+
+
+_IN_A_LIST = re.compile(r"runners\[([0-9]{1,5})\]")
+
+
+def _runners(fleet: Fleet, writer: Node | None, parts: Collection[tuple[str, ...]]) -> list[str]:
+    """The live runners that lines name by app, address or their place in a list; else all that the writer lists."""
+    near = [offer for offer in effective_runners.offers(fleet) if writer in (None, offer.orchestrator)]
+    if writer is not None and writer.table != "orchestrators":
+        near = list(effective_runners.offers(fleet))
+    said = {text.strip('"').rstrip("/") for part in parts for text in part}
+    listed = [name for text in said for name in _in_a_list(fleet, writer, text)]
+    named = [offer.name for offer in near if said & {offer.runner.app, _address(fleet, offer)}]
+    return list(dict.fromkeys(listed or named or [offer.name for offer in near]))
+
+
+def _in_a_list(fleet: Fleet, writer: Node | None, text: str) -> Iterator[str]:
+    """The runner at a place of the lists that the node complained about."""
+    found = _IN_A_LIST.fullmatch(text)
+    for name, settings in sorted(fleet.orchestrators.items()) if found is not None else ():
+        node = Node("orchestrators", name, settings)
+        entries = effective_runners.listed(fleet, node) if writer in (None, node) else ()
+        if found is not None and int(found[1]) < len(entries):
+            yield entries[int(found[1])].name
+
+
+def _address(fleet: Fleet, offer: Offer) -> str:
+    return effective_runners.runner_url(fleet, offer).value.rstrip("/")
 
 
 def _wallets(fleet: Fleet, writer: Node | None) -> list[str]:

@@ -13,14 +13,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from fleetc.analysis import runner_prices
 from fleetc.analysis.acceptance import WEI, Scale
 from fleetc.analysis.economics import market_of, matrix
 from fleetc.analysis.funds import funds
 from fleetc.analysis.prices import all_prices
-from fleetc.language import effective
+from fleetc.language import effective, effective_runners
+from fleetc.language.effective import BoundPort
 from fleetc.language.fleet import Fleet
 from fleetc.language.node import AiSettings, ChainSettings
 from fleetc.language.quantities import Price
+from fleetc.language.runner import Runner
 from fleetc.places.diagnostic import Path
 from fleetc.toml.edits import toml_key
 from fleetc.upstream import format_release
@@ -96,12 +99,17 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "ports": ("path", "node", "host", "address", "port", "protocol", "purpose", "public"),
     "market": ("path", "gateway", "kind", "offers", "within", "above", "refused"),
     "suppliers": ("path", "gateway", "regions"),
+    "runner_offers": (
+        *("path", "runner", "orchestrator", "app", "mode", "host", "region", "image", "program", "url", "gpus"),
+        *("capacity", "registers", "text", "unit", "nano_usd", "wei", "per"),
+    ),
 }
 """What an entry of each list has."""
 
 NUMBERS: Mapping[str, tuple[str, ...]] = {
     "prices": ("wei", "pixels"),
     "funds": ("deposit", "reserve", "cost_per_hour", "runway_hours"),
+    "runner_offers": ("nano_usd", "wei"),
 }
 """Those of them that are integers of any size."""
 
@@ -176,15 +184,17 @@ def _funds(fleet: Fleet) -> Columns:
 
 
 def _ports(fleet: Fleet) -> Columns:
+    def row(port: BoundPort, name: str, host: str, path: Path) -> tuple[Any, ...]:
+        public = port.address not in ("127.0.0.1", "::1", "localhost")
+        place = port.origin.paths[0] if port.origin.paths else path
+        return dotted(place), name, host, port.address, port.port, port.protocol, port.purpose, public
+
     def rows() -> Iterator[tuple[Any, ...]]:
         for node in fleet.nodes:
             for port in effective.bound_ports(fleet, node):
-                public = port.address not in ("127.0.0.1", "::1", "localhost")
-                place = port.origin.paths[0] if port.origin.paths else node.path
-                yield (
-                    *(dotted(place), node.name, node.settings.host, port.address, port.port, port.protocol),
-                    *(port.purpose, public),
-                )
+                yield row(port, node.name, node.settings.host, node.path)
+        for placed in fleet.placed_runners:
+            yield row(effective_runners.bound_port(placed), placed.name, placed.host, placed.path)
 
     return _columns("ports", rows())
 
@@ -223,6 +233,41 @@ def _regions(regions: Mapping[str, str], sellers: Iterable[str]) -> list[str]:
     return sorted({regions[seller] for seller in sellers} - {""})
 
 
+def _runner_offers(fleet: Fleet) -> Columns:
+    """Each live runner that an orchestrator lists, and those that none does, with an orchestrator of ""."""
+    listed = [(offer.path, offer.name, offer.orchestrator.name) for offer in effective_runners.offers(fleet)]
+    offered = {name for _, name, _ in listed}
+    listed += [(("runners", name), name, "") for name in sorted(fleet.runners) if name not in offered]
+    placed = {one.name: one for one in fleet.placed_runners}
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for path, name, orchestrator in listed:
+            runner = fleet.runners[name]
+            host = runner.host or ""
+            gpus = effective_runners.gpu_ids(fleet, placed[name]) if name in placed else ()
+            yield (
+                *(dotted(path), name, orchestrator, runner.app, runner.mode, host),
+                (fleet.hosts[host].region or "") if host else "",
+                *(runner.image or "", runner.program or "", str(runner.url or "")),
+                [gpus] if isinstance(gpus, str) else list(gpus),
+                *(runner.capacity or 1, runner.register_by == "runner"),
+                *_worth(fleet, runner),
+            )
+
+    return _columns("runner_offers", rows())
+
+
+def _worth(fleet: Fleet, runner: Runner) -> tuple[str, str, str | None, str | None, str]:
+    """What a runner costs: as the spec says it, the node's unit, billionths of a USD for one, wei for a `per`."""
+    if runner.price is None:
+        return "", "", None, None, ""
+    usd = runner_prices.usd(runner.price, fleet.rates)
+    worth = runner_prices.worth(runner.price, fleet.rates)
+    unit = runner.price.sold_by.node
+    nano = None if usd is None else str(Fraction(usd) * 10**9 // 1)
+    return str(runner.price), unit, nano, _digits(None if worth is None else worth.wei), runner_prices.ADVERTISED[unit]
+
+
 _LISTED: Mapping[str, Callable[[Fleet], Columns]] = {
     "nodes": _nodes,
     "prices": _prices,
@@ -230,4 +275,5 @@ _LISTED: Mapping[str, Callable[[Fleet], Columns]] = {
     "ports": _ports,
     "market": _market,
     "suppliers": _suppliers,
+    "runner_offers": _runner_offers,
 }

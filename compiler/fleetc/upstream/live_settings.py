@@ -17,14 +17,15 @@ class LiveSetting:
     """How one flag is set on a node that runs.
 
     `path` takes the value under the name `parameter`, with `fixed` beside it; `read` is the path that says it back and
-    the keys there, () where none does. `until` is the first release that no longer takes it. `chain`, `metrics` and
-    `panics` are traps: without a chain it has no effect, without -monitor nobody says it back, and with -monitor it
-    cannot be taken away.
+    the keys there, () where none does. One with a `document` takes that file of the node whole instead, and its answer
+    names each entry. `until` is the first release that no longer takes it. `chain`, `metrics` and `panics` are traps:
+    without a chain it has no effect, without -monitor nobody says it back, and with -monitor it cannot be taken away.
     """
 
     path: str
     parameter: str
     read: tuple[str, ...]
+    document: str
     roles: frozenset[str]
     since: Release
     until: Release | None = None
@@ -41,8 +42,9 @@ class LiveSetting:
 LIVE_SETTINGS: dict[str, LiveSetting] = {
     flag: LiveSetting(
         path=row["set"],
-        parameter=row["parameter"],
+        parameter=row.get("parameter", ""),
         read=tuple(row.get("read", ())),
+        document=row.get("document", ""),
         roles=frozenset(row["roles"]),
         since=parse_release(row["since"]),
         until=parse_release(row["until"]) if "until" in row else None,

@@ -55,7 +55,7 @@ def _sale(found: RunnerRow, mark: Mark) -> object:
         ("rates", "USD"),
         *([("remote_signers", found.signer, "max_price")] if found.signer else []),
     )
-    return mark(tuple(map(_known, found)), origin)
+    return mark(tuple(map(_known, found.shown)), origin)
 
 
 def _summary(found: MarketSummary, mark: Mark) -> object:

@@ -48,13 +48,22 @@ from fleetc.language.quantities.amounts import (
     parse_throughput,
     parse_wei,
 )
-from fleetc.language.quantities.runner_prices import RUNNER_UNITS, RunnerPrice, RunnerUnit, parse_runner_price
+from fleetc.language.quantities.runner_prices import (
+    LOAD_TIMES,
+    RUNNER_UNITS,
+    RunnerLoad,
+    RunnerPrice,
+    RunnerUnit,
+    parse_runner_load,
+    parse_runner_price,
+)
 from fleetc.language.quantities.spelling import respelled
 from fleetc.language.quantities.text import QuantityError
 
 __all__ = [
     "BYTE_UNITS",
     "ETH_UNITS",
+    "LOAD_TIMES",
     "PIXEL_UNITS",
     "RUNNER_UNITS",
     "TIME_UNITS",
@@ -69,6 +78,7 @@ __all__ = [
     "PortRange",
     "Price",
     "QuantityError",
+    "RunnerLoad",
     "RunnerPrice",
     "RunnerUnit",
     "Throughput",
@@ -89,6 +99,7 @@ __all__ = [
     "parse_port",
     "parse_port_range",
     "parse_price",
+    "parse_runner_load",
     "parse_runner_price",
     "parse_throughput",
     "parse_url",

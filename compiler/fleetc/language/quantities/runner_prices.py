@@ -1,4 +1,4 @@
-"""Prices of live runners, in the units that people quote: "0.72 USD / hour", "0.0001 USD / request".
+"""Prices and loads of live runners, as people say them: "0.72 USD / hour", "0.0001 USD / request", "2.5 sessions".
 
 In: text as written in a spec. Out: frozen values whose `str` is canonical and parses to the same value. What the node
 is told is decided elsewhere (`analysis/runner_prices.py`); here is only what an amount is for.
@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
 from fleetc.language.quantities.amounts import canonical_number, parse_wei
@@ -19,6 +20,15 @@ from fleetc.language.quantities.units import near_unit
 _PRICE = re.compile(r"((?:0|[1-9][0-9]*)(?:\.[0-9]+)?) ([A-Za-z]+) ?/ ?((?:720p )?[a-z]+)")
 _EXAMPLE = 'write it like "0.72 USD / hour" or "0.0001 USD / request"'
 _MAX_DIGITS = 30
+_LOAD = re.compile(r"((?:0|[1-9][0-9]*)(?:\.[0-9]+)?) (?:(sessions?)|requests? ?/ ?([a-z]+))")
+_LOAD_EXAMPLE = 'write it like "2.5 sessions" or "200 requests / hour"'
+LOAD_TIMES: Mapping[str, Fraction] = {
+    "second": Fraction(1, 3600),
+    "minute": Fraction(1, 60),
+    "hour": Fraction(1),
+    "day": Fraction(24),
+}
+"""What requests of a load are counted by, in hours."""
 
 
 class RunnerUnit(NamedTuple):
@@ -90,3 +100,36 @@ def parse_runner_price(value: object) -> RunnerPrice:
         ask = f'did you mean "{number} {meant} / {unit}"?' if meant else "prices of runners are in USD or ETH"
         raise QuantityError(f"the node sells runners for USD alone, and {shown(currency)} has no rate there", ask)
     return RunnerPrice(canonical_number(Decimal(number)), currency, unit)
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerLoad:
+    """What clients use of a runner, on average: sessions that are open at once, or requests in a unit of time.
+
+    `amount` is exact and above zero; `per` is second, minute, hour or day for requests, "" for sessions. `str` gives
+    "2.5 sessions" or "200 requests / hour".
+    """
+
+    amount: Decimal
+    per: str
+
+    @property
+    def in_an_hour(self) -> Fraction:
+        """Hours of sessions, or requests, in an hour."""
+        return Fraction(self.amount) / LOAD_TIMES[self.per or "hour"]
+
+    def __str__(self) -> str:
+        s = "" if self.amount == 1 else "s"
+        return f"{self.amount:f} request{s} / {self.per}" if self.per else f"{self.amount:f} session{s}"
+
+
+def parse_runner_load(value: object) -> RunnerLoad:
+    """Read "2.5 sessions" or "200 requests / hour"."""
+    text = need_text(value, "the load of a runner", "2.5 sessions")
+    found = _LOAD.fullmatch(text)
+    if found is None or (found[3] and found[3] not in LOAD_TIMES):
+        raise QuantityError(f"{shown(text)} is not the load of a runner", _LOAD_EXAMPLE)
+    amount = Decimal(found[1])
+    if not amount or len(amount.as_tuple().digits) > _MAX_DIGITS:
+        raise QuantityError(f"a load is above zero and has at most {_MAX_DIGITS} digits", _LOAD_EXAMPLE)
+    return RunnerLoad(canonical_number(amount), found[3] or "")

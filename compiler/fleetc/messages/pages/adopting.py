@@ -75,6 +75,13 @@ ADOPTING_PAGES: dict[str, Page] = {
         "with a single line in its log; all AI endpoints disappear too.",
         "Write http_ingest = true if the gateway should serve them, and protect the port.",
     ),
+    "adopt-instances-unknown": Page(
+        "A template of systemd units, and no source says which instances of it run.",
+        "livepeer@.service is started as livepeer@NAME.service, once for each NAME, and the file itself does not say "
+        "which. Each of them is a node.",
+        "Name the folder multi-user.target.wants among the sources, whose links have the names, or a drop-in of an "
+        "instance, or the script that enables them.",
+    ),
     "adopt-listener-exposed": Page(
         "The administration listener of a node is reachable from other machines.",
         "it moves funds and changes prices, and asks nobody for a password.",
@@ -117,6 +124,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "No flag of a command says what the node is.",
         "such a node does not start, so the source may be a part of a command only.",
         "Give the whole command, or say what the node is with --role.",
+    ),
+    "adopt-runner-refused": Page(
+        "An entry of a list of live runners has a fault, and the node refuses the whole list.",
+        "it checks the list when it starts, and one fault in one entry stops it. On a chain each entry needs a price "
+        "in USD, by hour, 720p or fixed; off-chain the node does not look at prices.",
+        "Repair the entry as the message says. The spec has what the node takes of it, and a question for the rest.",
     ),
     "adopt-runtimes-differ": Page(
         "One host runs nodes in containers and without.",

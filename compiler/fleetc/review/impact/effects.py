@@ -31,6 +31,7 @@ from fleetc.review.impact.facts import (
 from fleetc.review.impact.meanings import flag_of, meaning, opens, which_way
 from fleetc.review.impact.money import UNBOUNDED, trade
 from fleetc.review.impact.restarts import Moved, renamed
+from fleetc.review.impact.runners import loading, selling, taken_live
 from fleetc.review.impact.streams import streams
 from fleetc.review.items.deltas import Delta
 from fleetc.review.items.edits import shown
@@ -80,6 +81,7 @@ class Impact:
             *streams(before, self.after),
             *capacity(self.old, self.new, names),
             *cooled(self.old, self.new, names),
+            *selling(self.old, self.new),
             *trade(self.old, self.new, names, rates, {target.node for target in self.moved.left}),
         ):
             home = homes.of(fact)
@@ -280,8 +282,8 @@ class Impact:
             yield Effect("restart", self._restart(ended), Decimal(len(ended)))
         live = list(dict.fromkeys(target for delta in group for target in self._processes(delta, self._live_on)))
         if live:
-            text = f"live, no session drops: {self._those(live)} take{'s' if len(live) == 1 else ''} it over at once"
-            yield Effect("live", text, Decimal(len(live)))
+            items = [item for delta in group for item in _items(delta)]
+            yield Effect("live", taken_live(self.old, items, self._those(live), len(live)), Decimal(len(live)))
         loads: dict[str, tuple[str, ...]] = {}
         for target in targets:
             models = warm_models(self.new, target.node)
@@ -292,6 +294,10 @@ class Impact:
             names = _names(dict.fromkeys(model for models in loads.values() for model in models))
             text = f"{names} on {_names(loads)}: a cold start of {COLD_START}{' each' if count > 1 else ''}"
             yield Effect("cold-start", text, Decimal(count))
+        begun = [target.node for target in targets if target not in self.moved.stopped]
+        text = loading(self.new, begun)
+        if text:
+            yield Effect("cold-start", text, Decimal(len(begun)))
 
     def _processes(self, delta: Delta, by_host: Mapping[str, Sequence[NodeRef]]) -> Iterator[NodeRef]:
         """Those of some processes that this delta concerns."""

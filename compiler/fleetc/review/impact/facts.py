@@ -13,7 +13,8 @@ from typing import NamedTuple
 from fleetc.analysis.demand import DEFAULT_SESSIONS
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, DOCKER_SOCKET
 from fleetc.language import effective
-from fleetc.language.fleet import Fleet, Node
+from fleetc.language.effective_runners import offers
+from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.gateway import Gateway
 from fleetc.language.host import Model
 from fleetc.language.node import AiSettings
@@ -288,7 +289,7 @@ def live_sessions(fleet: Fleet | None, name: str) -> int | None:
         return {"host": 0, "turn": None}.get(unit, 1)
     node = node_of(fleet, name)
     if fleet is None or node is None:
-        return None
+        return sessions_of_runner(fleet, name)
     settings = node.settings
     if isinstance(settings, Gateway):
         return (settings.max_sessions or DEFAULT_SESSIONS) if settings.mode == "video" else None
@@ -300,10 +301,29 @@ def live_sessions(fleet: Fleet | None, name: str) -> int | None:
     if isinstance(settings, Orchestrator) and effective.serves_video(node):
         streams = _streams(fleet, node, settings)
     requests: int | None = 0
-    if effective.serves_ai(node):
+    if effective.live_runners_alone(fleet, node).value and not _strangers(settings):
+        requests = sum(offer.runner.capacity or 1 for offer in offers(fleet) if offer.orchestrator.name == name)
+    elif effective.serves_ai(node):
         own = effective.runs_models(fleet, node).value and all(map(effective.managed, settings.models))
         requests = capacity_of(fleet, name).slots if own else None
     return None if streams is None or requests is None else streams + requests
+
+
+def _strangers(settings: object) -> bool:
+    """Whether an orchestrator may have sessions of which the spec knows no number."""
+    return any(getattr(settings, field, None) for field in ("live_runners", "live_runner_config", "capabilities"))
+
+
+def placed_runner(fleet: Fleet | None, name: str) -> PlacedRunner | None:
+    """The runner of this name that fleetc starts, or None."""
+    return next((one for one in fleet.placed_runners if one.name == name), None) if fleet is not None else None
+
+
+def sessions_of_runner(fleet: Fleet | None, name: str) -> int | None:
+    """How many sessions a runner that fleetc starts has at most, over all its orchestrators; None for what is none."""
+    if fleet is None or placed_runner(fleet, name) is None:
+        return None
+    return sum(one.runner.capacity or 1 for one in offers(fleet) if one.name == name)
 
 
 def _streams(fleet: Fleet, node: Node, settings: Orchestrator) -> int | None:

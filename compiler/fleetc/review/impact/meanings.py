@@ -20,7 +20,7 @@ KINDS: dict[str, Meaning] = {
     "image": Meaning(none="the program comes from a different image"),
     "program": Meaning(none="where the program is on the host, and where it comes from"),
     "words": Meaning(none="what the program of a live runner is started with"),
-    "sale": Meaning({"price": "what a live runner sells for, and to whom"}),
+    "sale": Meaning(computed=("price",), none="what a live runner sells for, in wei"),
     "port": Meaning(computed=("exposure",), none="only the host itself can reach the port"),
     "gpus": Meaning(computed=("capacity",), none="which GPUs the process gets"),
     "edge": Meaning(computed=("price",), none="who is connected to whom"),

@@ -141,6 +141,11 @@ def _secrets(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
         yield place.item("secret", secret.name, f"{secret.kind} {secret.reference}", secret.origin)
 
 
+def _kept(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
+    for kept in found:
+        yield place.item("service", kept.what, kept.value, kept.origin)
+
+
 def _files(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     for file in found:
         key = (*place.key, "file", file.name)
@@ -228,6 +233,7 @@ SERVICE: dict[str, _Take] = {
     "data_dir": _of_service("data directory", "data_dir", "host"),
     "arguments": _arguments,
     "variables": _variables,
+    "kept": _kept,
     "secrets": _secrets,
     "files": _files,
     "mounts": _mounts,
@@ -319,12 +325,15 @@ def _silenced(place: ItemPlace, _plan: Blueprint, found: Any) -> Iterator[Item]:
 def _market(place: ItemPlace, blueprint: Blueprint, market: Any) -> Iterator[Item]:
     yield from _fields(MARKET, place, market)
     hosts = {service.name: host.name for host in blueprint.hosts for service in host.services}
+    tables = {service.name: service.table for host in blueprint.hosts for service in host.services}
     for sale in market.runners:
         if sale.orchestrator in hosts:
             yield _sale(ItemPlace(("node", sale.orchestrator), hosts[sale.orchestrator], sale.orchestrator, ()), sale)
     for row in market.funds:
         if row.node in hosts:
-            yield from _fields(FUNDS, ItemPlace(("node", row.node), hosts[row.node], row.node, ()), row)
+            yield from _fields(
+                FUNDS, ItemPlace(("node", row.node), hosts[row.node], row.node, (tables[row.node], row.node)), row
+            )
 
 
 def _sale(place: ItemPlace, sale: RunnerRow) -> Item:
@@ -332,8 +341,10 @@ def _sale(place: ItemPlace, sale: RunnerRow) -> Item:
     parts = (sale.comes_to, sale.in_advance and f"{sale.in_advance} in advance", sale.outcome)
     earns = sale.earns and f"at most {sale.earns} an hour"
     what = f"runner {sale.runner}" + (f" through {sale.signer}" if sale.signer else "")
-    value = ", ".join(filter(None, (f"asks {sale.asks}", *parts, earns)))
-    return place.item("sale", what, value, given("runners", sale.runner, "price"))
+    value = ", ".join(filter(None, (f"asks {sale.asks} for {sale.app}", *parts, earns)))
+    table: Path = ("runners", sale.runner)
+    origin = derived("what is sold, and for how much", (*table, "price"), (*table, "app"))
+    return place.item("sale", what, value, origin)
 
 
 def _rates(place: ItemPlace, _market: Any, rates: Any) -> Iterator[Item]:
@@ -352,7 +363,8 @@ def _of_funds(name: str) -> _Take:
 
     def take(place: ItemPlace, row: Any, value: str) -> Iterator[Item]:
         if value:
-            path = ("gateways", row.node, "expected_load") if name == "expected load" else ("wallets", row.wallet, name)
+            of_node = "expected_load" if place.path[:1] == ("gateways",) else "runner_load"
+            path = (*place.path, of_node) if name == "expected load" else ("wallets", row.wallet, name)
             yield place.item("funds", name, value, given(*path))
 
     return take

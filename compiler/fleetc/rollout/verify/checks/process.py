@@ -44,7 +44,8 @@ def settings(seen: NodeSeen) -> Iterator[Found]:
     """Every setting that it says back, which may have been changed while it runs, against that of its release."""
     unknown: list[str] = []
     for live in seen.service.live:
-        if live.known_back or _is_documented(seen, live.name):
+        can_be_asked = bool(LIVE_SETTINGS[live.name.partition(" ")[0]].read)
+        if (live.known_back and can_be_asked) or _is_documented(seen, live.name):
             try:
                 yield from _setting(seen, live)
             except UnknownError as problem:

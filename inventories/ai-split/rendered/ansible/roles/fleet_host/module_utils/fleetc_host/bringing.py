@@ -38,7 +38,7 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience
     for one in plan:
         if one["do"] == "halt":
             raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
-    alive = set_live([services[one["node"]] for one in plan if one["do"] == "live"], wanted, told)
+    alive = set_live([services[one["node"]] for one in plan if one["do"] == "live"], release, wanted, told)
     begun = [one["node"] for one in plan if one["do"] in ("start", "restart", "live") and one["node"] not in alive]
     gone = [one["node"] for one in plan if one["do"] == "retire"]
     taken = {node: one["process"] for node, one in taken_here().items() if node in services and node not in begun}

@@ -46,6 +46,11 @@ def ask(where: str, path: str, form: dict[str, str] | None = None, seconds: floa
     return _answer(where, "POST", path, urllib.parse.urlencode(form).encode(), headers, seconds)
 
 
+def send(where: str, path: str, document: bytes, seconds: float) -> tuple[int, bytes]:
+    """Status and body of a POST of JSON to a node of this host; (0, b"") without an answer."""
+    return _answer(where, "POST", path, document, {"Content-Type": "application/json"}, seconds)
+
+
 def tell(where: str, path: str, words: dict[str, Any], seconds: float = 240) -> int | None:
     """Status of the answer to a POST of JSON to a service of this host; 0 where there is none to come.
 

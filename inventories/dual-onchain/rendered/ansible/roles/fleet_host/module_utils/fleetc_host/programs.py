@@ -2,9 +2,9 @@
 
 In: what a release wants. Out: its programs by path, or RefusedError.
 
-The program of a service has path and version. One that this program installs also has sha256, the digest of what it
-comes from, and url or file, and member where that is an archive. Its directory has that digest as its name, and a file
-with the digest of the program itself.
+The program of a node has path and version, that of a live runner its path alone. One that this program installs also
+has sha256, the digest of what it comes from, and url or file, and member where that is an archive. Its directory has
+that digest as its name, and a file with the digest of the program itself.
 """
 
 from __future__ import annotations
@@ -183,8 +183,16 @@ def fetch(address: str, path: str) -> None:
 
 
 def need_program(program: Json, runner: Ids | None) -> None:
-    """Refuse a program that is not here, does not run here, or is of another release than its nodes shall be."""
-    path, version = program_path(program), program["version"]
+    """Refuse a program that is not here, does not run here, or is of another release than its nodes shall be.
+
+    One without a version is that of a live runner, which nobody knows how to ask.
+    """
+    path, version = program_path(program), program.get("version")
+    if version is None:
+        if not os.access(path, os.X_OK):
+            message = "there is no program at %s: install the runner's there, or name it as program of its table"
+            raise RefusedError("program-missing", message % path)
+        return
     if not os.access(path, os.X_OK):
         message = "there is no program at %s: install release v%s of the node there, or name it in programs of the spec"
         raise RefusedError("program-missing", message % (path, version))

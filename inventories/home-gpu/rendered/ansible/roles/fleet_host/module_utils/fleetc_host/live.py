@@ -13,9 +13,9 @@ import re
 import time
 from collections.abc import Callable
 
-from .asking import ask, same_number
+from .asking import ask, same_number, send
 from .nodes import begin_start, stop
-from .places import CURRENT, LIVE, MARKERS, Json, RefusedError
+from .places import CURRENT, LIVE, MARKERS, RELEASES, Json, RefusedError
 from .processes import arguments_now, process_now, set_since
 from .releases import release_at, service_in
 from .steps import named
@@ -24,9 +24,15 @@ from .system import note, read, write, write_json
 ASKED = 5
 """How often a node is asked again for a setting that it was just given."""
 
+PATIENCE = 5
+"""Seconds that an answer to a list may take beside the health of each entry."""
 
-def set_live(services: list[Json], wanted: Json, told: Callable[[str, str], None]) -> dict[str, str]:
-    """Set what nodes can take while they run; the process of each that took all of it, by node.
+NAMED_BACK = ("app", "runner_url", "mode", "proxy", "healthy_status_code")
+"""What the answer to a list of live runners says of each. The node takes a whole list or nothing of it."""
+
+
+def set_live(services: list[Json], release: str, wanted: Json, told: Callable[[str, str], None]) -> dict[str, str]:
+    """Set what nodes of a release can take while they run; the process of each that took all of it, by node.
 
     Raises where a node does not take it and must not be restarted: all keep what they had then, if they can.
     """
@@ -38,7 +44,7 @@ def set_live(services: list[Json], wanted: Json, told: Callable[[str, str], None
         process = before[node]["process"]
         begin_start(node, wanted["runtime"])
         gets = [setting for setting in service["live"] if setting not in before[node]["live"]]
-        refusal = take(service, gets, wanted["setters"])
+        refusal = take(service, gets, wanted["setters"], release)
         refusal = refusal or ("" if process_now(node) == process else "it was restarted meanwhile")
         if process and not refusal:
             taken[node] = process
@@ -55,7 +61,8 @@ def before_live(node: str) -> Json:
     """What is known of a node before it takes settings: its process, its marker, and the settings of its release."""
     release = release_at("%s/%s" % (CURRENT, node))
     marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace")
-    return {"process": process_now(node), "marker": marker, "live": (service_in(release, node) or {}).get("live", [])}
+    live = (service_in(release, node) or {}).get("live", [])
+    return {"process": process_now(node), "marker": marker, "live": live, "release": release}
 
 
 def give_back(service: Json, before: Json, setters: Json) -> None:
@@ -64,7 +71,7 @@ def give_back(service: Json, before: Json, setters: Json) -> None:
     had = [setting for setting in before["live"] if named(setting)[0] in names]
     if len(had) < len(names) or process_now(service["name"]) != before["process"]:
         return
-    if all(not other_value(service, one, setters) or not take(service, [one], setters) for one in had):
+    if all(has(service, one, setters) or not take(service, [one], setters, before["release"]) for one in had):
         write("%s/%s" % (MARKERS, service["name"]), before["marker"].encode(), 0o600)
 
 
@@ -95,14 +102,24 @@ def keep_live(services: list[Json], alive: dict[str, str], wanted: Json, told: C
     return again
 
 
-def take(service: Json, settings: list[str], setters: Json) -> str:
-    """Have a node take settings, and ask it for each; "" once it says all of them, else why it does not have them."""
+def take(service: Json, settings: list[str], setters: Json, release: str) -> str:
+    """Have a node take settings, and ask it for each; "" once it says all of them, else why it does not have them.
+
+    Of those that are entries of a file, it takes the file of the release once.
+    """
+    sent = set()
     for setting in settings:
         name, value = named(setting)
         flag, _, who = name.partition(" ")
         if flag not in setters:
             return "nobody knows how it takes %s" % flag
         setter = setters[flag]
+        if "document" in setter:
+            problem = "" if flag in sent else take_list(service, setter, release)
+            if problem:
+                return problem
+            sent.add(flag)
+            continue
         fields = {key: text.replace("{}", who) for key, text in setter["fixed"].items()}
         status, _ = ask(status_of(service), setter["set"], {setter["parameter"]: value or "0", **fields})
         if status != 200:
@@ -116,6 +133,33 @@ def take(service: Json, settings: list[str], setters: Json) -> str:
         if problem:
             return problem
     return ""
+
+
+def take_list(service: Json, setter: Json, release: str) -> str:
+    """Have an orchestrator take the list of live runners of a release; "" once it names each entry as it stands there.
+
+    It asks all of them for their health before it answers, each for 3 seconds at most.
+    """
+    content = read("%s/%s/%s/%s" % (RELEASES, release, service["name"], setter["document"])) or b""
+    path = setter["set"]
+    try:
+        wanted = {entry["label"]: entry for entry in json.loads(content)["runners"]}
+        status, body = send(status_of(service), path, content, PATIENCE + 3 * len(wanted))
+        if status != 200:
+            return "it answers %s to %s" % (status or "nothing", path)
+        said = {entry["label"]: entry for entry in json.loads(body)["runners"]}
+        for label, entry in wanted.items():
+            for key in NAMED_BACK:
+                if key in entry and said.get(label, {}).get(key) != entry[key]:
+                    return "it answers %s without the %s of live runner %s" % (path, key, label)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "it answers nonsense to %s" % path
+    return ""
+
+
+def has(service: Json, setting: str, setters: Json) -> bool:
+    """Whether a node says that it has a setting. Of entries of a file nobody can ask."""
+    return "read" in setters[named(setting)[0].partition(" ")[0]] and not other_value(service, setting, setters)
 
 
 def other_value(service: Json, setting: str, setters: Json) -> str:

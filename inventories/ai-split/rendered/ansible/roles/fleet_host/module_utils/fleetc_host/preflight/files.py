@@ -63,7 +63,7 @@ def check_models_directory(need: Json, asked: Asked) -> Iterator[Finding]:
     own = any(path.startswith(service["data_dir"] + "/") for service in asked.wanted["services"])
     if not os.path.isdir(path):
         if os.path.lexists(path) or not own:
-            yield "models-dir-writable", "there is not a directory %s for models" % path
+            yield "models-dir-writable", "there is no directory %s" % path
     elif not can(asked.reader, "w", path) or is_read_only(path):
         yield "models-dir-writable", "%s cannot be written to by %s, as which nodes run here" % (path, owner_of(asked))
 

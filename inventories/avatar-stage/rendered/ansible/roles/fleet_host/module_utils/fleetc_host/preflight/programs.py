@@ -24,8 +24,8 @@ DOCKER_SECONDS = 20
 
 
 def check_program(need: Json, asked: Asked) -> Iterator[Finding]:
-    """Whether a program that people install is there, and of the release."""
-    need_program({"path": need["subject"], "version": need["version"]}, asked.reader)
+    """Whether a program that people install is there, and of the release, if it is a node's."""
+    need_program({"path": need["subject"], "version": need.get("version")}, asked.reader)
     yield from ()
 
 

@@ -1,0 +1,51 @@
+"""Cuts the command of a Compose file into words, as a shell does but without comments, and finds where each stands.
+
+In: the text of a command, before and after variables are filled in. Out: pieces, their texts, and their places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+VARIABLE = re.compile(
+    r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\})*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)"
+)
+"""A variable of Compose: its name, and what stands for it without a value."""
+
+_WORD = re.compile(r"(?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])+", re.DOTALL)
+_PIECE = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|\\(.)|([^\"'\\]+)", re.DOTALL)
+_RAW_WORD = re.compile(r"[^\s\"'>|]\S*")
+
+
+def place_of(piece: str, raw: str, place: int) -> tuple[int, int, str]:
+    """Where a word stands in the text of a command, and the variable that it comes from; nowhere is an empty place."""
+    at = raw.find(piece, place)
+    following = _RAW_WORD.search(raw, place)
+    if following is not None and "$" in following[0] and (at < 0 or following.start() < at):
+        lone = VARIABLE.fullmatch(following[0].rpartition("=")[2])
+        return following.start(), following.end(), (lone[1] or lone[4] or "") if lone is not None else ""
+    return (at, at + len(piece), "") if at >= 0 else (place, place, "")
+
+
+_HOLE_WITH_SPACES = re.compile(r"<[A-Za-z][^<>\n]{0,80}>")
+
+
+def spaced_holes(text: str) -> Iterator[str]:
+    """The words of a command; a placeholder with spaces, such as <YOUR ARB RPC>, is one word."""
+    kept = _HOLE_WITH_SPACES.sub(lambda found: found[0].replace(" ", "\x00"), text)
+    for match in _WORD.finditer(kept):
+        yield match[0].replace("\x00", " ")
+
+
+def unquoted(text: str) -> str:
+    """A word without its quotes and backslashes."""
+    if not re.search(r"[\"'\\]", text):
+        return text
+
+    def one(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            return re.sub(r"\\([\"\\$`\n])", r"\1", found[1])
+        return next(group for group in (found[2], found[3], found[4]) if group is not None)
+
+    return _PIECE.sub(one, text)

@@ -1,0 +1,77 @@
+"""Fills the environment of a process: variables that are no settings of the node, and references to secrets.
+
+In: a `Filling`. Out: `environment` and `secret_environment` of its table.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pydantic_core import PydanticCustomError
+
+from fleetc.adopt.filling import Filling, hole_variable
+from fleetc.adopt.words import Fate, Word
+from fleetc.language.fields import check_variable_name
+from fleetc.text import leaks
+from fleetc.upstream import FLAGS
+
+_NOT_OURS = frozenset({"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "TERM", "HOSTNAME", "SHLVL"})
+
+
+def environment(work: Filling) -> None:
+    """Variables that are no settings of the node."""
+    for name, word in sorted(work.process.variables.items()):
+        if name.startswith("LP_"):
+            if not any(flag.env == name for flag in FLAGS.values()):
+                work.session.ledger.mistake("adopt-flag-unknown", word.span, name,
+                                            f"the node reads no variable {leaks.shown(name)}",
+                                            "remove it")  # fmt: skip
+            continue
+        variable(work, name, word)
+
+
+@cache
+def _is_name(name: str) -> bool:
+    try:
+        check_variable_name(name)
+    except PydanticCustomError:
+        return False
+    return True
+
+
+_names_secret = cache(leaks.names_secret)
+"""Fleets have the same few variables in thousands of nodes."""
+
+
+def variable(work: Filling, name: str, word: Word) -> None:
+    """One variable, as plain text or as a reference to a secret."""
+    ledger = work.session.ledger
+    if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
+        ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
+        return
+    if not _is_name(name):
+        ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
+        return
+    known = work.process.secrets.get(name)
+    holed = hole_variable(word)
+    if known is not None:
+        work.table.values.setdefault("secret_environment", {})[name] = {known[0]: known[1]}
+    elif holed:
+        work.table.values.setdefault("secret_environment", {})[name] = {"env": holed}
+        work.running.reasons[f"env {name}"] = "its value is not in the sources"
+    elif word.holes:
+        work.ask(f"environment.{name}", "its value is not in the sources")
+        work.running.reasons[f"env {name}"] = "its value is not in the sources"
+    elif not word.text:
+        ledger.note(word.span, name, Fate.DROPPED, "it is empty")
+        work.running.reasons[f"env {name}"] = "an empty variable says nothing"
+        return
+    elif _names_secret(name) or leaks.find(word.text, name):
+        ledger.secrets.append(word.span)
+        variable = f"{work.running.name}_{name}".upper().replace("-", "_")
+        reference = work.session.secret(word, variable, f"the value of {name}")
+        work.table.values.setdefault("secret_environment", {})[name] = reference
+        work.running.reasons[f"env {name}"] = "a reference in the spec has the same value"
+    else:
+        work.table.values.setdefault("environment", {})[name] = word.text
+    ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")

@@ -1,0 +1,67 @@
+"""The intention of a switch, on the disk before it is carried out.
+
+In: nothing, or a switch and its phase. Out: the switch that has not ended, or None.
+
+Whoever finds one whose switch died finishes it: the timer, the next boot, or the next request.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .places import RECORD, ROOT, SECRETS, STATE, SWITCH, Json
+from .system import note, read_state, remove, write, write_json
+
+ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
+    "armed",
+    "switching",
+    "watching",
+    "healthy",
+    "reverting",
+    "reverted",
+    "quarantined",
+)
+OPEN = (ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING)
+"""Phases that somebody has to end. A switch that is confirmed has no file any more."""
+
+ROOM = "/.room"
+ROOM_BYTES = 256 * 1024
+"""Some copies of the switch, of the record and of links, and a few hundred lines of the journal."""
+
+
+def open_switch() -> Json | None:
+    """The switch that has not ended, if there is one."""
+    switch = read_state(SWITCH)
+    return switch if switch is not None and switch.get("phase") in OPEN and not is_confirmed(switch) else None
+
+
+def is_confirmed(switch: Json) -> bool:
+    """Whether a switch was confirmed, also where its file is still there: its process died before it was removed."""
+    return bool((read_state(RECORD) or {}).get("confirmed_switch") == switch["id"])
+
+
+def switch_for_people() -> Json | None:
+    """What is said of the switch that has not ended."""
+    switch = open_switch()
+    if switch is None:
+        return None
+    return {key: switch.get(key) for key in ("id", "phase", "from", "to", "owner", "begun")}
+
+
+def enter(switch: Json, phase: str, **facts: Any) -> None:
+    """Write down which phase begins, before it begins."""
+    switch.update(facts, phase=phase)
+    write_json(SWITCH, switch)
+    note(phase, switch=switch["id"], source=switch["from"], target=switch["to"])
+
+
+def keep_room() -> None:
+    """Take the space that going back needs, so that a disk that fills up meanwhile does not end a switch halfway."""
+    for place in (STATE, ROOT, SECRETS):
+        write(place + ROOM, bytes(ROOM_BYTES))
+
+
+def give_room() -> None:
+    """Free that space again."""
+    for place in (STATE, ROOT, SECRETS):
+        remove(place + ROOM)

@@ -1,0 +1,153 @@
+"""What the nodes of this host say of themselves, beside what the host itself finds.
+
+In: a request with questions. Out: a state as for a rollout, answers as they came, how the chain has orchestrators, and
+settings that processes have from elsewhere. Nothing is judged here: whoever asks knows the spec. Changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import ssl
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from .asking import BODY_LIMIT, FAILURES, exchange
+from .looking import add_source_drift, look, wanted_state
+from .places import CURRENT, Json
+from .preflight.asked import AFTER_ROLLOUTS, Asked
+from .preflight.chain import registration, rpc_of
+from .preflight.checks import findings_of
+from .processes import facts_of, set_since
+from .rpc import Rpcs
+from .secret_files import secrets_of, variables_in
+from .stack.parts import steering
+from .steps import steps
+from .system import read
+
+SECONDS = 8
+"""What one answer may take, from the first packet to its last byte."""
+
+ALL_SECONDS = 40
+"""What all answers of one host may take."""
+
+SAID_LIMIT = 256 * 1024
+"""Bytes of one answer that are handed on."""
+
+ALL_LIMIT = 8 * 1024 * 1024
+"""Bytes of all answers of one host."""
+
+OF_THE_CHAIN = ("rpc", "wallet", "price-feed", "service-address")
+"""Needs of a rollout that still have to hold while nodes run."""
+
+READ_BY_NODES = re.compile(r"LP_[A-Z0-9_]{1,60}")
+
+
+def do_verify(request: Json) -> Json:
+    """State, answers to questions, other settings of processes, and what the chain says, by the secrets that are here.
+
+    A question has an id, an address ("" for the service of the avatar stack), a path, and names of metrics. An answer
+    has a status and a body, or a reason where there is none. Registrations name the nodes that they are of.
+    """
+    wanted = request["wanted"]
+    how = Asked(wanted, secrets_here(wanted), None, False, Rpcs())
+    now = look()
+    add_source_drift(now, wanted.get("stack"))
+    end = time.monotonic() + ALL_SECONDS
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        asked = [
+            (one["id"], pool.submit(answer_to, one["where"] or steering(), one["path"], end, one["metrics"]))
+            for one in request["questions"]
+        ]
+        needs = [need for need in request["needs"] if need["need"] in OF_THE_CHAIN]
+        orchestrators = [
+            pool.submit(registration, need, how) for need in request["needs"] if need["need"] in AFTER_ROLLOUTS
+        ]
+        found = findings_of(needs, how) + list(not_asked(needs, how))
+        answers, room = {}, ALL_LIMIT
+        for name, job in asked:
+            answers[name] = job.result()
+            room -= len(answers[name].get("body", ""))
+            if room < 0:
+                answers[name] = {"status": 0, "reason": "the nodes of this host say more than fits into one answer"}
+        registrations = [job.result() for job in orchestrators]
+    return {
+        "state": now,
+        "steps": steps(now, wanted_state(wanted)),
+        "answers": answers,
+        "registrations": [one for one in registrations if one is not None],
+        "settings": [one for service in wanted["services"] for one in other_settings(service, wanted["runtime"])],
+        "findings": found,
+        "changed": False,
+        "clock": time.time(),
+    }
+
+
+def answer_to(where: str, path: str, end: float, metrics: Sequence[str] = ()) -> Json:
+    """What is answered to a GET, whatever it is. Nothing is asked after `end`, a time of the monotonic clock.
+
+    Of an answer with metrics, only the lines of those that are named in `metrics`, if any are.
+    """
+    seconds = min(SECONDS, end - time.monotonic())
+    if seconds <= 0:
+        return {"status": 0, "reason": "others took all the %d seconds of this host" % ALL_SECONDS}
+    try:
+        status, content = exchange(where, "GET", path, None, {}, seconds)
+    except socket.timeout:
+        return {"status": 0, "reason": "no whole answer within %d seconds" % SECONDS}
+    except ssl.SSLError:
+        return {"status": 0, "reason": "it does not speak TLS as it should"}
+    except FAILURES as failure:
+        reason = failure.strerror if isinstance(failure, OSError) and failure.strerror else "its answer is not HTTP"
+        return {"status": 0, "reason": reason}
+    if metrics and len(content) < BODY_LIMIT:
+        names = tuple(name.encode() for name in metrics)
+        content = b"\n".join(line for line in content.splitlines() if line.startswith(names))
+    if len(content) > SAID_LIMIT:
+        return {"status": 0, "reason": "its answer is longer than %d kB" % (SAID_LIMIT // 1024)}
+    return {"status": status, "body": content.decode(errors="replace")}
+
+
+def not_asked(needs: list[Json], asked: Asked) -> Iterator[Json]:
+    """What nobody asks the chain, because no release here has the address: it is unknown, and not fine."""
+    for need in needs:
+        if need["need"] == "rpc" and rpc_of(need, asked) is None:
+            message = "the chain was not asked: no node here runs with an address in %s, from %s %s"
+            told = {"code": "rpc-answers", "message": message % (need["variable"], need["kind"], need["rpc"])}
+            yield {**told, "node": need["nodes"][0] if len(need["nodes"]) == 1 else "", "severity": "error"}
+
+
+def other_settings(service: Json, runtime: str) -> Iterator[Json]:
+    """Variables that the process of a node reads, and that neither its release nor its secrets have.
+
+    The node takes them where no argument sets the same. Values may be secret, so only names are said.
+    """
+    node = service["name"]
+    pid = facts_of([service], runtime).get(node, {}).get("pid", 0)
+    environment = read("/proc/%d/environ" % pid) if pid else None
+    if not environment or set_since(node, pid).get("taken"):
+        return
+    directory = os.path.realpath("%s/%s" % (CURRENT, node))
+    own: dict[str, str] = {}
+    for name in ("node.env", "secrets/secrets.env"):
+        own.update(variables_in(read("%s/%s" % (directory, name)) or b"", runtime))
+    words = (read("/proc/%d/cmdline" % pid) or b"").split(b"\0")
+    given = {word.lstrip(b"-").partition(b"=")[0].decode(errors="replace").lower() for word in words}
+    for entry in environment.split(b"\0"):
+        name = entry.partition(b"=")[0].decode(errors="replace")
+        if READ_BY_NODES.fullmatch(name) and name not in own:
+            overridden = name[len("LP_") :].lower().replace("_", "") in given
+            yield {"node": node, "variable": name, "overridden": overridden}
+
+
+def secrets_here(wanted: Json) -> Json:
+    """The values of secrets that nodes of this host run with, by kind and reference, as a rollout would bring them."""
+    values: Json = {}
+    for service in wanted["services"]:
+        here = secrets_of("%s/%s" % (CURRENT, service["name"]), wanted["runtime"])
+        for secret in service["secrets"]:
+            if secret["variable"] in here:
+                values.setdefault(secret["kind"], {})[secret["reference"]] = here[secret["variable"]]
+    return values

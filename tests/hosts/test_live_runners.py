@@ -1,0 +1,322 @@
+"""The example fleet live-runners on three hosts: deployed, reviewed, changed, verified and rolled back.
+
+The nodes and the runners are stand-ins that answer HTTP; sshd, systemd, Docker, Ansible and the command are real. An
+overlay has the addresses of the farm, and removes what it lacks: GPUs. The stack of avatars has files of its own, with
+the services that a rollout needs, in containers that only sleep. The partner's runner is on the machine that rolls out.
+The tests run in their order on one fleet.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fleetc.blueprint.blueprint import Blueprint
+from fleetc.pipeline import compile_spec
+from tests.farm import STANDIN_IMAGE, Farm, Host, Process
+from tests.farm_system import run_checked
+from tests.host_program.avatar_world import HOST_COMPOSE, SLOT_COMPOSE
+from tests.hosts.test_deploy import CANARY, Rollout
+from tests.keystores import key_file
+from tests.standin import runner_words
+from tests.support import ROOT, shipped, sources_of
+
+pytestmark = pytest.mark.usefixtures("processes")
+
+HOSTS = {"safe": "h1", "gpu-2": "h2", "gpu-1": "h3"}
+SELLERS = {"gpu-1": "apps-1", "gpu-2": "apps-2"}
+"""The hosts of orchestrators, which a proxy stands in front of: here something that takes connections."""
+CHECKOUT = "/opt/checkout"
+IMAGES = (
+    *("turn", "health:v1.3.6", "rotator", "updater", "registration", "signaling", "game", "runner:v1.3.6"),
+    *("watchdog:v1.3.6", "recorder:v1.3.6"),
+)
+RUNNER_IMAGE = "localhost/runner-standin:1"
+PROGRAM = "/opt/captions/bin/captions-runner"
+PARTNER, RPC = 8765, 8546
+ACCOUNTS = tuple(f"0x{digit * 40}" for digit in "123")
+_REGISTERED = {"0x" + digit * 40: f"https://apps-{number}.example.net:443" for number, digit in ((1, "2"), (2, "3"))}
+_CHAIN = "import signal, sys; from tests.chain import SoundChain; "
+_CHAIN += f"SoundChain({_REGISTERED}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
+_ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
+
+REMOVED = """
+docker ps --all --quiet --filter label=com.docker.compose.project | xargs --no-run-if-empty docker rm --force
+docker network prune --force
+systemctl disable --now fleetc-avatar-firewall.service
+rm -rf /etc/systemd/system/fleetc-avatar-firewall.service /etc/sysctl.d/*fleetc* /etc/profile.d/*fleetc* /opt/checkout
+nft delete table inet fleetc_avatar; systemctl daemon-reload
+"""
+"""Takes away what the stack leaves on its host."""
+
+OVERLAY = """
+remove = ["runners.restyle.gpus", "runners.restyle.memory", "avatars.stage.images"]
+
+[fleet]
+image = "{node}"
+
+[hosts.safe]
+address = "{h1}"
+ssh_port = {port}
+
+[hosts.gpu-2]
+address = "{h2}"
+ssh_port = {port}
+
+[hosts.gpu-1]
+address = "{h3}"
+ssh_port = {port}
+
+[remote_signers.signer]
+http = "{h1}:8935"
+
+[runners.restyle]
+image = "{runner}"
+arguments = ["-port=8000"]
+price = "{price} USD / 720p hour"
+environment = {{ STANDIN_DIRECTORY = "/var/lib/livepeer/restyle" }}
+
+[runners.captions]
+arguments = ["-port=8000", "-model={model}"]
+price = "{captions} USD / 720p minute"
+environment = {{ STANDIN_DIRECTORY = "/var/lib/livepeer/captions" }}
+
+[runners.upscale]
+url = "http://{here}:8765"
+health = "/health"
+
+[avatars.stage]
+project_dir = "{checkout}"
+
+[rollout]
+canary = 0
+batch = 3
+stable = "1s"
+deadline = "8s"
+"""
+
+
+class Studio(Rollout):
+    """The example fleet, a chain on which everything is as it should be, and the partner's runner."""
+
+    skipped = (
+        *("--skip", "gpus-visible=the farm has no GPU"),
+        *("--skip", "toolkit-missing=the farm has no GPU"),
+    )
+
+    def __init__(self, farm: Farm, directory: Path) -> None:
+        self.farm, self.directory = farm, directory
+        self.hosts = {name: farm.hosts[host] for name, host in HOSTS.items()}
+        shutil.copy(ROOT / "inventories/live-runners/fleet.toml", directory)
+
+    def clear(self) -> None:
+        super().clear()
+        for name in SELLERS:
+            self.hosts[name].run("systemctl", "stop", "proxy.service")
+            self.hosts[name].run("mv", "/etc/hosts.before", "/etc/hosts")
+        done = self.hosts["gpu-1"].run("sh", "-c", REMOVED)
+        assert done.returncode == 0, done.stderr
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "FLEETC_OVERLAY": str(self.directory / "farm.toml")}
+
+    @property
+    def plan(self) -> Blueprint:
+        sources = sources_of(self.directory / "fleet.toml", self.directory / "farm.toml")
+        plan = compile_spec(sources, *shipped()).blueprint
+        assert plan is not None
+        return plan
+
+    def state(self, price: str = "0.10", model: str = "small", captions: str = "0.0012") -> None:
+        text = OVERLAY.format(
+            **{name: host.address for name, host in self.farm.hosts.items()},
+            node=STANDIN_IMAGE, runner=RUNNER_IMAGE, here=self.farm.address, port=self.farm.ssh_port,
+            price=price, model=model, captions=captions, checkout=CHECKOUT,
+        )  # fmt: skip
+        (self.directory / "farm.toml").write_text(text, encoding="utf-8")
+
+    def roll_out(self, code: int = 0) -> str:
+        """Compile what is stated, and roll it out: what the command says."""
+        self.compile()
+        done = self.deploy()
+        assert done.returncode == code, done.stdout + done.stderr
+        assert CANARY not in done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def processes(self) -> dict[str, Process]:
+        """The process of each node and of each runner that the fleet starts."""
+        found: dict[str, Process] = {}
+        for host in self.hosts.values():
+            for one in host.processes("livepeer"):
+                name = next(word for word in one.argv if word.startswith(b"-dataDir=")).rpartition(b"/")[2].decode()
+                assert name not in found
+                found[name] = one
+            for one in host.processes(Path(PROGRAM).name) + host.processes("runner-standin"):
+                name = one.environ[b"STANDIN_DIRECTORY"].rpartition(b"/")[2].decode()
+                assert name not in found
+                found[name] = one
+        return found
+
+    def restarted(self, before: dict[str, Process]) -> set[str]:
+        """Those with another process than before."""
+        after = self.processes()
+        assert set(after) == set(before)
+        return {name for name in after if after[name].pid != before[name].pid}
+
+    def sells(self, orchestrator: str, host: str) -> dict[str, str]:
+        """The prices in the file that an orchestrator reads, by runner."""
+        words = [word for word in self.processes()[orchestrator].argv if word.startswith(b"-liveRunnerConfig=")]
+        listed = json.loads(self.hosts[host].read(words[0].partition(b"=")[2].decode()))["runners"]
+        return {one["label"]: str(one["price_info"]["price"]) for one in listed}
+
+    def asked(self, host: str, url: str) -> str:
+        """What somebody answers who is asked from a host."""
+        done = self.hosts[host].run("python3", "-c", _ASK, url)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def is_as_reviewed(self) -> None:
+        """Ask verify. The stand-in for the service of the stack cannot say which containers run there."""
+        done = self.fleetc("verify", str(self.directory), "--no-public", "--format", "json")
+        found = json.loads(done.stdout)["diagnostics"]
+        said = {one["code"] for one in found if one["primary"]["path"] == "avatars.stage"}
+        others = [one["code"] for one in found if one["primary"]["path"] != "avatars.stage"]
+        assert (said, others) == ({"slot-missing", "not-answered"}, []), done.stdout
+
+    def provide(self) -> None:
+        """What `fleetc todo` lists, on the hosts that need it."""
+        vault = f"fleet_vault:\n  turn_user: avatar\n  turn_password: {CANARY}\n"
+        (self.directory / "vault.yml").write_text(vault, encoding="utf-8")
+        binary = self.directory / "runner-standin"
+        run_checked(*runner_words(binary))
+        for host in self.hosts.values():
+            host.run("useradd", "--system", "--no-create-home", "livepeer")
+            for account in ACCOUNTS:
+                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, b"hunter2"))
+            for name in ("payer-password", "earner-password"):
+                host.write(f"/etc/livepeer/{name}", b"hunter2")
+            for name in ("webhook-headers", "signer-headers", "orchestrator-secret", "hf-token"):
+                host.write(f"/etc/livepeer/{name}", f"key:{CANARY}".encode(), 0o600)
+            host.write("/etc/livepeer/rpc-url", f"http://{self.farm.address}:{RPC}/{CANARY}".encode(), 0o600)
+            host.run("chown", "-R", "livepeer", "/etc/livepeer", "/var/lib/livepeer")
+        names = "\n".join(f"{self.hosts[host].address} {name}.example.net" for host, name in SELLERS.items())
+        for name in SELLERS:
+            host = self.hosts[name]
+            host.write("/root/proxy-standin", binary.read_bytes(), 0o755)
+            host.run("sh", "-c", f"cp /etc/hosts /etc/hosts.before; echo '{names}' >> /etc/hosts")
+            host.run("systemd-run", "--unit=proxy", "/root/proxy-standin", "-port=443")
+        self.hosts["gpu-2"].write(PROGRAM, binary.read_bytes(), 0o755)
+        self.hosts["gpu-1"].write("/root/runner/runner-standin", binary.read_bytes(), 0o755)
+        make = "tar -C /root/runner -c . | docker import --change 'ENTRYPOINT [\"/runner-standin\"]' -"
+        done = self.hosts["gpu-1"].run("sh", "-ec", f"{make} {RUNNER_IMAGE}")
+        assert done.returncode == 0, done.stderr
+        self._provide_avatars(self.hosts["gpu-1"])
+
+    def _provide_avatars(self, host: Host) -> None:
+        """The checkout of the stack, its images, which only sleep, and the program of the packet filter."""
+        nft = str(shutil.which("nft"))
+        linked = subprocess.run(["ldd", nft], capture_output=True, text=True, check=True).stdout
+        files = [nft, *re.findall(r"/\S+", linked)]
+        for path in files:
+            if host.run("test", "-e", path).returncode:
+                host.write(path, Path(path).read_bytes(), 0o755)
+        health = '  orchestrator-health:\n    ports: ["9090:9090"]\n'
+        of_host = HOST_COMPOSE.replace("  orchestrator-health:\n", health)
+        for kind, text in (("", of_host), (".instance", SLOT_COMPOSE)):
+            host.write(f"{CHECKOUT}/docker-compose.unreal{kind}.yml", text.encode())
+        made = [f"docker create --name made {STANDIN_IMAGE} /x"]
+        host.write("/root/www/meta", json.dumps({"env": {"AVATAR_SERVICE_IMAGE_TAG": "v1.3.6"}}).encode())
+        made.append("docker cp /root/www made:/www")
+        for image in IMAGES:
+            words = ["httpd", "-f", "-p", "9090", "-h", "/www"] if image.startswith("health:") else ["sleep", "1000000"]
+            entry = json.dumps(["/bin/busybox", *words])
+            made.append(f"docker commit --change 'ENTRYPOINT {entry}' made {image}")
+        done = host.run("sh", "-ec", "\n".join((*made, "docker rm made")))
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    """The fleet deployed once; the hosts are bare again afterwards."""
+    made = Studio(farm, tmp_path_factory.mktemp("studio"))
+    made.state()
+    inside = ["nsenter", f"--net=/run/netns/{farm.namespace}"]
+    made.provide()
+    others = [
+        subprocess.Popen([*inside, sys.executable, "-c", _CHAIN, farm.address, str(RPC)], cwd=ROOT),
+        subprocess.Popen([*inside, str(made.directory / "runner-standin"), f"-port={PARTNER}"]),
+    ]
+    try:
+        made.roll_out()
+        yield made
+    finally:
+        made.clear()
+        for one in others:
+            one.kill()
+            one.wait()
+
+
+def test_each_runner_is_started_and_answers_its_orchestrator(fleet: Studio) -> None:
+    found = fleet.processes()
+    assert set(found) == {"signer", "live", "apps-1", "apps-2", "restyle", "captions"}
+    assert found["restyle"].environ[b"HF_TOKEN"] == f"key:{CANARY}".encode()
+    assert found["captions"].argv == [PROGRAM.encode(), b"-port=8000", b"-model=small"]
+    assert fleet.sells("apps-1", "gpu-1") == {"restyle": "0.1", "upscale": "0.08"}
+    assert fleet.sells("apps-2", "gpu-2") == {"captions": "0.072"}
+    for name, host in (("apps-1", "gpu-1"), ("apps-2", "gpu-2")):
+        listed = next(word for word in found[name].argv if word.startswith(b"-liveRunnerConfig=")).partition(b"=")[2]
+        for one in json.loads(fleet.hosts[host].read(listed.decode()))["runners"]:
+            fleet.asked(host, one["runner_url"] + one["health_url"])
+    fleet.is_as_reviewed()
+
+
+def test_price_changes_at_the_node_that_runs_after_a_review_that_said_so(fleet: Studio) -> None:
+    """The orchestrator is a unit, so it takes its list while it runs; a container would be started with the old one."""
+    before = fleet.processes()
+    fleet.state(captions="0.0013")
+    review = fleet.fleetc("diff", str(fleet.directory)).stdout
+    assert "no restart: sent to the running node apps-2" in review, review
+    fleet.roll_out()
+    assert fleet.restarted(before) == set()
+    assert fleet.sells("apps-2", "gpu-2") == {"captions": "0.078"}
+    told = json.loads(fleet.asked("gpu-2", "http://127.0.0.1:8935/discovery"))
+    assert "captions" in json.dumps(told)
+    fleet.is_as_reviewed()
+    assert fleet.fleetc("rollback", str(fleet.directory)).returncode == 0
+    assert fleet.restarted(before) == set()
+    assert fleet.sells("apps-2", "gpu-2") == {"captions": "0.072"}
+
+
+def test_changes_restart_what_reads_them_after_a_review_that_said_so(fleet: Studio) -> None:
+    """Another price is in the file of the orchestrator, another argument is the runner's own."""
+    before = fleet.processes()
+    fleet.state(price="0.11", model="large")
+    review = fleet.fleetc("diff", str(fleet.directory)).stdout
+    assert "asks 0.11 USD / 720p hour" in review
+    assert "restart: captions restarts" in review and "2 processes restart" in review, review
+    fleet.roll_out()
+    assert fleet.restarted(before) == {"apps-1", "captions"}
+    assert fleet.sells("apps-1", "gpu-1") == {"restyle": "0.11", "upscale": "0.08"}
+    assert fleet.processes()["captions"].argv[-1] == b"-model=large"
+    fleet.is_as_reviewed()
+
+
+def test_rollback_brings_the_prices_and_the_arguments_of_before(fleet: Studio) -> None:
+    back = fleet.fleetc("rollback", str(fleet.directory))
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert fleet.sells("apps-1", "gpu-1") == {"restyle": "0.1", "upscale": "0.08"}
+    assert fleet.processes()["captions"].argv[-1] == b"-model=small"
+
+
+def test_avatars_run_beside_the_runners(fleet: Studio) -> None:
+    listed = fleet.hosts["gpu-1"].run("docker", "ps", "--format", '{{ .Label "com.docker.compose.project" }}').stdout
+    assert {"vtuber-host", "vtuber-mira", "vtuber-noor", "livepeer-restyle", "livepeer-apps-1"} == set(listed.split())
+    assert fleet.hosts["gpu-1"].run("nft", "list", "table", "inet", "fleetc_avatar").returncode == 0

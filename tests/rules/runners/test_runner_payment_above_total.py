@@ -1,0 +1,32 @@
+"""Runners whose payment in advance is more than a signer allows for one payment."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import flagged, printed, renting, runner, signer, silent
+
+CODE = "runner-payment-above-total"
+
+
+def selling(price: str, buys: str | None = '["echo"]', **buyer: str) -> str:
+    pays = signer(buys_runners=buys, max_price='"any"', allow_no_auth="true", **buyer)
+    return renting(runner(price=f'"{price} USD / request"'), ticket_ev='"1000 gwei"', tables=(pays,))
+
+
+def test_a_dear_request_and_what_it_says_to_write(snapshot: SnapshotAssertion) -> None:
+    found = flagged(selling("0.10"), CODE)
+    assert found == snapshot
+    assert 'max_total_ev = "40000 gwei"' in found
+    silent(selling("0.10", tickets='{ max_total_ev = "40000 gwei" }'))
+    flagged(selling("0.10", tickets='{ max_total_ev = "39999 gwei" }'), CODE)
+
+
+def test_the_limit_of_the_node_is_included() -> None:
+    silent(selling("0.05"))
+    flagged(selling("0.0501"), CODE)
+
+
+def test_signer_that_may_find_it_without_naming_it_is_warned() -> None:
+    found = printed(selling("0.10", buys=None, remote_discovery="true"))
+    assert f"warning[{CODE}]" in found

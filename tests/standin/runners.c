@@ -1,0 +1,205 @@
+/*
+ * The live runners that an orchestrator lists: those of its file, and those that are posted to it while it runs.
+ *
+ * In:  -liveRunnerConfig, and POSTs of the same document to /registerLiveRunners. Out: what the node answers to them, and
+ *      /discovery on -httpAddr.
+ *
+ * Like the node: the document counts whole or not at all, an entry with a known label replaces the one before it, one
+ * that is left out stays, each is asked for its health before the answer, and only those that are well are discovered.
+ * Unlike the node: health is asked when somebody posts or discovers and never in between, of http alone and only by
+ * address; there are no sessions; the price is said as it was given and not in wei; of an entry it checks label, routing,
+ * URLs, app, mode, capacity and the number of its price.
+ */
+#include "node.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+struct runner {
+    const struct json *entry;
+    struct runner *next; /* in the order in which they came */
+};
+
+static struct runner *runners;
+static int listens; /* whether the node has a list at all */
+
+static const char *text_in(const struct json *entry, const char *key, const char *usual) {
+    const struct json *found = member(entry, key);
+    return found != NULL && found->text != NULL && *found->text != '\0' ? found->text : usual;
+}
+
+static int is_true(const struct json *entry, const char *key) {
+    const struct json *found = member(entry, key);
+    return found != NULL && found->kind == 't';
+}
+
+static int is_url(const char *text) { return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0; }
+
+/* Where it is asked whether it is well; the caller frees it. */
+static char *health_url(const struct json *entry) {
+    const char *own = text_in(entry, "health_url", ""), *base = text_in(entry, "runner_url", "");
+    char *url = NULL;
+    int length = (int)strlen(base);
+    while (*own == '/' && length > 0 && base[length - 1] == '/') length--;
+    if (asprintf(&url, "%.*s%s", *own == '/' ? length : 0, base, own) < 0) abort();
+    return url;
+}
+
+static const char *fault_in(const struct json *entry, const struct json *before) {
+    const char *label = text_in(entry, "label", ""), *routing = text_in(entry, "routing", "runner-id");
+    const char *mode = text_in(entry, "mode", "persistent");
+    const struct json *price = member(entry, "price_info");
+    char *health = health_url(entry);
+    int asked = is_url(health);
+    free(health);
+    if (strcmp(routing, "runner-id") != 0 && strcmp(routing, "label") != 0) return "routing must be \"runner-id\" or \"label\"";
+    if (*label == '\0') return "label is required and must be trimmed";
+    if (*text_in(entry, "health_url", "") == '\0') return "health_url is required";
+    if (!asked) return "invalid health_url";
+    if (!is_url(text_in(entry, "runner_url", ""))) return "invalid runner_url";
+    if (*text_in(entry, "app", "") == '\0') return "app must be trimmed";
+    if (strcmp(mode, "persistent") != 0 && strcmp(mode, "single-shot") != 0)
+        return "mode must be \"persistent\" or \"single-shot\"";
+    if (atol(text_in(entry, "capacity", "0")) < 0) return "capacity must be >= 0";
+    if (on_chain() && (price == NULL || member(price, "price") == NULL)) return "price_info.price is required";
+    if (on_chain() && atof(text_in(price, "price", "0")) <= 0) return "price_info.price must be a positive decimal";
+    for (; before != entry; before = before->next)
+        if (strcmp(text_in(before, "label", ""), label) == 0) return "duplicate label";
+    return NULL;
+}
+
+/* The status of an answer to a GET of an http URL by address, 0 without one. It waits three seconds at most. */
+static int status_at(const char *url) {
+    struct timeval patience = {.tv_sec = 3};
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    char host[64] = "", line[64] = "", *request = NULL;
+    int port = 80, begins = 0, status = 0;
+    if (sscanf(url, "http://%63[0-9.]%n", host, &begins) != 1 || inet_pton(AF_INET, host, &address.sin_addr) != 1) return 0;
+    const char *path = url + begins;
+    if (*path == ':' && sscanf(path, ":%d%n", &port, &begins) == 1) path += begins;
+    address.sin_port = htons((unsigned short)port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || asprintf(&request, "GET %s HTTP/1.0\r\nHost: %s\r\n\r\n", *path ? path : "/", host) < 0) abort();
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+        send(fd, request, strlen(request), MSG_NOSIGNAL) > 0 && recv(fd, line, sizeof line - 1, MSG_WAITALL) > 0)
+        sscanf(line, "HTTP/1.%*d %d", &status);
+    free(request);
+    close(fd);
+    return status;
+}
+
+static int wanted_status(const struct json *entry) {
+    int status = atoi(text_in(entry, "healthy_status_code", "0"));
+    return status != 0 ? status : 200;
+}
+
+static int is_well(const struct json *entry) {
+    char *url = health_url(entry);
+    int well = status_at(url) == wanted_status(entry);
+    free(url);
+    return well;
+}
+
+static void keep(const struct json *entry) {
+    struct runner **place = &runners;
+    while (*place != NULL && strcmp(text_in((*place)->entry, "label", ""), text_in(entry, "label", "")) != 0)
+        place = &(*place)->next;
+    if (*place == NULL && (*place = calloc(1, sizeof **place)) == NULL) abort();
+    (*place)->entry = entry;
+}
+
+/* The entries of a document, or NULL with a fault; there may be none of both. */
+static const struct json *entries_of(const char *text, char *fault, size_t size) {
+    const struct json *whole = read_json(text), *list = whole == NULL ? NULL : member(whole, "runners");
+    *fault = '\0';
+    if (whole == NULL || whole->kind != '{') snprintf(fault, size, "invalid JSON");
+    int at = 0;
+    for (const struct json *one = list == NULL ? NULL : list->first; one != NULL && *fault == '\0'; one = one->next) {
+        const char *wrong = fault_in(one, list->first);
+        if (wrong != NULL) snprintf(fault, size, "runners[%d]: %s", at, wrong);
+        at++;
+    }
+    return *fault != '\0' || list == NULL ? NULL : list->first;
+}
+
+void prepare_runners(void) {
+    char fault[160];
+    listens = role() == ORCHESTRATOR && (given("liveRunnerConfig") || is_on("useLiveRunners"));
+    if (role() != ORCHESTRATOR || !given("liveRunnerConfig")) return;
+    char *file = whole_file(value_of("liveRunnerConfig"));
+    if (file == NULL) end(1, "error reading -liveRunnerConfig: %s", value_of("liveRunnerConfig"));
+    const struct json *first = entries_of(file, fault, sizeof fault);
+    if (*fault != '\0') end(1, "error registering -liveRunnerConfig: %s", fault);
+    for (; first != NULL; first = first->next) keep(first);
+    free(file);
+}
+
+static void write_pair(FILE *out, const char *key, const char *text) {
+    fprintf(out, ",\"%s\":", key);
+    write_json_text(out, text);
+}
+
+static void write_registration(FILE *out, const struct json *entry) {
+    char *health = health_url(entry);
+    fputs("{\"runner_id\":\"runner_standin\"", out);
+    write_pair(out, "label", text_in(entry, "label", ""));
+    write_pair(out, "app", text_in(entry, "app", ""));
+    if (is_true(entry, "proxy")) fputs(",\"proxy\":true", out);
+    write_pair(out, "runner_url", text_in(entry, "runner_url", ""));
+    write_pair(out, "mode", text_in(entry, "mode", "persistent"));
+    write_pair(out, "health_url", health);
+    fprintf(out, ",\"healthy_status_code\":%d,\"healthy\":%s}", wanted_status(entry), is_well(entry) ? "true" : "false");
+    free(health);
+}
+
+int register_runners(const struct request *request, FILE *out) {
+    char fault[160];
+    if (!listens) return refuse(out, 404, "live runners are not supported");
+    if (strcmp(request->method, "POST") != 0) return refuse(out, 405, "Method not allowed");
+    const struct json *first = entries_of(request->body, fault, sizeof fault);
+    if (*fault != '\0') return refuse(out, 400, "%s", fault);
+    fputs("{\"runners\":[", out);
+    for (const struct json *one = first; one != NULL; one = one->next) {
+        if (!request->only_claims) keep(one);
+        if (one != first) fputc(',', out);
+        write_registration(out, one);
+    }
+    fputs("]}", out);
+    return 200;
+}
+
+int discover_runners(const struct request *request, FILE *out) {
+    int written = 0;
+    (void)request;
+    fputs("[{\"address\":", out);
+    write_json_text(out, text_of("serviceAddr", ""));
+    fputs(",\"runners\":[", out);
+    for (const struct runner *one = runners; one != NULL; one = one->next) {
+        const struct json *entry = one->entry, *price = member(entry, "price_info");
+        if (!is_well(entry)) continue;
+        long capacity = atol(text_in(entry, "capacity", "0"));
+        capacity = capacity > 0 ? capacity : 1;
+        fprintf(out, "%s{\"url\":\"%s/apps/%s\"", written++ ? "," : "", text_of("serviceAddr", ""),
+                text_in(entry, "label", ""));
+        write_pair(out, "app", text_in(entry, "app", ""));
+        if (*text_in(entry, "version", "") != '\0') write_pair(out, "version", text_in(entry, "version", ""));
+        if (*text_in(entry, "metadata", "") != '\0') write_pair(out, "metadata", text_in(entry, "metadata", ""));
+        write_pair(out, "mode", text_in(entry, "mode", "persistent"));
+        fprintf(out, ",\"capacity\":%ld,\"capacity_used\":0,\"capacity_available\":%ld", capacity, capacity);
+        if (price != NULL) {
+            fprintf(out, ",\"price_info\":{\"price\":%s", text_in(price, "price", "0"));
+            write_pair(out, "unit", text_in(price, "unit", "hour"));
+            fputc('}', out);
+        }
+        fputc('}', out);
+    }
+    fputs("]}]", out);
+    return 200;
+}
