@@ -55,7 +55,7 @@ COMMANDS = (
     Listed("fmt", "Format a spec: order, spacing, quotes of keys. Comments stay, and what it means stays."),
     Listed("migrate", "Bring a spec to the newest version of the language."),
     Listed("compile", "Compile a spec into the tree of files that its hosts need.", function="compile_"),
-    Listed("watch", "Check a spec at every save; if it is sound, compile it and show what changes and what that means."),
+    Listed("watch", "Check a spec at every save; if it is sound, compile it and show what that changes and means."),
     Listed("diff", "Review what would change, which line causes it, what it means."),
     Listed("why", "Explain why a line of the tree is what it is.", takes_flags=True),
     Listed("affects", "List the lines of the tree that depend on a value of the spec."),

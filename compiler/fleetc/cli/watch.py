@@ -38,7 +38,7 @@ def watch(
     output: OutputOption = None,
     overlay: OverlayOption = None,
 ) -> None:
-    """Check a spec at every save; if it is sound, compile it and show what changes and what that means.
+    """Check a spec at every save; if it is sound, compile it and show what that changes and means.
 
     Ctrl-C ends it. It watches the spec, the files that it includes, its overlays, the rules in policy/ and settings.
     """
