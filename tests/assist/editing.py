@@ -45,6 +45,12 @@ class Editor:
         def registered(params: types.RegistrationParams) -> None:
             self.asked_for += [one.method for one in params.registrations]
 
+        def refreshed(params: None) -> None:
+            self.refreshed += 1
+
+        self.refreshed = 0
+        for method in (types.WORKSPACE_CODE_LENS_REFRESH, types.WORKSPACE_INLAY_HINT_REFRESH):
+            client.protocol.fm.features[method] = refreshed
         self.asked_for: list[str] = []
         client.protocol.fm.features[types.CLIENT_REGISTER_CAPABILITY] = registered
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import json
 import random
 import shutil
 from pathlib import Path
@@ -25,7 +27,25 @@ EDITS = [
 ]
 """What people write in the sessions; here it comes in any order, and comes and goes."""
 
-NOISE = ('"', "[", "]", "{", "=", "\n", "#", "x", "é", "🜂", "[hosts.", '"""', 'mode = "ai"\n', "price = 1\n", "\t")
+NOISE = (
+    '"',
+    "[",
+    "]",
+    "{",
+    "=",
+    "\n",
+    "#",
+    "x",
+    "é",
+    "🜂",
+    "[hosts.",
+    '"""',
+    'mode = "ai"\n',
+    "price = 1\n",
+    "\t",
+    "\u2028",
+    "\x0c",
+)
 
 
 def _typed(editor: Editor, chance: random.Random) -> None:
@@ -155,3 +175,20 @@ async def test_other_toml_files_are_let_alone(editor: Editor, root: Path) -> Non
     editor.versions = {"fleet.toml": 1}
     await editor.rest()
     assert [name for name, (_, items) in editor.shown.items() if items] == []
+
+
+async def test_a_message_that_is_none_shows_no_traceback(editor: Editor, root: Path) -> None:
+    shutil.copy(INVENTORIES / "two-regions" / "fleet.toml", root)
+    editor.open("fleet.toml")
+    nonsense = {"jsonrpc": "2.0", "method": "textDocument/didChange", "params": {"uri": 3, "text": "s3cret-value"}}
+    body = json.dumps(nonsense).encode()
+    assert editor.client.protocol.writer is not None
+    sent = editor.client.protocol.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    if inspect.isawaitable(sent):
+        await sent
+    editor.edit("fleet.toml", '"1500 wei / pixel"', '"1000 wei / pixel"')
+    await editor.rest()
+    assert len(editor.shown["fleet.toml"][1]) == 1
+    said = [one.message for one in editor.client.messages]
+    assert said, "it is told"
+    assert [words for words in said if "Traceback" in words or "s3cret-value" in words] == []

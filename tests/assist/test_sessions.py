@@ -229,3 +229,4 @@ class _Person:
                 assert resolved.command is not None
                 assert step["lens"][line] in resolved.command.title
         assert {self.editor.words(self.file, lens.range) for lens in found} >= step["lens"].keys()
+        assert self.editor.refreshed  # the editor was asked to ask again once there was an answer

@@ -43,7 +43,6 @@ _KINDS = {
 }
 PART_KINDS = ("number", "unit", "operator")
 _TOKENS = types.SemanticTokensLegend(["number", "type", "operator"], [])
-_FIX_KINDS = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
 
 
 class Asked(NamedTuple):
@@ -314,7 +313,7 @@ class Asking:
     def code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
         """A lens at each table, without its words: they are calculated for those that are on the screen."""
         asked = self.about(params.text_document.uri)
-        if asked is None or not asked.snapshot.sound or not asked.work.rests:
+        if asked is None or asked.snapshot.fleet is None:
             return []
         shown = [block for block in asked.page.blocks if block.parts and _has_lens(block.path)]
         return [
@@ -339,8 +338,8 @@ class Asking:
     async def _reached(self, asked: Asked) -> Mapping[KeyPath, lenses.Reach] | None:
         """The reach of all tables, calculated once for each check, and given up when something is typed."""
         snapshot, work = asked.snapshot, asked.work
-        if not snapshot.sound or snapshot.fleet is None or snapshot.document is None:
-            return None
+        if not snapshot.sound or not work.rests or snapshot.fleet is None or snapshot.document is None:
+            return self._reach[1] if self._reach is not None and self._reach[0].fleet is snapshot.fleet else None
 
         def found() -> Mapping[KeyPath, lenses.Reach] | None:
             if self._reach is not None and self._reach[0] is snapshot:
@@ -350,7 +349,8 @@ class Asking:
             assert snapshot.fleet is not None and snapshot.document is not None  # noqa: S101  # as above
             wanted: Callable[[], bool] = lambda: work.rests and work.snapshot is snapshot  # noqa: E731
             reach = lenses.reach(snapshot.fleet, snapshot.document, self._shipped, wanted)
-            self._reach = None if reach is None else (snapshot, reach)
+            if reach is not None:
+                self._reach = (snapshot, reach)
             return reach
 
         return await self.desk.think(found)
@@ -374,7 +374,9 @@ def register(made: Server) -> None:
     made.feature(types.TEXT_DOCUMENT_REFERENCES)(guarded(asking.references))
     made.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(guarded(asking.prepare_rename))
     made.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(guarded(asking.rename))
-    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(_FIX_KINDS[:1]))(guarded(asking.actions))
+    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))(
+        guarded(asking.actions)
+    )
     made.feature(types.TEXT_DOCUMENT_FORMATTING)(guarded(asking.format))
     made.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(guarded(asking.symbols))
     made.feature(types.TEXT_DOCUMENT_INLAY_HINT)(guarded(asking.inlays))

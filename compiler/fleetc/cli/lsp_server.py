@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lsprotocol import types
+from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 from fleetc.assist.page import Page
@@ -30,6 +31,12 @@ class Server(LanguageServer):
     def ruler(self) -> Ruler:
         """How the editor counts columns."""
         return Ruler(self.workspace.position_encoding or types.PositionEncodingKind.Utf16)
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Tell of a message that could not be handled, without its texts and without a traceback."""
+        if source is not FeatureRequestError:
+            words = f"fleetc: internal error ({type(error).__name__}); set FLEETC_DEBUG=1 to see where, and report it"
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, words))
 
     def publish(self, work: Work) -> None:
         """Show what a check found: in the files of a spec all of it, in an overlay that is only looked at its own."""
@@ -54,6 +61,15 @@ class Server(LanguageServer):
             version = document.version if document is not None else None
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
         work.shown = frozenset(path for path, items in found.items() if items)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Have the editor ask again for what stands beside the text, if it can: it comes from the check."""
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
 
     def leave(self, path: Path) -> None:
         """Show nothing in a file any more."""
@@ -71,21 +87,25 @@ def server() -> Server:
 def _follow(made: Server) -> None:
     """Follow what is open."""
 
-    def put(uri: str) -> None:
-        path = path_of(uri)
-        if path is not None:
-            made.desk.folders = tuple(filter(None, map(path_of, made.workspace.folders)))
-            made.desk.put(path, made.workspace.get_text_document(uri).source)
-
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
     @guarded
     def opened(params: types.DidOpenTextDocumentParams) -> None:
-        put(params.text_document.uri)
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            made.desk.folders = tuple(filter(None, map(path_of, made.workspace.folders)))
+            made.desk.put(path, params.text_document.text)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     @guarded
     def changed(params: types.DidChangeTextDocumentParams) -> None:
-        put(params.text_document.uri)
+        """Only LF ends a line here, as in editors: pygls also divides its own copy of a text at rarer characters."""
+        path = path_of(params.text_document.uri)
+        page = made.desk.pages.get(path) if path is not None else None
+        if path is None or page is None:
+            return
+        for change in params.content_changes:
+            page = _changed(page, change, made.ruler)
+        made.desk.put(path, page.text)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     @guarded
@@ -122,3 +142,12 @@ def _follow(made: Server) -> None:
     @made.feature(types.SHUTDOWN)
     def ended(params: None) -> None:
         made.desk.close()
+
+
+def _changed(page: Page, change: types.TextDocumentContentChangeEvent, ruler: Ruler) -> Page:
+    """A text with one change, which names a stretch of it, or is the whole new text."""
+    text = change.text.replace("\r\n", "\n")
+    if not isinstance(change, types.TextDocumentContentChangePartial):
+        return Page(text)
+    start, end = ruler.offset(page, change.range.start), ruler.offset(page, change.range.end)
+    return Page(page.text[:start] + text + page.text[end:])
