@@ -182,3 +182,17 @@ def test_a_key_press_costs_the_table_that_it_changes() -> None:
     for block in after.blocks:
         after.marks(block)
     assert len(after._read) == known + 1
+
+
+def test_a_header_in_a_string_or_in_a_comment_is_none() -> None:
+    text = '# [a]\nx = """\n[b]\n"""\ny = \'\'\'\n[c]\n\'\'\' # """\n[d] # [e]\n[[f]]\n[[f]]\nz = 1\n'
+    page = Page(text)
+    assert [block.path for block in page.blocks] == [(), ("d",), ("f", 0), ("f", 1)]
+    spot = page.find(("f", 1, "z"))
+    assert spot is not None and text[spot.start : spot.end] == "z"
+    assert [block.path for block in Page("[a]\n[b]\nx = [\n  [1],\n]\n[c\n[d]\n").blocks] == [
+        (),
+        ("a",),
+        ("b",),
+        ("d",),
+    ]

@@ -17,12 +17,16 @@ from fleetc.places.diagnostic import Path
 from fleetc.toml.document import LineMap
 from fleetc.toml.scan import KEY_PART, KeySpans, Scan, key_parts
 
-_HEADER = re.compile(
-    r'^[ \t]*+#[^\n]*+|"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"""|\'\'\'(?:[^\']++|\'{1,2}(?!\'))*+\'\'\''
-    rf"|^[ \t]*+(?P<open>\[\[?+)[ \t]*+(?P<key>(?:{KEY_PART})(?:[ \t]*+\.[ \t]*+(?:{KEY_PART}))*+)"
-    r"[ \t]*+(?P<shut>\]\]?+)[ \t]*+(?:#[^\n]*+)?+$",
+_OPENING = (
+    rf"^[ \t]*+(?P<open>\[\[?+)[ \t]*+(?P<key>(?:{KEY_PART})(?:[ \t]*+\.[ \t]*+(?:{KEY_PART}))*+)"
+    r"[ \t]*+(?P<shut>\]\]?+)[ \t]*+(?:#[^\n]*+)?+$"
+)
+_HEADER = re.compile(_OPENING, re.MULTILINE | re.DOTALL)
+_HEADER_OR_STRING = re.compile(
+    r'^[ \t]*+#[^\n]*+|"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"""|\'\'\'(?:[^\']++|\'{1,2}(?!\'))*+\'\'\'' + f"|{_OPENING}",
     re.MULTILINE | re.DOTALL,
 )
+"""The same among strings of several lines, which may have a line that looks like a header."""
 
 
 class Block(NamedTuple):
@@ -68,7 +72,8 @@ class Page:
         parts: tuple[tuple[Path, int, int], ...] = ()
         start = body = 0
         counts: dict[Path, int] = {}
-        for header in _HEADER.finditer(self.text):
+        several = '"""' in self.text or "'''" in self.text
+        for header in (_HEADER_OR_STRING if several else _HEADER).finditer(self.text):
             if header["key"] is None or len(header["open"]) != len(header["shut"]):
                 continue
             found.append(Block(path, parts, start, body, header.start("open")))
