@@ -45,7 +45,6 @@ class Entry(NamedTuple):
     """A table in the outline, with its header, its extent, and the tables inside."""
 
     name: str
-    detail: str
     start: int
     head: int
     end: int
@@ -160,4 +159,4 @@ def _owns(outer: Block, inner: Block) -> bool:
 def _entry(block: Block, inner: tuple[Entry, ...]) -> Entry:
     name = ".".join(str(part) for part in block.path)
     end = inner[-1].end if inner else block.end
-    return Entry(visible(name), str(block.path[0]), block.start, block.body, end, inner)
+    return Entry(visible(name), block.start, block.body, end, inner)

@@ -183,7 +183,9 @@ class Asking:
         if asked is None or found is None or document is None:
             return None
         pages = self._pages(asked)
-        specs = [work.snapshot.sources for work in self._together(asked)]
+        specs = [work.snapshot.sources for work in self._together(asked) if work.snapshot.sources]
+        if not specs:
+            raise JsonRpcException("a file of the spec cannot be read", types.LSPErrorCodes.RequestFailed)
         try:
             work = partial(names.rename, specs, pages, found[0], params.new_name, document)
             pieces = await self.desk.think(work)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -146,8 +146,3 @@ def diagnostic(
 def _range(place: Place, ruler: Ruler, page: Page | None) -> types.Range:
     start = ruler.at(page, place.line, place.column)
     return types.Range(start, ruler.at(page, place.end_line or place.line, place.end_column or place.column))
-
-
-def edits(page: Page, ruler: Ruler, pieces: Sequence[tuple[int, int, str]]) -> list[types.TextEdit]:
-    """Pieces of text to replace: start, end, and what comes there."""
-    return [types.TextEdit(ruler.range(page, start, end), text) for start, end, text in pieces]
