@@ -192,3 +192,15 @@ async def test_a_message_that_is_none_shows_no_traceback(editor: Editor, root: P
     said = [one.message for one in editor.client.messages]
     assert said, "it is told"
     assert [words for words in said if "Traceback" in words or "s3cret-value" in words] == []
+
+
+async def test_two_fleets_in_one_folder_do_not_disturb_each_other(editor: Editor, root: Path) -> None:
+    for name in ("one", "two"):
+        (root / name).mkdir()
+        shutil.copy(INVENTORIES / "two-regions" / "fleet.toml", root / name)
+        editor.open(f"{name}/fleet.toml")
+    await editor.rest()
+    editor.order.clear()
+    editor.edit("one/fleet.toml", '"1500 wei / pixel"', '"1000 wei / pixel"')
+    await editor.rest()
+    assert [(name, len(items)) for name, _, items in editor.order] == [("one/fleet.toml", 1)]

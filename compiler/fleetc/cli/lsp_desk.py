@@ -74,7 +74,9 @@ class Desk:
         self.pages[path] = Page(text, self.pages.get(path))
         if self._projects.get(path) is None:
             self.sort()
-        self.again()
+        project = self._projects.get(path)
+        if project is not None:
+            self.again(project.spec)
 
     def drop(self, path: Path) -> None:
         """A file was closed: what is on disk counts again."""
@@ -96,9 +98,9 @@ class Desk:
         for project in projects:
             self.works.setdefault(project, Work(project))
 
-    def again(self) -> None:
-        """Check everything once nothing changes for a moment."""
-        for work in self.works.values():
+    def again(self, spec: Path | None = None) -> None:
+        """Check a spec, and those with its overlays, once nothing changes for a moment; without a spec, everything."""
+        for work in [one for one in self.works.values() if spec in (None, one.project.spec)]:
             work.version += 1
             if work.timer:
                 work.timer.cancel()
