@@ -44,7 +44,7 @@ def main() -> int:
     observing.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
     observing.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     drawing = commands.add_parser("all", help="draw the cost against the size, beside other programs")
-    drawing.add_argument("--sizes", type=int, nargs="+", default=(200, 1000, 10_000), help="numbers of nodes, more than 120")
+    drawing.add_argument("--sizes", type=int, nargs="+", default=(200, 1000, 10_000), help="numbers of nodes, over 120")
     drawing.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
     drawing.add_argument("--html", type=Path, metavar="FILE", default=Path("bench.html"), help="the page to write")
     drawing.add_argument("--svg", type=Path, metavar="FILE", help="write its picture here too")
