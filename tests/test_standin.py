@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -31,7 +32,7 @@ from fleetc.toml.document import Source
 from tests.node import StartupError, broken_rules, read
 from tests.node.parsing import node_flags, variable_of
 from tests.node.values import rational
-from tests.standin import can_build, gcc_words, header
+from tests.standin import can_build, gcc_words, header, runner_words
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -813,3 +814,70 @@ def test_garbage_leaves_it_alive(start: Starter) -> None:
             client.sendall(damaged_bytes[: chance.randrange(len(valid))])
     assert (node.health()[0], node.prices()) == (200, {"default": "1200"})
     assert node.stop() == 0
+
+
+BEATS = [*ORCHESTRATOR, "-useLiveRunners", "-orchSecret=a word", "-serviceAddr=orch.example.net:8935"]
+BEAT = {"runner_url": "http://127.0.0.1:8001", "app": "studio/echo", "price_info": {"price": 0.1, "unit": "720p"}}
+
+
+def beat(node: Node, secret: str, path: str = "/runners/heartbeat", **more: object) -> tuple[int, str]:
+    """What is answered to a runner that presents a secret."""
+    connection = http.client.HTTPConnection("127.0.0.1", node.http, timeout=5)
+    return exchange(connection, "POST", path, json.dumps({**BEAT, **more}), {"Authorization": secret})
+
+
+def offers(node: Node) -> list[dict[str, Any]]:
+    """What clients find."""
+    connection = http.client.HTTPConnection("127.0.0.1", node.http, timeout=5)
+    status, body = exchange(connection, "GET", "/discovery")
+    assert status == 200, body
+    (told,) = json.loads(body)
+    found = told.get("runners", [])
+    assert isinstance(found, list)
+    return found
+
+
+@needs_gcc
+def test_a_runner_registers_itself_with_the_secret_and_is_gone_without_heartbeats(
+    start: Starter, tmp_path: Path
+) -> None:
+    node = start(BEATS, scheme="http://")
+    assert beat(node, "another word") == (401, "invalid registration authorization\n")
+    assert beat(node, "")[0] == 401 and offers(node) == []
+    given = json_object(beat(node, "a word"))
+    (found,) = offers(node)
+    assert found["price_info"] == {"price": 502, "currency": "wei", "unit": "720p-pixel-seconds"}
+    assert (found["app"], found["capacity"]) == ("studio/echo", 1)
+    assert found["url"].endswith(f"/apps/{given['runner_id']}")
+    name, own = str(given["runner_id"]), str(given["heartbeat_secret"])
+    assert beat(node, "a word", runner_id=name) == (401, "invalid heartbeat authorization\n")
+    assert "heartbeat_secret" not in json_object(beat(node, own, runner_id=name, capacity=3))
+    assert [one["capacity"] for one in offers(node)] == [3]
+    (tmp_path / "standin-ill").write_text("forgets=0.2,usd=1000")
+    assert [one["price_info"]["price"] for one in offers(node)] == [1004]
+    until(lambda: offers(node) == [])
+    assert beat(node, own, runner_id=name)[0] == 401
+    assert 'reason="heartbeat timeout"' in node.log.read_text()
+
+
+@needs_gcc
+def test_the_stand_in_for_a_runner_registers_and_leaves_when_it_is_stopped(start: Starter, tmp_path: Path) -> None:
+    node = start(BEATS, scheme="http://")
+    binary = tmp_path / "runner"
+    subprocess.run(runner_words(binary), check=True)
+    port, _ = free_ports()
+    words = [f"-port={port}", f"-orchestrator=http://127.0.0.1:{node.http}", "-app=a", f"-url=http://127.0.0.1:{port}"]
+    runner = subprocess.Popen([str(binary), *words, "-price=1"], env={"ORCH_SECRET": "a word"})
+    try:
+        until(lambda: [one["app"] for one in offers(node)] == ["a"])
+    finally:
+        runner.terminate()
+        assert runner.wait(5) == 0
+    assert offers(node) == []
+    assert 'reason="unregister"' in node.log.read_text()
+
+
+@needs_gcc
+def test_who_lets_no_runner_register_says_so(start: Starter) -> None:
+    node = start([word for word in BEATS if word != "-useLiveRunners"], scheme="http://")
+    assert beat(node, "a word") == (404, "live runners are not supported\n")

@@ -61,9 +61,10 @@ class Priced(Rollout):
         self.compile()
 
     def offered(self) -> dict[str, str]:
-        """What clients of orch-b find: the price of each app."""
+        """What clients of orch-b find: the price of each app, at 2,000 USD for an ether."""
         done = self.hosts["two"].run("python3", "-c", _DISCOVER)
-        return {one["app"]: str(one["price_info"]["price"]) for one in json.loads(done.stdout)[0]["runners"]}
+        listed = [(one["app"], one["price_info"]) for one in json.loads(done.stdout)[0]["runners"]]
+        return {app: f"{price['price']} {price['currency']} / {price['unit']}" for app, price in listed}
 
     def says(self) -> tuple[str, str, str]:
         """What the three nodes themselves say."""
@@ -158,19 +159,19 @@ def test_a_live_runner_changes_its_price_and_another_one_comes_without_a_restart
         fleet.rent("0.001")
         begun = fleet.deploy()
         assert begun.returncode == 0, begun.stdout + begun.stderr
-        assert fleet.offered() == {"example/echo": "0.001"}
+        assert fleet.offered() == {"example/echo": "138888888 wei / seconds"}
         pids = fleet.pids()
         fleet.rent("0.002", "flux")
         told = fleet.deploy("--check")
         assert "two: would change orch-b live: takes liveRunnerConfig echo label persistent=0.002 usd" in told.stdout
-        assert (fleet.pids(), fleet.offered()) == (pids, {"example/echo": "0.001"})
+        assert (fleet.pids(), fleet.offered()) == (pids, {"example/echo": "138888888 wei / seconds"})
         done = fleet.deploy()
         assert done.returncode == 0, done.stdout + done.stderr
         assert "two: live, no session dropped: orch-b" in done.stdout
         assert fleet.pids() == pids
-        assert fleet.offered() == {"example/echo": "0.002", "example/flux": "0.05"}
+        assert fleet.offered() == {"example/echo": "277777777 wei / seconds", "example/flux": "6944444444 wei / seconds"}
         two.run("systemctl", "restart", "livepeer-orch-b.service")
-        assert fleet.offered() == {"example/echo": "0.002", "example/flux": "0.05"}
+        assert fleet.offered() == {"example/echo": "277777777 wei / seconds", "example/flux": "6944444444 wei / seconds"}
         fleet.is_unchanged()
     finally:
         two.run("systemctl", "stop", "standin-runners")

@@ -1,7 +1,7 @@
 """The example fleet live-runners on three hosts: deployed, reviewed, changed, verified and rolled back.
 
 The nodes and the runners are stand-ins that answer HTTP; sshd, systemd, Docker, Ansible and the command are real. An
-overlay has the addresses of the farm, and removes what it lacks: GPUs. The stack of avatars has files of its own, with
+overlay has the addresses of the farm, a runner that registers itself, and removes what the farm lacks: GPUs. The stack of avatars has files of its own, with
 the services that a rollout needs, in containers that only sleep. The partner's runner is on the machine that rolls out.
 The tests run in their order on one fleet.
 """
@@ -27,6 +27,7 @@ from tests.hosts.test_deploy import CANARY, Rollout
 from tests.keystores import key_file
 from tests.standin import runner_words
 from tests.support import ROOT, shipped, sources_of
+from tests.test_standin import until
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -76,6 +77,10 @@ ssh_port = {port}
 
 [remote_signers.signer]
 http = "{h1}:8935"
+buys_runners = ["restyle", "captions", "subtitles", "upscale"]
+
+[orchestrators.apps-2]
+runners = ["captions", "subtitles"]
 
 [runners.restyle]
 image = "{runner}"
@@ -87,6 +92,21 @@ environment = {{ STANDIN_DIRECTORY = "/var/lib/livepeer/restyle" }}
 arguments = ["-port=8000", "-model={model}"]
 price = "{captions} USD / 720p minute"
 environment = {{ STANDIN_DIRECTORY = "/var/lib/livepeer/captions" }}
+
+[runners.subtitles]
+app = "studio/subtitles"
+host = "gpu-2"
+program = "/opt/captions/bin/captions-runner"
+arguments = [
+  "-port=8001", "-orchestrator=http://127.0.0.1:8935", "-app=studio/subtitles", "-url=http://127.0.0.1:8001",
+  "-price=0.05", "-unit=720p", "-capacity=2",
+]
+port = 8001
+register_by = "runner"
+price = "0.05 USD / 720p hour"
+capacity = 2
+environment = {{ STANDIN_DIRECTORY = "/var/lib/livepeer/subtitles" }}
+secret_environment = {{ ORCH_SECRET = {{ host_file = "/etc/livepeer/orchestrator-secret" }} }}
 
 [runners.upscale]
 url = "http://{here}:8765"
@@ -183,6 +203,11 @@ class Studio(Rollout):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def offered(self, host: str) -> set[str]:
+        """The apps that clients of the orchestrator on a host find."""
+        (told,) = json.loads(self.asked(host, "http://127.0.0.1:8935/discovery"))
+        return {one["app"] for one in told.get("runners", [])}
+
     def is_as_reviewed(self) -> None:
         """Ask verify. The stand-in for the service of the stack cannot say which containers run there."""
         done = self.fleetc("verify", str(self.directory), "--no-public", "--format", "json")
@@ -206,6 +231,8 @@ class Studio(Rollout):
             for name in ("webhook-headers", "signer-headers", "orchestrator-secret", "hf-token"):
                 host.write(f"/etc/livepeer/{name}", f"key:{CANARY}".encode(), 0o600)
             host.write("/etc/livepeer/rpc-url", f"http://{self.farm.address}:{RPC}/{CANARY}".encode(), 0o600)
+            for name in SELLERS.values():  # the rate of the spec
+                host.write(f"/var/lib/livepeer/{name}/standin-ill", b"usd=2500")
             host.run("chown", "-R", "livepeer", "/etc/livepeer", "/var/lib/livepeer")
         names = "\n".join(f"{self.hosts[host].address} {name}.example.net" for host, name in SELLERS.items())
         for name in SELLERS:
@@ -266,7 +293,7 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stud
 
 def test_each_runner_is_started_and_answers_its_orchestrator(fleet: Studio) -> None:
     found = fleet.processes()
-    assert set(found) == {"signer", "live", "apps-1", "apps-2", "restyle", "captions"}
+    assert set(found) == {"signer", "live", "apps-1", "apps-2", "restyle", "captions", "subtitles"}
     assert found["restyle"].environ[b"HF_TOKEN"] == f"key:{CANARY}".encode()
     assert found["captions"].argv == [PROGRAM.encode(), b"-port=8000", b"-model=small"]
     assert fleet.sells("apps-1", "gpu-1") == {"restyle": "0.1", "upscale": "0.08"}
@@ -278,6 +305,19 @@ def test_each_runner_is_started_and_answers_its_orchestrator(fleet: Studio) -> N
     fleet.is_as_reviewed()
 
 
+def test_runner_that_registers_itself_is_offered_while_it_runs(fleet: Studio) -> None:
+    """It presents the secret of its orchestrator, and unregisters when it is stopped."""
+    unit, both = "livepeer-subtitles.service", {"studio/captions", "studio/subtitles"}
+    until(lambda: fleet.offered("gpu-2") == both)
+    fleet.is_as_reviewed()
+    try:
+        assert fleet.hosts["gpu-2"].run("systemctl", "stop", unit).returncode == 0
+        assert fleet.offered("gpu-2") == {"studio/captions"}
+    finally:
+        fleet.hosts["gpu-2"].run("systemctl", "start", unit)
+    until(lambda: fleet.offered("gpu-2") == both)
+
+
 def test_price_changes_at_the_node_that_runs_after_a_review_that_said_so(fleet: Studio) -> None:
     """The orchestrator is a unit, so it takes its list while it runs; a container would be started with the old one."""
     before = fleet.processes()
@@ -287,8 +327,7 @@ def test_price_changes_at_the_node_that_runs_after_a_review_that_said_so(fleet: 
     fleet.roll_out()
     assert fleet.restarted(before) == set()
     assert fleet.sells("apps-2", "gpu-2") == {"captions": "0.078"}
-    told = json.loads(fleet.asked("gpu-2", "http://127.0.0.1:8935/discovery"))
-    assert "captions" in json.dumps(told)
+    assert "studio/captions" in fleet.offered("gpu-2")
     fleet.is_as_reviewed()
     assert fleet.fleetc("rollback", str(fleet.directory)).returncode == 0
     assert fleet.restarted(before) == set()

@@ -8,7 +8,8 @@
  * transcoders and a cap of 0 with -monitor end the connection. Everything set here is lost when the process ends.
  *
  * Unlike the node: whatever would send a transaction answers 500 and leaves a line on stderr; what it says of the chain
- * is in chain.c, live runners are in runners.c, and other questions about it are not there (404); forms are read from bodies that are urlencoded only.
+ * is in chain.c, live runners are in runners.c, and other questions about it are not there (404); forms are read from
+ * bodies that are urlencoded only.
  */
 #include "node.h"
 
@@ -659,15 +660,31 @@ static const struct endpoint DOCUMENTED[] = {
     {"/hardware/stats", documented_stats, 0, NULL},
 };
 
-static const struct endpoint DISCOVERY = {"/discovery", discover_runners, 0, NULL};
+static const struct endpoint OF_RUNNERS[] = {
+    {"/discovery", discover_runners, 0, NULL},
+    {"/runners/heartbeat", take_heartbeat, 0, NULL},
+};
+static const struct endpoint UNREGISTER = {"/unregister", unregister_runner, 0, NULL}; /* below /runners/ID */
+
+static int ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), most = strlen(end);
+    return length > most && strcmp(text + length - most, end) == 0;
+}
+
+static int answer_about_runners(struct request *request, FILE *out) {
+    for (size_t i = 0; i < sizeof OF_RUNNERS / sizeof *OF_RUNNERS; i++)
+        if (strcmp(OF_RUNNERS[i].path, request->path) == 0) return answer_at(&OF_RUNNERS[i], request, out);
+    if (strncmp(request->path, "/runners/", 9) == 0 && ends_with(request->path, UNREGISTER.path))
+        return answer_at(&UNREGISTER, request, out);
+    return not_found(out);
+}
 
 static int answer_for_work(struct request *request, FILE *out) {
     int serves = role() == GATEWAY || role() == ORCHESTRATOR || role() == SIGNER;
     if (serves && strcmp(request->path, "/healthz") == 0) return healthz(request, out);
     for (size_t i = 0; illness_now().documented && i < sizeof DOCUMENTED / sizeof *DOCUMENTED; i++)
         if (strcmp(DOCUMENTED[i].path, request->path) == 0) return answer_at(&DOCUMENTED[i], request, out);
-    if (role() == ORCHESTRATOR && strcmp(request->path, DISCOVERY.path) == 0) return answer_at(&DISCOVERY, request, out);
-    return not_found(out);
+    return role() == ORCHESTRATOR ? answer_about_runners(request, out) : not_found(out);
 }
 
 int answer(struct request *request, FILE *out) {

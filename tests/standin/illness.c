@@ -16,6 +16,8 @@
  *   uri=X          the address in /orchestratorInfo inactive     it is not in the active set
  *   pool=X         an orchestrator that it knows, or none
  *   transcoders=N  those that /status says are connected
+ *   usd=N          dollars that an ether is worth to its price feed; 2000 otherwise
+ *   forgets=SECONDS after so long without a heartbeat a live runner is gone; 20 otherwise
  *   documented     answers as its documentation has it: SessionLimit and PricePerUnit in /status, and on -httpAddr
  *                  /status, /getOrchestratorInfo and /hardware/stats
  *
@@ -44,7 +46,7 @@ static const struct {
     {"chain", 's', PLACE(chain)},     {"deposit", 's', PLACE(deposit)},   {"reserve", 's', PLACE(reserve)},
     {"withdraw", 's', PLACE(withdraw)}, {"uri", 's', PLACE(uri)},         {"pool", 's', PLACE(pool)},
     {"transcoders", 's', PLACE(transcoders)}, {"unpaid", 's', PLACE(unpaid)}, {"inactive", 'w', PLACE(inactive)},
-    {"documented", 'w', PLACE(documented)},
+    {"documented", 'w', PLACE(documented)}, {"usd", 's', PLACE(usd)},   {"forgets", 'd', PLACE(forgets)},
 };
 
 static int take_status(struct illness *ill, const char *value) {
@@ -109,7 +111,7 @@ static char *data_text(const char *name) {
 }
 
 struct illness illness_now(void) {
-    struct illness ill = {.die = -1, .slow = -1, .version = STANDIN_VERSION};
+    struct illness ill = {.die = -1, .slow = -1, .forgets = 20, .version = STANDIN_VERSION, .usd = "2000"};
     const char *variable = getenv("STANDIN_ILL");
     char *file = data_text("standin-ill");
     if (variable != NULL) take_all(&ill, variable, "STANDIN_ILL");

@@ -3,8 +3,8 @@
  *
  * In:  texts, as flags, files and requests have them. Out: `struct price`, written as Go's big.Rat writes it.
  * Numbers are read as big.Rat reads them ("1/2", "1e3", "0x10", ".5"), but without underscores, without fractions of
- * hexadecimal numbers, and only up to a thousand characters and an exponent of ten thousand. There is no price feed: an
- * ether is always worth USD_PER_ETH dollars.
+ * hexadecimal numbers, and only up to a thousand characters and an exponent of ten thousand. There is no price feed:
+ * illness.c says how many dollars an ether is worth.
  */
 #include "node.h"
 
@@ -15,7 +15,6 @@
 #include <strings.h>
 
 #define WEI_PER_ETH 1000000000000000000UL
-#define USD_PER_ETH 2000
 #define LARGEST_EXPONENT 10000
 #define LONGEST_NUMBER 1000 /* a longer one would keep others waiting */
 
@@ -128,9 +127,14 @@ static int convert(struct price *price, struct ratio amount, const char *currenc
         return fault(price, "error converting price: error getting price feed currencies: %s", "no feed");
     if (!ether && strcasecmp(currency, "usd") != 0)
         return fault(price, "error converting price: price feed does not have %s as a currency (ETH/USD)", currency);
-    BIGNUM *wei = BN_CTX_get(numbers);
-    BN_set_word(wei, WEI_PER_ETH / (ether ? 1 : USD_PER_ETH));
-    return BN_mul(amount.over, amount.over, wei, numbers);
+    struct illness ill = illness_now();
+    struct ratio worth = new_ratio(numbers);
+    if (ether) BN_one(worth.over);
+    else if (!read_ratio(worth, ill.usd, numbers) || BN_is_zero(worth.over))
+        end(3, "stand-in: usd: no price: %s", ill.usd);
+    BN_mul_word(worth.under, WEI_PER_ETH);
+    BN_mul(amount.over, amount.over, worth.under, numbers);
+    return BN_mul(amount.under, amount.under, worth.over, numbers);
 }
 
 static int read_price(struct price *price, const char *amount, const char *pixels, const char *currency,
@@ -156,6 +160,27 @@ struct price price_of(const char *amount, const char *pixels, const char *curren
     BN_CTX_end(numbers);
     BN_CTX_free(numbers);
     return price;
+}
+
+/* Cut to a whole number once, as the node does it; nothing below one and nothing that it cannot count. */
+char *whole_price(const char *amount, const char *parts) {
+    struct price price = price_of(amount, parts, "usd");
+    char *under = price.text == NULL ? NULL : strchr(price.text, '/'), *whole = NULL;
+    BN_CTX *numbers = BN_CTX_new();
+    BIGNUM *over = NULL, *by = NULL;
+    if (under != NULL) *under++ = '\0';
+    if (price.text != NULL && BN_dec2bn(&over, price.text) && BN_dec2bn(&by, under == NULL ? "1" : under) &&
+        BN_div(over, NULL, over, by, numbers) && price.sign > 0 && !BN_is_zero(over) && BN_num_bits(over) < 64) {
+        char *digits = BN_bn2dec(over);
+        if ((whole = strdup(digits)) == NULL) abort();
+        OPENSSL_free(digits);
+    }
+    BN_free(over);
+    BN_free(by);
+    BN_CTX_free(numbers);
+    free(price.text);
+    free(price.fault);
+    return whole;
 }
 
 int has_whole_pixels(void) {

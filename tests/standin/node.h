@@ -26,8 +26,9 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* a li
 struct illness {
     int exits, status, hang, unwell, noread, refuse, nolisten, inactive, documented;
     double die, slow; /* seconds; negative: not at all */
+    double forgets;   /* seconds */
     char version[64], price[64], maxprice[64], account[64], chain[64], deposit[64], reserve[64], withdraw[64];
-    char uri[64], pool[64], transcoders[64], unpaid[64];
+    char uri[64], pool[64], transcoders[64], unpaid[64], usd[64];
 };
 
 struct illness illness_now(void); /* words of the environment, and those that are in the file at this moment */
@@ -56,6 +57,7 @@ struct price {
 
 struct price price_of(const char *amount, const char *pixels, const char *currency);
 struct price price_of_flag(const char *name); /* -pricePerUnit or -maxPricePerUnit, over -pixelsPerUnit */
+char *whole_price(const char *amount, const char *parts); /* dollars for so many units, in wei for one, or NULL */
 int has_whole_pixels(void);                   /* whether -pixelsPerUnit is a positive integer */
 char *whole_number(const char *text);         /* an integer of any size without superfluous characters, or NULL */
 
@@ -80,6 +82,7 @@ struct request {
         const char *name, *value;
     } form[MOST_PAIRS];
     const char *body; /* what was sent; of a form only its first name is left */
+    char authorization[512]; /* the header field of this name, or empty */
     char fault[96]; /* what is wrong with the form, or empty */
     int only_claims; /* a setter is to answer without changing anything */
 };
@@ -100,6 +103,8 @@ __attribute__((format(printf, 3, 4))) int refuse(FILE *out, int status, const ch
 void prepare_runners(void);
 int register_runners(const struct request *request, FILE *out);
 int discover_runners(const struct request *request, FILE *out);
+int take_heartbeat(const struct request *request, FILE *out);
+int unregister_runner(const struct request *request, FILE *out);
 
 /* chain.c: what it says of its account and of others; see answers.c for what calls them. */
 

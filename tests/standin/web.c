@@ -120,7 +120,9 @@ static void wait_for_end(struct channel *channel) {
 static const char *reason(int status) {
     switch (status) {
     case 200: return "OK";
+    case 204: return "No Content";
     case 400: return "Bad Request";
+    case 401: return "Unauthorized";
     case 404: return "Not Found";
     case 413: return "Request Entity Too Large";
     case 431: return "Request Header Fields Too Large";
@@ -252,6 +254,9 @@ static int read_request(struct channel *channel, struct request *request, struct
     char *lines = line_end + 1, *length = header(lines, "Content-Length"), *rest;
     if (newer && header(lines, "Host") == NULL) return 400;
     if (header(lines, "Transfer-Encoding") != NULL) return 501;
+    char *allowed = header(lines, "Authorization");
+    if (allowed != NULL)
+        snprintf(request->authorization, sizeof request->authorization, "%.*s", (int)strcspn(allowed, "\r\n"), allowed);
     unsigned long size = 0;
     if (length != NULL) {
         size = strtoul(length, &rest, 10);
