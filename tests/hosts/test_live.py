@@ -169,9 +169,15 @@ def test_a_live_runner_changes_its_price_and_another_one_comes_without_a_restart
         assert done.returncode == 0, done.stdout + done.stderr
         assert "two: live, no session dropped: orch-b" in done.stdout
         assert fleet.pids() == pids
-        assert fleet.offered() == {"example/echo": "277777777 wei / seconds", "example/flux": "6944444444 wei / seconds"}
+        assert fleet.offered() == {
+            "example/echo": "277777777 wei / seconds",
+            "example/flux": "6944444444 wei / seconds",
+        }
         two.run("systemctl", "restart", "livepeer-orch-b.service")
-        assert fleet.offered() == {"example/echo": "277777777 wei / seconds", "example/flux": "6944444444 wei / seconds"}
+        assert fleet.offered() == {
+            "example/echo": "277777777 wei / seconds",
+            "example/flux": "6944444444 wei / seconds",
+        }
         fleet.is_unchanged()
     finally:
         two.run("systemctl", "stop", "standin-runners")

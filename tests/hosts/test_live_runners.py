@@ -1,8 +1,9 @@
 """The example fleet live-runners on three hosts: deployed, reviewed, changed, verified and rolled back.
 
 The nodes and the runners are stand-ins that answer HTTP; sshd, systemd, Docker, Ansible and the command are real. An
-overlay has the addresses of the farm, a runner that registers itself, and removes what the farm lacks: GPUs. The stack of avatars has files of its own, with
-the services that a rollout needs, in containers that only sleep. The partner's runner is on the machine that rolls out.
+overlay has the addresses of the farm and a runner that registers itself, and removes what the farm lacks: GPUs. The
+stack of avatars has files of its own, with the services that a rollout needs, in containers that only sleep. The
+partner's runner is on the machine that rolls out.
 The tests run in their order on one fleet.
 """
 
@@ -47,6 +48,7 @@ _REGISTERED = {"0x" + digit * 40: f"https://apps-{number}.example.net:443" for n
 _CHAIN = "import signal, sys; from tests.chain import SoundChain; "
 _CHAIN += f"SoundChain({_REGISTERED}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
 _ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
+_POST = "import sys, urllib.request as r; r.urlopen(sys.argv[1], data=sys.argv[2].encode(), timeout=5).read()"
 
 REMOVED = """
 docker ps --all --quiet --filter label=com.docker.compose.project | xargs --no-run-if-empty docker rm --force
@@ -208,6 +210,12 @@ class Studio(Rollout):
         (told,) = json.loads(self.asked(host, "http://127.0.0.1:8935/discovery"))
         return {one["app"] for one in told.get("runners", [])}
 
+    def told_of_prices(self) -> list[str]:
+        """What verify says of the prices of runners."""
+        done = self.fleetc("verify", str(self.directory), "--no-public", "--format", "json")
+        codes = [one["code"] for one in json.loads(done.stdout)["diagnostics"]]
+        return [code for code in codes if code.startswith("live-runner")]
+
     def is_as_reviewed(self) -> None:
         """Ask verify. The stand-in for the service of the stack cannot say which containers run there."""
         done = self.fleetc("verify", str(self.directory), "--no-public", "--format", "json")
@@ -316,6 +324,25 @@ def test_runner_that_registers_itself_is_offered_while_it_runs(fleet: Studio) ->
     finally:
         fleet.hosts["gpu-2"].run("systemctl", "start", unit)
     until(lambda: fleet.offered("gpu-2") == both)
+
+
+def test_verify_sees_a_list_that_somebody_sent_and_a_feed_that_moved(fleet: Studio) -> None:
+    host, moved = fleet.hosts["gpu-2"], "/var/lib/livepeer/apps-2/standin-ill"
+    listed = {"label": "captions", "app": "studio/captions", "routing": "label", "runner_url": "http://127.0.0.1:8000"}
+    listed |= {"health_url": "/health", "capacity": 4}
+    document = json.dumps({"runners": [{**listed, "price_info": {"price": 0.2, "currency": "usd", "unit": "720p"}}]})
+    try:
+        host.write(moved, b"usd=2000")
+        assert fleet.told_of_prices() == ["live-runner-price-moved", "live-runner-price-moved"]
+        host.write(moved, b"usd=2500")
+        done = host.run("python3", "-c", _POST, "http://127.0.0.1:7935/registerLiveRunners", document)
+        assert done.returncode == 0, done.stderr
+        assert fleet.told_of_prices() == ["live-runner-price-differs"]
+    finally:
+        host.write(moved, b"usd=2500")
+        host.run("systemctl", "restart", "livepeer-apps-2.service")
+    until(lambda: fleet.offered("gpu-2") == {"studio/captions", "studio/subtitles"}, 20)
+    assert fleet.told_of_prices() == []
 
 
 def test_price_changes_at_the_node_that_runs_after_a_review_that_said_so(fleet: Studio) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
@@ -28,6 +29,8 @@ Json = dict[str, Any]
 ETH = 10**18
 OTHERS = "https://elsewhere.example.net:8935"
 ELSEWHERE = "404 page not found\n"
+_SOLD = {"hour": (3600, "seconds"), "720p": (3600 * 1280 * 720 * 30, "720p-pixel-seconds"), "fixed": (1, "fixed")}
+"""Of the node's units of a price: how many of those that clients find it has, and what they are called."""
 
 
 class World:
@@ -155,6 +158,8 @@ class World:
             return service.health.answers[2], ""
         node = next(one for one in self.fleet.nodes if one.name == service.name and one.table == service.table)
         live = {one.name: one.value for one in service.live}
+        if path == "/discovery":
+            return 200, [{"address": f"https://{self.place(service.name)}", "runners": self._runners(service.name)}]
         if where == service.health.healthz != service.health.status:
             return self._for_work(service, path)
         if path == "/status":
@@ -224,6 +229,23 @@ class World:
         if self.documented:
             for name, flag in (("SessionLimit", "maxSessions"), ("PricePerUnit", "pricePerUnit")):
                 found |= {name: int(live[flag])} if live.get(flag, "").isdigit() else {}
+        return found
+
+    def _runners(self, orchestrator: str) -> list[Json]:
+        """What clients find there; one that registers itself has a number in its URL."""
+        found: list[Json] = []
+        for name in self.fleet.orchestrators[orchestrator].runners:
+            runner = self.fleet.runners[name]
+            route = "runner_k3jd8" if runner.register_by == "runner" else name
+            found.append({
+                "url": f"https://{self.place(orchestrator)}/apps/{route}", "app": runner.app, "mode": runner.mode,
+                "capacity": runner.capacity or 1, "capacity_used": 0, "capacity_available": runner.capacity or 1,
+            })  # fmt: skip
+            if runner.price is not None and self.fleet.on_chain:
+                seconds, unit = _SOLD[runner.price.sold_by.node]
+                usd = Fraction(runner.price.amount) * Fraction(runner.price.sold_by.times) / seconds
+                wei = int(usd * self.fleet.rates["USD"].wei)
+                found[-1]["price_info"] = {"price": wei, "currency": "wei", "unit": unit}
         return found
 
     def place(self, orchestrator: str) -> str:

@@ -128,6 +128,38 @@ RUNNING_PAGES: dict[str, Page] = {
         "Look at its log; it may still be loading. If it answers elsewhere or in another way, correct health, "
         "health_status or path.",
     ),
+    "live-runner-not-in-spec": Page(
+        "An orchestrator offers a live runner that the spec does not list.",
+        "clients buy something that nobody reviewed. Somebody sent the node another list while it ran, or a runner "
+        "registered itself with its secret.",
+        "List the runner, or stop it; a node forgets an entry of a list only when it restarts. If others may register, "
+        "write live_runners = true.",
+    ),
+    "live-runner-not-offered": Page(
+        "An orchestrator does not offer a live runner that it lists in the spec.",
+        "clients do not find it, so it earns nothing. The node tells only of runners that are ready.",
+        "Look whether the runner is well, and at the log of the orchestrator. One that registers itself does so within "
+        "seconds, if it reaches its orchestrator and has its secret.",
+    ),
+    "live-runner-offered-otherwise": Page(
+        "An orchestrator offers a live runner with another app, mode, capacity or version than the spec has.",
+        "clients buy something else than what was reviewed, or more of it than its GPUs can do.",
+        "Restart the node, which then reads its own list, or write the value into the spec and deploy. One that "
+        "registers itself says these itself: correct its arguments.",
+    ),
+    "live-runner-price-differs": Page(
+        "An orchestrator asks for a live runner something far from the price of the spec.",
+        "it is sold too cheap, or nobody buys it. The unit is another one, there is no price, or it is at least twice "
+        "or at most half of what the spec comes to, which no price feed explains.",
+        "Restart the node, which then reads its own list, or write the price into the spec and deploy. One that "
+        "registers itself says its price itself: correct its arguments.",
+    ),
+    "live-runner-price-moved": Page(
+        "The price of a live runner in wei is more than a tenth away from what the spec comes to.",
+        "the node converts at its own price feed, and fleetc at USD of rates: what a review says of incomes, caps and "
+        "tickets is not true any more. A smaller difference is not told.",
+        "Write today's rate as USD of rates and check the spec again. If it is right, somebody set another price.",
+    ),
     "runner-silent": Page(
         "The runner of a model that is to be warm does not answer.",
         "the first job waits until the model has loaded, or fails.",

@@ -13,7 +13,7 @@ from fleetc.blueprint.blueprint import RUNNERS, Blueprint, Connection, HostBluep
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import market, replies, stack
-from fleetc.rollout.verify.checks import accounts, live_runners, peers, process, registration, runners
+from fleetc.rollout.verify.checks import accounts, live_runners, offers, peers, process, registration, runners
 from fleetc.rollout.verify.data import (
     Alert,
     Check,
@@ -37,6 +37,7 @@ CHECKS: tuple[Check, ...] = (
     peers.workers,
     peers.payments,
     runners.warm_runners,
+    offers.live_runners,
 )
 
 

@@ -18,6 +18,9 @@ LANGUAGE_MODELS = "http://127.0.0.1:11434"
 """Where a local runtime of language models listens."""
 
 PAYMENTS_FAILED = "livepeer_payment_create_errors"
+DISCOVERY = "/discovery"
+"""Where clients find the live runners of an orchestrator."""
+
 METRICS = tuple(sorted({s.read[1] for s in LIVE_SETTINGS.values() if s.read[:1] == ("/metrics",)} | {PAYMENTS_FAILED}))
 """The metrics that checks look at."""
 
@@ -36,12 +39,13 @@ _ON_CHAIN = ("/senderInfo", "/orchestratorInfo", *_OF_ITS_ACCOUNT)
 def questions_of(fleet: Fleet, blueprint: Blueprint) -> dict[str, tuple[Question, ...]]:
     """The questions for each host."""
     on_chain = {node.name for node in fleet.nodes if talks_to_chain(fleet, node)}
-    return {host.name: tuple(_of_host(host, on_chain)) for host in blueprint.hosts}
+    sellers = {name for name, settings in fleet.orchestrators.items() if settings.runners}
+    return {host.name: tuple(_of_host(host, on_chain, sellers)) for host in blueprint.hosts}
 
 
-def _of_host(host: HostBlueprint, on_chain: Collection[str]) -> Iterator[Question]:
+def _of_host(host: HostBlueprint, on_chain: Collection[str], sellers: Collection[str]) -> Iterator[Question]:
     for service in host.services:
-        yield from _of_service(service, service.name in on_chain)
+        yield from _of_service(service, service.name in on_chain, sellers)
     if host.avatar is not None:
         for path in ("/health", "/meta", "/meta/gpu", "/meta/gpu/stats", "/cluster"):
             yield Question(AVATARS, STACK, path)
@@ -49,7 +53,7 @@ def _of_host(host: HostBlueprint, on_chain: Collection[str]) -> Iterator[Questio
             yield Question(AVATARS, STACK, f"/power/projects/{slot.project}")
 
 
-def _of_service(service: Service, on_chain: bool) -> Iterator[Question]:
+def _of_service(service: Service, on_chain: bool, sellers: Collection[str]) -> Iterator[Question]:
     if service.table == RUNNERS:
         if service.health.answers is not None:
             yield Question(service.name, *service.health.answers[:2])
@@ -64,6 +68,8 @@ def _of_service(service: Service, on_chain: bool) -> Iterator[Question]:
         yield Question(service.name, service.health.healthz, "/healthz")
         for path in _DOCUMENTED.get(service.role, ()):
             yield Question(service.name, service.health.healthz, path)
+    if service.name in sellers and service.health.healthz:
+        yield Question(service.name, service.health.healthz, DISCOVERY)
     for runner in runners_of(service):
         for path in ("/health", "/hardware/stats"):
             yield Question(service.name, runner, path)

@@ -1,0 +1,156 @@
+"""Whether orchestrators offer the live runners of the spec, for what the spec asks.
+
+In: an orchestrator and what it answers to /discovery. Out: findings. Source: the node's own
+code at release v0.9.1 (ai/runner/live_runner.go, server/ai_http.go): only runners that are ready are told, with whole
+wei for a second, a pixel or a request at the node's own price feed; off-chain no price is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from fleetc.analysis import runner_prices
+from fleetc.analysis.runner_prices import RunnerWorth
+from fleetc.language import effective_runners
+from fleetc.language.effective_runners import Offer
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.rollout.verify import replies
+from fleetc.rollout.verify.data import Found, Kind, NodeSeen, UnknownError
+from fleetc.rollout.verify.questions import DISCOVERY
+
+RATE_MOVES = Fraction(1, 10)
+"""How far a price may be from that of the spec, as a part of it: the feed moves all day, the spec's rate does not."""
+
+NO_RATE_MOVES = 2
+"""By what factor a price is no longer the feed's doing: then somebody set another one."""
+
+_UNITS = {"hour": "seconds", "720p": "720p-pixel-seconds", "fixed": "fixed"}
+"""What the node calls the unit of a price in wei, by its own unit of the price in USD."""
+
+_SHOWN = 5
+_REPAIR = "somebody sent the node another list, or the runner says so itself: restart the node, or change the spec"
+
+
+def live_runners(seen: NodeSeen) -> Iterator[Found]:
+    """Each runner that the orchestrator is to offer, and those that it offers besides."""
+    settings = seen.node.settings
+    if not isinstance(settings, Orchestrator) or not settings.runners or not seen.service.health.healthz:
+        return
+    told = _told(seen)
+    for offer in effective_runners.offers_of(seen.fleet, seen.node):
+        entry = _taken(told, offer)
+        if entry is None:
+            yield _missing(seen, offer)
+        else:
+            yield from _differences(seen, offer, entry)
+    if told and settings.live_runners is not True and settings.live_runner_config is None:
+        apps = ", ".join(replies.shown(entry.get("app")) for entry in told[:_SHOWN])
+        more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+        message = f"it also offers {apps}{more}, which the spec does not list"
+        advice = "list it in runners, or restart the node: it forgets no runner of a list while it runs"
+        yield seen.found("drift", "live-runner-not-in-spec", message, "runners", advice)
+
+
+def _told(seen: NodeSeen) -> list[Mapping[str, Any]]:
+    """The entries of its answer; none is a list too. Raises UnknownError where it makes no sense."""
+    said = replies.value(seen.reply(seen.service.health.healthz, DISCOVERY), DISCOVERY)
+    first = said[0] if isinstance(said, list) and len(said) == 1 else None
+    runners = first.get("runners") or [] if isinstance(first, dict) else None
+    if not isinstance(runners, list) or not all(isinstance(one, dict) for one in runners):
+        raise UnknownError(f"it answers to {DISCOVERY} with something that is no list of runners")
+    return list(runners)
+
+
+def _taken(told: list[Mapping[str, Any]], offer: Offer) -> Mapping[str, Any] | None:
+    """Takes the entry of an offer out of the list: by the name in its URL if it has one, else by what it serves."""
+    for entry in told:
+        if _is_of(entry, offer):
+            told.remove(entry)
+            return entry
+    return None
+
+
+def _is_of(entry: Mapping[str, Any], offer: Offer) -> bool:
+    runner = offer.runner
+    if runner.register_by == "runner" or runner.routing == "runner-id":
+        return entry.get("app") == runner.app
+    return _last_part(entry.get("url")) == offer.name
+
+
+def _last_part(url: object) -> str:
+    try:
+        return unquote(urlsplit(url).path.rpartition("/")[2]) if isinstance(url, str) else ""
+    except ValueError:
+        return ""
+
+
+def _missing(seen: NodeSeen, offer: Offer) -> Found:
+    """A runner that nobody can buy now; where the fleet starts it, another finding may say why."""
+    if offer.runner.register_by == "runner":
+        why, advice = "it has not registered itself", "look at its log: its address and its secret of the orchestrator"
+    else:
+        why, advice = "it is not ready, or not in the list that the node has", "look at the log of the orchestrator"
+    message = f"{offer.name}: {seen.node.name} does not offer it: {why}"
+    return Found("drift", "live-runner-not-offered", seen.host.name, seen.service.name, message, offer.path, advice)
+
+
+def _differences(seen: NodeSeen, offer: Offer, entry: Mapping[str, Any]) -> Iterator[Found]:
+    runner = offer.runner
+    planned = {"app": runner.app, "mode": runner.mode, "capacity": runner.capacity or 1}
+    planned |= {"version": runner.version} if runner.version is not None else {}
+    for field, wanted in planned.items():
+        said = entry.get(field)
+        if str(said) != str(wanted):
+            message = f"{offer.name}: {seen.node.name} offers it with {field} {replies.shown(said)} instead of {wanted}"
+            yield _at(seen, offer, "drift", "live-runner-offered-otherwise", message, field)
+    yield from _price(seen, offer, entry.get("price_info"))
+
+
+def _price(seen: NodeSeen, offer: Offer, said: object) -> Iterator[Found]:
+    """The price in wei against that of the spec at its rate. Without a rate nobody can tell."""
+    price = offer.runner.price
+    if price is None or not seen.fleet.on_chain:
+        return
+    told = said if isinstance(said, dict) else {}
+    wei, unit, wanted = replies.number(told.get("price")), told.get("unit"), _UNITS[price.sold_by.node]
+    planned = runner_prices.worth(price, seen.fleet.rates)
+    if not told:
+        message = f"{offer.name}: {seen.node.name} offers it without a price, so no signer finds it"
+        yield _at(seen, offer, "drift", "live-runner-price-differs", message, "price")
+    elif wei is None or told.get("currency") != "wei":
+        message = f"{offer.name}: {DISCOVERY} does not say its price in wei"
+        yield _at(seen, offer, "unknown", "not-answered", message, "price")
+    elif unit != wanted:
+        message = f"{offer.name}: {seen.node.name} sells it by {replies.shown(unit)} instead of {wanted}"
+        yield _at(seen, offer, "drift", "live-runner-price-differs", message, "price")
+    elif planned is None:
+        message = (
+            f"{offer.name}: it costs {replies.shown(wei)} wei a unit, and the spec has no rate to compare that with"
+        )
+        advice = "write USD under rates, as what one is worth in ETH"
+        yield _at(seen, offer, "unknown", "not-answered", message, "price", advice)
+    else:
+        yield from _amount(seen, offer, wei, planned)
+
+
+def _amount(seen: NodeSeen, offer: Offer, wei: Fraction, planned: RunnerWorth) -> Iterator[Found]:
+    """Wei against those of the spec; one wei is what rounding does."""
+    if abs(wei - planned.wei) <= max(planned.wei * RATE_MOVES, Fraction(1)):
+        return
+    asks = f"{seen.node.name} asks {replies.shown(wei)} wei a {planned.advertised}"
+    message = f"{offer.name}: {asks}, and the spec comes to {planned.wei}"
+    if planned.wei < wei * NO_RATE_MOVES and wei < planned.wei * NO_RATE_MOVES:
+        advice = "if USD in rates of the spec is old, write today's; else somebody set another price: restart the node"
+        yield _at(seen, offer, "warning", "live-runner-price-moved", message, "price", advice)
+    else:
+        yield _at(seen, offer, "drift", "live-runner-price-differs", message, "price")
+
+
+def _at(seen: NodeSeen, offer: Offer, kind: Kind, code: str, message: str, field: str, advice: str = "") -> Found:
+    """A finding of the orchestrator at a field of the runner, or at its table where it does not say that."""
+    given = field in offer.runner.model_fields_set
+    place = (*offer.of_runner, field) if given else offer.of_runner
+    return Found(kind, code, seen.host.name, seen.service.name, message, place, advice or _REPAIR)
