@@ -16,8 +16,9 @@ from fleetc.messages.text import as_text
 from fleetc.pipeline import check_spec
 from fleetc.text import suggestions
 from fleetc.toml.document import Source
+from tests.bench.fleetgen import spec_text
 from tests.large_specs import BIG, LONG, big_text, cases, large_spec, long_spec
-from tests.support import ROOT
+from tests.support import ROOT, compile_text
 
 PACKAGE = str(ROOT / "compiler" / "fleetc")
 SIZES = (8, 16, 32)
@@ -155,3 +156,12 @@ def test_near_names_are_sought_for_the_first_twenty_words_of_a_run(monkeypatch: 
     assert "known: base, h1001, h1002" in shown
     shown = _check(large_spec("gateways", "unknown-key", 100).replace("hosst", "rtmpp"))
     assert shown.count("did you mean") == suggestions.LIMIT
+
+
+def test_work_of_a_compile_grows_with_the_number_of_nodes() -> None:
+    """Lowering and all formats too. The smallest is beyond the size at which FLEET.md draws every host."""
+
+    def compiled(text: str) -> str:
+        return str(compile_text(text).tree)
+
+    assert _superlinear(lambda size: spec_text(size * 20), compiled) == []

@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "compile": ("compile",),
     "compile --check": ("compile", "--check"),
     "diff": ("diff",),
+    "watch": ("watch",),
     "why": ("why", "rendered/FLEET.md:1"),
     "affects": ("affects", "hosts.studio.address"),
     "upgrade": ("upgrade", "--to", "v0.9.1"),
@@ -158,7 +159,7 @@ def test_commands_that_read_settings_are_all_tried() -> None:
         for text in sources
         for name in re.findall(r"^def (\w+)\((?:(?!^def ).)*?load_settings\(", text, re.M | re.S)
     }
-    parts = {"load_settings", "_named_secrets", "_need_sound", "read_hosts", "plan_takeover"}
+    parts = {"load_settings", "_named_secrets", "_need_sound", "_round", "read_hosts", "plan_takeover"}
     assert {name.rstrip("_") for name in asking} - parts | {"init", "adopt"} == {name.split()[0] for name in COMMANDS}
 
 

@@ -203,15 +203,16 @@ class Settings(BaseModel):
         return settings
 
 
-def load(spec: Path, **options: Any) -> Settings:
-    """The settings in force for a command about `spec`. Options that were not given are None.
+def load(spec: Path, here: Path | None = None, **options: Any) -> Settings:
+    """The settings in force for a command about `spec`, run in the directory `here`, by default the working directory.
 
-    Raises pydantic.ValidationError, and `FilesError`: settings-unreadable, setting-not-for-checkout,
-    setting-leads-outside, configuration-in-checkout.
+    Options that were not given are None. Raises pydantic.ValidationError, and `FilesError`: settings-unreadable,
+    setting-not-for-checkout, setting-leads-outside, configuration-in-checkout.
     """
     given = {name: value for name, value in options.items() if value not in (None, (), [])}
-    checkout = checkout_settings(Path.cwd())
-    own = _own_settings([Path.cwd(), spec.parent])
+    directory = here or Path.cwd()
+    checkout = checkout_settings(directory)
+    own = _own_settings([directory, spec.parent])
     settings = Settings.model_construct()
     settings._layers = _Layers({**_environment(), **given}, own)
     return settings.with_checkout(checkout)

@@ -1,5 +1,5 @@
 """The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, `deploy`,
-and `observe`.
+`observe`, and `all`, which draws a page.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -43,6 +43,11 @@ def main() -> int:
     observing.add_argument("--streams", type=int, default=1000, help="how many streams to ask about")
     observing.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
     observing.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
+    drawing = commands.add_parser("all", help="draw the cost against the size, beside other programs")
+    drawing.add_argument("--sizes", type=int, nargs="+", default=(200, 1000, 10_000), help="numbers of nodes, over 120")
+    drawing.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
+    drawing.add_argument("--html", type=Path, metavar="FILE", default=Path("bench.html"), help="the page to write")
+    drawing.add_argument("--svg", type=Path, metavar="FILE", help="write its picture here too")
     generating = commands.add_parser("generate", help="write the spec that is measured")
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
@@ -59,6 +64,8 @@ def main() -> int:
         text = shared_text if arguments.shared else spec_text
         arguments.file.write_text(text(arguments.nodes), encoding="utf-8")
         return 0
+    if arguments.command == "all":
+        return _draw(arguments)
     if arguments.command == "stages":
         return _stages(arguments.spec)
     if arguments.command == "check":
@@ -85,6 +92,17 @@ def main() -> int:
     if arguments.json:
         arguments.json.write_text(json.dumps(report.as_values(), indent=2) + "\n", encoding="utf-8")
     return 0 if all(line.met for line in report.lines) else 1
+
+
+def _draw(arguments: argparse.Namespace) -> int:
+    from tests.bench.page import curves, page, picture
+
+    found = curves(sorted(arguments.sizes), arguments.rounds)
+    about = f"Best of {arguments.rounds} rounds in one run, processor time, Python {sys.version.split()[0]}."
+    arguments.html.write_text(page(found, about), encoding="utf-8")
+    if arguments.svg:
+        arguments.svg.write_text(picture(found) + "\n", encoding="utf-8")
+    return 0
 
 
 def _stages(spec: Path) -> int:

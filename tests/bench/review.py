@@ -15,7 +15,7 @@ from tests.bench.measure import ROOT, Line, Report, fleetc, measure, memory_dire
 
 ASKED = 'price = "1250 wei / pixel"'
 """The line of one orchestrator of each site."""
-RATIO, MARKDOWN_LINES, HOSTS = 1.5, 40, 500
+RATIO, MARKDOWN_LINES, HOSTS = 0.6, 40, 500
 
 
 def review_report(nodes: int, rounds: int) -> Report:

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def blocks(text: str, language: str) -> list[tuple[str, str]]:
     return [(m[2].strip(), m[3]) for m in FENCE.finditer(text) if m[1] == language]
 
 
-TESTED = {"explain", "diagnose", "verify", "review", "rollout", "streams", "fragment"} | {"edit", "start"}
+TESTED = {"explain", "helix", "diagnose", "verify", "review", "rollout", "streams", "fragment"} | {"edit", "start"}
 """Words of blocks that tests of their own run or compare: here, in `test_stories.py`, tests/hosts, tests/online and
 tests/rollout."""
 BLOCKS = [
@@ -55,7 +56,7 @@ BLOCKS = [
 @pytest.mark.parametrize(("language", "words", "content"), BLOCKS)
 def test_every_block_says_what_is_true(language: str, words: str, content: str) -> None:
     """Fields are of the language, codes have pages, programs and options exist, shell is shell."""
-    assert language in {"toml", "console", "text", "sh", "log", "python"}
+    assert language in {"toml", "console", "text", "sh", "log", "python", "json", "lua"}
     assert not words or words in TESTED
     if language == "toml":
         wrong = re.findall(r"^error\[((?:unknown|syntax|duplicate)[a-z-]*)\]", check_text(content), re.MULTILINE)
@@ -68,6 +69,19 @@ def test_every_block_says_what_is_true(language: str, words: str, content: str) 
         for command, rest in re.findall(r"\bfleetc ([a-z-]+) ([^|&#;\n]*)", content):
             known = fleetc(command, "--help").stdout
             assert all(option in known for option in re.findall(r"(?<!\S)--[a-z-]+", rest)), command
+
+
+def test_every_editor_of_the_readme_starts_the_language_server() -> None:
+    code, zed = (json.loads(content) for _, content in blocks(README, "json"))
+    ((_, neovim),) = blocks(README, "lua")
+    (helix,) = [tomllib.loads(content) for words, content in blocks(README, "text") if words == "helix"]
+    command = re.findall(r'cmd = \{ "([a-z]+)", "([a-z]+)" \}', neovim)
+    assert command == [("fleetc", "lsp")]
+    assert [code["glspc.server.command"], *code["glspc.server.commandArguments"]] == ["fleetc", "lsp"]
+    (server,) = zed["languages"]["TOML"]["language_servers"]
+    assert zed["lsp"][server]["binary"] == {"path": "fleetc", "arguments": ["lsp"]}
+    (name,) = helix["language"][0]["language-servers"]
+    assert helix["language-server"][name] == {"command": "fleetc", "args": ["lsp"]}
 
 
 def test_every_whole_spec_in_the_readme_is_silent() -> None:

@@ -322,7 +322,12 @@ def test_runner_that_registers_itself_is_offered_while_it_runs(fleet: Studio) ->
 
 def test_verify_sees_a_list_that_somebody_sent_and_a_feed_that_moved(fleet: Studio) -> None:
     host, moved = fleet.hosts["gpu-2"], "/var/lib/livepeer/apps-2/standin-ill"
-    listed = {"label": "captions", "app": "studio/captions", "routing": "label", "runner_url": "http://127.0.0.1:8000"}
+    listed: dict[str, object] = {
+        "label": "captions",
+        "app": "studio/captions",
+        "routing": "label",
+        "runner_url": "http://127.0.0.1:8000",
+    }
     listed |= {"health_url": "/health", "capacity": 4}
     document = json.dumps({"runners": [{**listed, "price_info": {"price": 0.2, "currency": "usd", "unit": "720p"}}]})
     try:

@@ -187,6 +187,7 @@ def asked(host: Host, query: str) -> dict[str, str]:
     return {one["metric"]["instance"]: one["value"][1] for one in series}
 
 
+@pytest.mark.slow
 def test_playbook_starts_all_of_it_and_an_alert_arrives(farm: Farm, host: Host, tree: Path) -> None:
     assert "changed=3" in started(farm, tree)
     names = host.run("docker", "ps", "--format", "{{.Names}} {{.Status}}").stdout.splitlines()

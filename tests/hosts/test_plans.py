@@ -205,6 +205,7 @@ def test_hosts_that_were_changed_by_hand_are_refused(fleet: Fleet) -> None:
     assert fleet.carried_out() == ["orch-a"]
 
 
+@pytest.mark.slow
 def test_plan_halts_where_a_later_host_is_changed_after_its_first_batch(fleet: Fleet) -> None:
     """The first batch gets its release; the unit of the last host is edited before its turn comes."""
     fleet.write(price=1275, orch_a='environment = { STANDIN_ILL = "slow=2" }')

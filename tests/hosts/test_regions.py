@@ -328,6 +328,7 @@ def test_host_that_reboots_while_its_release_comes(fleet: Regions) -> None:
     assert fleet.whole() == before
 
 
+@pytest.mark.slow
 def test_hosts_that_reboot_in_each_phase_of_a_switch_go_back(fleet: Regions) -> None:
     """One batch: a host between stop and start, one that waits for health, one for its confirmation. The first one
     reboots once more while it goes back."""
@@ -363,6 +364,7 @@ def starts(host: Host) -> None:
     wait(lambda: journal_of(host)[-1].get("do") == "start", 180, f"{host.name} starts nothing")
 
 
+@pytest.mark.slow
 def test_next_rollout_heals_and_moves_a_node_that_comes_back_with_a_rollback(fleet: Regions) -> None:
     before, number = fleet.whole(), fleet.release(home="us-gpu-1")
     with fleet.sampled() as samples:

@@ -55,6 +55,7 @@ COMMANDS = (
     Listed("fmt", "Format a spec: order, spacing, quotes of keys. Comments stay, and what it means stays."),
     Listed("migrate", "Bring a spec to the newest version of the language."),
     Listed("compile", "Compile a spec into the tree of files that its hosts need.", function="compile_"),
+    Listed("watch", "Check a spec at every save; if it is sound, compile it and show what that changes and means."),
     Listed("diff", "Review what would change, which line causes it, what it means."),
     Listed("why", "Explain why a line of the tree is what it is.", takes_flags=True),
     Listed("affects", "List the lines of the tree that depend on a value of the spec."),
@@ -81,6 +82,7 @@ COMMANDS = (
     Listed("deploy", "Roll out the compiled tree to its hosts, batch by batch."),
     Listed("rollback", "Take hosts back to releases that they keep, through the same batches as a rollout."),
     Listed("verify", "Compare what runs with what was reviewed, and change nothing."),
+    Listed("lsp", "Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type."),
     Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
 )
 """All commands, in the order of the help. Only the one that runs is imported, so its summary is here too."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fleetc.analysis.discovery import AI, registered_account, registry_of
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
-from fleetc.language.effective_runners import offers
+from fleetc.language.effective_runners import offers_of
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
 from fleetc.language.monitoring import Monitoring
@@ -112,10 +112,9 @@ def _digits(amount: Wei | None) -> str:
 def _price_feeds(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:
     """The feeds that convert prices in other currencies, each with all that it has to convert."""
     feeds: dict[str, tuple[set[str], list[str]]] = {}
-    selling = {offer.orchestrator.path for offer in offers(fleet) if offer.runner.price is not None}
     for node in nodes:
         others = {price.price.currency for price in prices_of(fleet, node) if price.price is not None} - {_ETHER}
-        if node.path in selling:
+        if isinstance(node.settings, Orchestrator) and any(one.runner.price for one in offers_of(fleet, node)):
             others.add(_OF_RUNNERS)
         if others and isinstance(node.settings, Buyer | Orchestrator):
             feed = str(node.settings.price_feed or FLAGS["priceFeedAddr"].default)

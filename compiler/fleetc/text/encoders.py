@@ -292,6 +292,7 @@ _LIST_ITEM = re.compile(r"[0-9]+[.)]+")
 _SIGNS = frozenset({"", "-", "->", "/", "*", "+", "=", "<", ">"})
 _MARKDOWN_PLAIN = re.compile(r"[A-Za-z0-9]+|[0-9]+(?:[.,][0-9]+)+")
 _MARKDOWN_LIVE = re.compile(r"[0-9a-f]{7,}|www", re.IGNORECASE)  # a commit; with a point behind it, a link
+_BACKTICKS = re.compile("`+")
 _BACKTICKS_HOLD = re.compile(r"[A-Za-z0-9._/:=+-]+(?: [A-Za-z0-9._/:=+-]+)*")
 # A dot, dash or underscore between letters or digits starts no list and no emphasis; names stay readable.
 _NOT_MERMAID_SAFE = re.compile(r"(?![-._](?<=[A-Za-z0-9].)(?=[A-Za-z0-9]))[^A-Za-z0-9 ]")
@@ -327,6 +328,14 @@ def markdown_cell(value: str) -> str:
 def markdown_code(value: str) -> str:
     """The visible form as code in Markdown, in backticks where it is plain, so that the source stays readable."""
     return f"`{value}`" if _BACKTICKS_HOLD.fullmatch(value) else markdown_cell(value)
+
+
+def markdown_span(value: str) -> str:
+    """The visible form as a code span, for readers that show no HTML: its fence is longer than any run of backticks."""
+    shown = visible(value)
+    longest = max(map(len, _BACKTICKS.findall(shown)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {shown} {fence}" if longest or not shown.strip() else f"{fence}{shown}{fence}"
 
 
 def markdown_text(value: str) -> str:

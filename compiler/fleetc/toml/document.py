@@ -54,11 +54,15 @@ class LineMap:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
-    def text(self, line: int) -> str:
-        """The text of a line without its end. Raises IndexError when there is no such line."""
+    def start(self, line: int) -> int:
+        """The offset of the first character of a line. Raises IndexError when there is no such line."""
         if not 1 <= line <= len(self._starts):
             raise IndexError(f"no line {line}")
-        start = self._starts[line - 1]
+        return self._starts[line - 1]
+
+    def text(self, line: int) -> str:
+        """The text of a line without its end. Raises IndexError when there is no such line."""
+        start = self.start(line)
         end = self._starts[line] - 1 if line < len(self._starts) else len(self._text)
         return self._text[start:end]
 

@@ -198,5 +198,7 @@ AI_REGISTRY: str = _NETWORK_DATA["registries"]["ai"]
 LAYER_1_FRAGMENTS: tuple[str, ...] = tuple(_NETWORK_DATA["layer_1_hosts"]["fragments"])
 LAYER_2_FRAGMENTS: tuple[str, ...] = tuple(_NETWORK_DATA["layer_1_hosts"]["not_fragments"])
 _GPUS: dict[str, GpuModel] = _gpus()
+GPU_NAMES: tuple[str, ...] = tuple(sorted(model.name for model in _GPUS.values()))
+"""The plain names of all GPU models that are known."""
 FEWEST_LIMITED_SESSIONS: int = min(row["sessions"] for row in _GPU_DATA["session_limits"])
 """Hardware encode sessions that every driver allows on a GPU whose encoder is limited."""

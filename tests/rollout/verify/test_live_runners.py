@@ -96,8 +96,8 @@ def test_what_else_it_says_otherwise(changes: dict[str, Any], kind: str, code: s
 
 
 def test_a_runner_of_nobody_is_a_difference_unless_others_may_register() -> None:
-    for settings, expected in (({}, True), ({"live_runners": "true"}, False)):
-        world = World(compile_text(renting(runner(), **settings)))
+    for text, expected in ((renting(runner()), True), (renting(runner(), live_runners="true"), False)):
+        world = World(compile_text(text))
         (entry,) = world.answers[world.ids("orch", "/discovery")[0]][1]
         other = {**entry["runners"][0], "url": "https://orch.example.net/apps/by-hand", "app": "some/app\x1b[2J"}
         world.say("orch", "/discovery", [{"runners": [*entry["runners"], other]}])

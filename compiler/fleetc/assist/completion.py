@@ -1,0 +1,310 @@
+"""What can be written at an offset: tables, keys, words of a choice, names of this fleet, models, GPUs, flags.
+
+In: a page, an offset and the last snapshot. Out: suggestions with the stretch of text that they replace. The line may
+be anything: it is read from its own beginning, and everything before from the table it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from fleetc.assist.names import named_at
+from fleetc.assist.page import Page
+from fleetc.assist.state import Snapshot
+from fleetc.language.editor import WORDS
+from fleetc.language.sharing import CLASSES, DEFAULTS, LIKE, ON, in_the_language, tables
+from fleetc.language.spec import json_schema
+from fleetc.messages.setters import flags_of_field
+from fleetc.messages.tables import Field, fields_of, find, plain_name
+from fleetc.places.diagnostic import Path
+from fleetc.review.other_values import words
+from fleetc.toml.edits import toml_key
+from fleetc.toml.including import INCLUDE
+from fleetc.toml.scan import STRINGS, parse_key
+from fleetc.upstream import GPU_NAMES, NETWORKS, PIPELINES, RELEASES, RENDITIONS, format_release
+
+_TOKEN = re.compile(
+    rf"{STRINGS}|\"[^\"\n]*+|'[^'\n]*+|#[^\n]*+|[\[\]{{}},=\n]|[^\s\[\]{{}},=\"'#]++|[ \t]++", re.DOTALL
+)
+_HEADER = re.compile(r"[ \t]*\[\[?[ \t]*([^\]\n#]*)\Z")
+
+
+class Suggestion(NamedTuple):
+    """One thing to write: `label` is shown, `text` comes in place of the stretch from `start` to `end`.
+
+    `kind` is table, key, flag, word, name or class; `found_by` are words by which an editor finds it too.
+    """
+
+    label: str
+    text: str
+    start: int
+    end: int
+    kind: str
+    detail: str = ""
+    about: str = ""
+    found_by: str = ""
+
+
+class _Place(NamedTuple):
+    """Where the cursor is: in the table at `path`, at a key there, or at the value of `path`.
+
+    `start` is where the word begins that is being written, `typed` what is written of it, `quoted` whether in quotes,
+    `there` the keys that the table already has.
+    """
+
+    path: Path
+    start: int
+    typed: str
+    is_key: bool
+    quoted: bool
+    there: frozenset[str]
+
+
+def complete(page: Page, offset: int, snapshot: Snapshot) -> list[Suggestion]:
+    """The suggestions at an offset, best first."""
+    line_start = page.text.rfind("\n", 0, offset) + 1
+    header = _HEADER.match(page.text[line_start:offset])
+    if header is not None and _at_top(page, line_start):
+        return list(_headers(header[1], offset - len(header[1]), offset, snapshot))
+    place = _place(page, offset)
+    if place is None:
+        return []
+    found = _keys(place, offset) if place.is_key else _values(place, offset, page, snapshot)
+    return list({one.label: one for one in found}.values())
+
+
+# ------------------------------------------------------------------------------------------------ where the cursor is
+
+
+def _at_top(page: Page, offset: int) -> bool:
+    """Whether a line begins outside all brackets: only there a header can stand."""
+    block = page.block_at(max(0, offset - 1))
+    piece = page.text[block.body : offset]
+    depth = 0
+    for token in _TOKEN.finditer(piece):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+    return depth <= 0
+
+
+def _place(page: Page, offset: int) -> _Place | None:
+    """Read the table up to the cursor. None in comments, and in headers."""
+    block = page.block_at(offset)
+    if offset < block.body:
+        return None
+    levels: list[tuple[Path, bool, int]] = [(block.path, True, 0)]
+    key: Path = ()
+    behind_equals = False
+    word_start, word = offset, ""
+    pieces: list[tuple[str, int]] = []
+    for token in _TOKEN.finditer(page.text, block.body, offset):
+        text, path, braces = token[0], levels[-1][0], levels[-1][1]
+        if text.startswith("#"):
+            if token.end() == offset:
+                return None
+            continue
+        if text.strip() == "" and text != "\n":
+            word_start, word = token.end(), ""
+        elif text == "=":
+            key, behind_equals = (*path, *_parts(pieces)), True
+            word_start, word, pieces = token.end(), "", []
+        elif text in "[{":
+            inner = key if braces else (*path, levels[-1][2])
+            levels.append((inner, text == "{", 0))
+            behind_equals, word_start, word, pieces = False, token.end(), "", []
+        elif text in "]}":
+            levels[-1:] = [] if len(levels) > 1 else levels[-1:]
+            behind_equals, word_start, word, pieces = False, token.end(), "", []
+        elif text == ",":
+            levels[-1] = (path, braces, levels[-1][2] + 1)
+            behind_equals, word_start, word, pieces = False, token.end(), "", []
+        elif text == "\n":
+            if len(levels) == 1:
+                behind_equals, pieces = False, []
+            word_start, word = token.end(), ""
+        else:
+            word_start, word = token.start(), text
+            pieces.append((text, token.start()))
+    path, braces, item = levels[-1]
+    quoted = word[:1] in ("'", '"')
+    if braces and not behind_equals:
+        dotted = _parts(pieces)[:-1] if word else _parts(pieces)
+        begin = word_start + word.rfind(".") + 1 if not quoted else word_start
+        typed = word[begin - word_start :]
+        return _Place((*path, *dotted), begin, typed, True, quoted, _there(page, offset, (*path, *dotted)))
+    here = key if braces else (*path, item)
+    return _Place(here, word_start, word, False, quoted, frozenset())
+
+
+def _parts(pieces: Sequence[tuple[str, int]]) -> Path:
+    """The parts of a dotted key; the last may be empty, where a dot is all that is written."""
+    text = "".join(piece for piece, _ in pieces)
+    if text.endswith("."):
+        return (*_parts([(text[:-1], 0)]), "")
+    return parse_key(text) or ()
+
+
+def _there(page: Page, offset: int, path: Path) -> frozenset[str]:
+    """The keys that a table already has, without the one at the cursor."""
+    found = set()
+    for block in page.blocks:
+        for known, _, _ in block.parts:
+            if len(known) == len(path) + 1 and known[:-1] == path:
+                found.add(str(known[-1]))
+        if block.path != path[: len(block.path)]:
+            continue
+        for below, mark in page.marks(block).items():
+            whole = (*block.path, *below)
+            at_cursor = block.body + mark.key_start <= offset <= block.body + mark.key_end
+            if len(whole) == len(path) + 1 and whole[:-1] == path and not at_cursor:
+                found.add(str(whole[-1]))
+    return frozenset(found)
+
+
+# --------------------------------------------------------------------------------------------------------- headers
+
+
+def _headers(written: str, start: int, end: int, snapshot: Snapshot) -> Iterator[Suggestion]:
+    """Tables, and names behind a dot."""
+    above, dot, _ = written.rpartition(".")
+    start += len(above) + len(dot)
+    if not dot:
+        for name, field in fields_of("", "").items():
+            if field.target:
+                yield Suggestion(name, name, start, end, "table", field.kind, field.sentence)
+        for name in (DEFAULTS, CLASSES):
+            yield Suggestion(name, name, start, end, "table", "", WORDS[name])
+        return
+    path = tuple(part for part in above.split(".") if part)
+    if path in ((DEFAULTS,),) or (path[:1] == (CLASSES,) and len(path) == 2):
+        for name in tables():
+            yield Suggestion(name, name, start, end, "table")
+        return
+    for table in _names_in(path, snapshot):
+        yield Suggestion(table, toml_key(table), start, end, "name", f"of {path[0]}")
+    for name, field in _fields(path).items():
+        if field.target:
+            yield Suggestion(name, name, start, end, "table", field.kind, field.sentence)
+
+
+def _names_in(path: Path, snapshot: Snapshot) -> Iterator[str]:
+    """The names of tables, for a header of an overlay or of a table inside one."""
+    if len(path) == 1:
+        for raw in (snapshot.written, snapshot.raw):
+            named = raw.get(str(path[0]))
+            yield from named if isinstance(named, dict) else ()
+
+
+# ------------------------------------------------------------------------------------------------------------ keys
+
+
+def _keys(place: _Place, end: int) -> Iterator[Suggestion]:
+    """The keys of a table, those that it needs first, and flags of the node that lead to one."""
+    fields = _fields(place.path)
+    shared = in_the_language(place.path)
+    for name, field in fields.items():
+        if name not in place.there:
+            yield _key(name, field, place, end)
+    if len(shared) == 2 and shared[0] in tables():
+        for word in (LIKE, *((ON,) if "host" in fields else ())):
+            if word not in place.there:
+                yield Suggestion(word, f'{word} = "', place.start, end, "key", "", WORDS[word])
+    if not place.path and INCLUDE not in place.there:
+        yield Suggestion(INCLUDE, f"{INCLUDE} = [", place.start, end, "key", "", WORDS[INCLUDE])
+    dotted = plain_name(".".join(str(part) for part in shared[:1] + shared[2:] if not isinstance(part, int)))
+    for name, field in fields.items():
+        for flag in _flags(f"{dotted}.{name}"):
+            about = f"{field.sentence}\n\nThe flag -{flag} of the node goes by it."
+            text = _key(name, field, place, end).text
+            label = f"-{flag} is {name}"
+            yield Suggestion(label, text, place.start, end, "flag", field.kind, about, f"{flag} -{flag}")
+
+
+def _key(name: str, field: Field, place: _Place, end: int) -> Suggestion:
+    opens = {"table": "{ ", "map": "{ ", "list": "[{ "}.get(field.shape, "{ " if field.kind.startswith("table") else "")
+    quote = '"' if not opens and field.kind.startswith(("text", "name")) else ""
+    opens = opens or ("[" if field.kind.startswith("list") else "")
+    detail = field.kind.replace("`", "") + ("; required" if field.required else "")
+    text = f"{toml_key(name)} = {opens}{quote}"
+    return Suggestion(name, text, place.start, end, "key", detail, field.sentence)
+
+
+@cache
+def _flags(dotted: str) -> tuple[str, ...]:
+    return flags_of_field(dotted)
+
+
+def _fields(path: Path) -> Mapping[str, Field]:
+    """The fields of the table at a path; none where it takes any keys, or is no table."""
+    here = in_the_language(path)
+    if not here:
+        return fields_of("", "")
+    found = find(".".join(toml_key(str(part) or "name") for part in here[:1]))
+    if found is None:
+        return {}
+    return _below(found[0], found[1], [str(part) for part in here[1:]])
+
+
+def _below(title: str, field: Field, rest: Sequence[str]) -> Mapping[str, Field]:
+    """Follow a path into the table of a field; names of tables and places in lists lead into them."""
+    if not field.target:
+        return {}
+    if field.shape in ("map", "list"):
+        if not rest:
+            return {}
+        rest = rest[1:]
+    fields = fields_of(field.target, title)
+    if not rest:
+        return fields
+    inner = fields.get(rest[0])
+    return {} if inner is None else _below(f"{title}.{inner.name}", inner, rest[1:])
+
+
+# ---------------------------------------------------------------------------------------------------------- values
+
+
+def _values(place: _Place, end: int, page: Page, snapshot: Snapshot) -> Iterator[Suggestion]:
+    """Words of a choice, names of this fleet, and what upstream knows: GPUs, pipelines, releases."""
+    behind = page.text[end : end + 1]
+    closing = end + 1 if place.quoted and behind == place.typed[:1] else end
+
+    def text_of(value: Any) -> str:
+        return str(value).lower() if isinstance(value, bool) else f'"{value}"'
+
+    for value, kind, detail in _candidates(place.path, snapshot):
+        text = text_of(value)
+        yield Suggestion(str(value), text, place.start, closing, kind, detail, found_by=text)
+
+
+def _candidates(path: Path, snapshot: Snapshot) -> Iterator[tuple[Any, str, str]]:
+    for table in named_at(path, key=False):
+        named = snapshot.written.get(CLASSES, {}) if table == CLASSES else snapshot.raw.get(table, {})
+        for name, body in named.items() if isinstance(named, dict) else ():
+            if table != CLASSES or in_the_language(path)[0] in body:
+                yield name, "class" if table == CLASSES else "name", f"of {table}"
+    here = in_the_language(path)
+    for word in words(json_schema(), here):
+        yield word, "word", ""
+    field = find(".".join(toml_key(str(part) or "name") for part in here)) if here else None
+    if field is not None and field[1].kind == "true or false":
+        yield True, "word", ""
+        yield False, "word", ""
+    for known, of in _known(here):
+        yield known, "word", of
+
+
+def _known(path: Path) -> Iterator[tuple[str, str]]:
+    """What upstream knows for a field, with its number or its kind."""
+    last = path[-1:] if not path or isinstance(path[-1], str) else path[-2:-1]
+    if path[:1] == ("hosts",) and last == ("model",):
+        yield from ((name, "GPU") for name in GPU_NAMES)
+    elif path[:1] == ("models",) and last == ("pipeline",):
+        yield from ((name, "pipeline") for name in PIPELINES)
+    elif path == ("fleet", "network"):
+        yield from ((name, "network") for name in NETWORKS)
+    elif last == ("node_release",):
+        yield from ((format_release(release), "release") for release in reversed(RELEASES))
+    elif last == ("renditions",):
+        yield from ((name, "rendition") for name in RENDITIONS)

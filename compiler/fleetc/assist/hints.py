@@ -1,0 +1,162 @@
+"""What an editor shows beside the text: values that tables take from classes, the parts of amounts, the outline.
+
+In: a page, a stretch of it, and the last document. Out: plain values with offsets. Only what is in the stretch is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from fleetc.assist.hover import field_at
+from fleetc.assist.page import Block, Page
+from fleetc.language.sharing import CLASSES, DEFAULTS, LIKE, in_the_language, tables
+from fleetc.messages.tables import inline
+from fleetc.places.diagnostic import Path
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+from fleetc.toml.document import Document, value_at
+
+_LONGEST = 90
+_MEMBERS = 3
+_AMOUNT = re.compile(r"[0-9][0-9_]*(?:\.[0-9]+)?|[A-Za-z]+|[/%]")
+_IS_AMOUNT = re.compile(r"[0-9][0-9_.]* ?(?:[A-Za-z]+|%)(?: ?/ ?(?:[0-9]+ )?[A-Za-z]+)?")
+
+
+class Hint(NamedTuple):
+    """Words that an editor shows at an offset, as if they stood there; `more` says all of it."""
+
+    offset: int
+    words: str
+    more: str
+
+
+class Part(NamedTuple):
+    """A part of an amount: `kind` is number, unit or operator."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Entry(NamedTuple):
+    """A table in the outline, with its header, its extent, and the tables inside."""
+
+    name: str
+    start: int
+    head: int
+    end: int
+    inner: tuple[Entry, ...]
+
+
+def _within(page: Page, start: int, end: int) -> Iterator[Block]:
+    return (block for block in page.blocks if block.start <= end and block.end >= start)
+
+
+# ---------------------------------------------------------------------------------------------- values from elsewhere
+
+
+def hints(page: Page, start: int, end: int, document: Document | None) -> Iterator[Hint]:
+    """What tables take from classes and defaults, behind `like` or behind the header; members of tables for many."""
+    if document is None:
+        return
+    for block in _within(page, start, end):
+        if len(block.path) != 2 or block.path[0] not in tables():
+            continue
+        members = _members(block.path, document)
+        if not members:
+            continue
+        taken = list(_taken(members[0], block.path, document))
+        like = page.marks(block).get((LIKE,))
+        if taken:
+            yield Hint(block.body + like.end if like else block.body, _short(taken), "\n".join(taken))
+        if members[0] != block.path:
+            names = [str(member[1]) for member in members]
+            shown = ", ".join(names[:_MEMBERS]) + (f" ... {names[-1]}" if len(names) > _MEMBERS else "")
+            yield Hint(block.body, f"{len(names)} tables: {shown}", "\n".join(names[:100]))
+
+
+def _members(path: Path, document: Document) -> list[Path]:
+    """The tables that a table of the text stands for: itself, or many."""
+    if value_at(document.raw, path) is not None:
+        return [path]
+    if value_at(document.written, path) is None:
+        return []
+    return [member for member, layers in document.layers.items() if path in layers]
+
+
+def _taken(member: Path, own: Path, document: Document) -> Iterator[str]:
+    """The lines that a table would have, had it said itself what it takes from elsewhere."""
+    table = value_at(document.raw, member)
+    for key, value in table.items() if isinstance(table, dict) else ():
+        at = document.said_at((*member, key))
+        if at and at[:2] not in (member, own):
+            yield visible(leaks.shown(f"{key} = {inline(value)}"))
+
+
+def _short(lines: list[str]) -> str:
+    text = ", ".join(lines)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+# --------------------------------------------------------------------------------------------------------- amounts
+
+
+def amounts(page: Page, start: int, end: int) -> Iterator[Part]:
+    """The parts of prices, durations, sizes and other amounts, in the order of the text."""
+    for block in _within(page, start, end):
+        found = []
+        for path, mark in page.marks(block).items():
+            if page.text[block.body + mark.start] in "\"'" and _has_unit((*block.path, *path)):
+                inner = page.text[block.body + mark.start + 1 : block.body + mark.end - 1]
+                if _IS_AMOUNT.fullmatch(inner):
+                    found += [_part(one, block.body + mark.start + 1) for one in _AMOUNT.finditer(inner)]
+        yield from sorted(part for part in set(found) if start <= part.start < end)
+
+
+def _part(found: re.Match[str], base: int) -> Part:
+    kind = "number" if found[0][0].isdigit() else "operator" if found[0] in "/%" else "unit"
+    return Part(base + found.start(), base + found.end(), kind)
+
+
+def _has_unit(path: Path) -> bool:
+    """Whether the field at a path takes an amount with a unit."""
+    here = in_the_language(path)
+    if not here or len(here) < 2:
+        return False
+    named = here[0] in tables()
+    return _unit_of((str(here[0]), *(("name",) if named else ()), *here[1 + named :]))
+
+
+@cache
+def _unit_of(path: Path) -> bool:
+    found = field_at(path) or field_at(path[:-1])
+    return found is not None and (bool(found[1].unit) or "25%" in found[1].kind)
+
+
+# --------------------------------------------------------------------------------------------------------- outline
+
+
+def outline(page: Page) -> list[Entry]:
+    """The tables of a text; one inside another stands there, if it follows it."""
+    found: list[list[Block]] = []
+    for block in page.blocks:
+        if not block.parts:
+            continue
+        if found and len(block.path) > len(found[-1][0].path) and _owns(found[-1][0], block):
+            found[-1].append(block)
+        else:
+            found.append([block])
+    return [_entry(blocks[0], tuple(_entry(inner, ()) for inner in blocks[1:])) for blocks in found]
+
+
+def _owns(outer: Block, inner: Block) -> bool:
+    return outer.path[:1] not in ((CLASSES,), (DEFAULTS,)) and inner.path[: len(outer.path)] == outer.path
+
+
+def _entry(block: Block, inner: tuple[Entry, ...]) -> Entry:
+    name = ".".join(str(part) for part in block.path)
+    end = inner[-1].end if inner else block.end
+    return Entry(visible(name), block.start, block.body, end, inner)

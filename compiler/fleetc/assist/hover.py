@@ -1,0 +1,200 @@
+"""What an editor shows at a key, a value or a header: the field, the value in force and who said it, what it means.
+
+In: a page, an offset and the last snapshot. Out: Markdown, in which nothing that a spec says is markup, and no secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from fleetc.analysis.demand import GpuLoad
+from fleetc.assist.names import gpu_at
+from fleetc.assist.page import Page
+from fleetc.assist.state import Snapshot
+from fleetc.blueprint.market import MarketTables
+from fleetc.language.editor import WORDS
+from fleetc.language.quantities import Bytes
+from fleetc.language.sharing import CLASSES, DEFAULTS, in_the_language, tables
+from fleetc.messages.related import codes_by_field
+from fleetc.messages.setters import flags_of_field
+from fleetc.messages.tables import Field, find, inline, plain_name
+from fleetc.places.diagnostic import Path
+from fleetc.text import leaks
+from fleetc.text.encoders import markdown_span, markdown_text
+from fleetc.toml.document import Document, value_at
+from fleetc.toml.edits import toml_key
+
+_SHOWN = 8
+_LONGEST = 200
+_PRICES = ("price", "max_price", "max_model_prices", "gateway_prices")
+
+
+class Hover(NamedTuple):
+    """What is shown, as Markdown, for a stretch of the text."""
+
+    text: str
+    start: int
+    end: int
+
+
+def hover(page: Page, offset: int, snapshot: Snapshot) -> Hover | None:
+    """The page at an offset; None where nothing is known."""
+    spot = page.at(offset)
+    if spot is None:
+        return None
+    parts = [*_field(spot.path), *_in_force(spot.path, snapshot.document), *_market(spot.path, snapshot)]
+    gpu = gpu_at(page, offset, snapshot.document)
+    if gpu is not None:
+        parts += _gpu(gpu, snapshot)
+    return Hover("\n\n".join(parts), spot.start, spot.end) if parts else None
+
+
+def field_at(path: Path) -> tuple[str, Field] | None:
+    """The field of the language at a path, with its dotted name."""
+    here = in_the_language(path)
+    if not here:
+        return None
+    named = [str(part) or "name" for part in here]
+    return find(".".join(map(toml_key, named)))
+
+
+def _field(path: Path) -> Iterator[str]:
+    """The page of a field, as `fleetc explain` has it."""
+    word = WORDS.get(str(path[-1])) or (WORDS[str(path[0])] if path[0] in (CLASSES, DEFAULTS) and not path[3:] else "")
+    if word:
+        yield f"**{path[-1] if str(path[-1]) in WORDS else path[0]}**"
+        yield word
+        return
+    inside = isinstance(path[-1], int) or len(in_the_language(path)) == 2
+    found = field_at(path) or (field_at(path[:-1]) if inside else None)
+    if found is None:
+        return
+    title, field = found
+    name = plain_name(title)
+    yield f"**{name}**: {field.kind.replace('`', '')}"
+    yield " ".join(field.sentence.split())
+    facts = [f"Unit: {field.unit}" if field.unit else "", f"Default: {field.default}" if field.default else ""]
+    flags = flags_of_field(name)
+    facts.append(f"Sets: {', '.join(f'-{flag}' for flag in flags)}" if flags else "")
+    codes = codes_by_field().get(name, ())
+    facts.append(f"Codes: {', '.join(codes[:_SHOWN])}" if codes else "")
+    shown = "  \n".join(filter(None, facts))
+    if shown:
+        yield shown
+
+
+# ------------------------------------------------------------------------------------------------ what is in force
+
+
+def _in_force(path: Path, document: Document | None) -> Iterator[str]:
+    """The value in force and where it is said; of a class or defaults, how many tables take it."""
+    if document is None:
+        return
+    if path[:1] in ((CLASSES,), (DEFAULTS,)):
+        yield from _taken(path, document)
+        return
+    value = value_at(document.raw, path)
+    if value is None:
+        return
+    if len(path) == 2 and path[0] in tables():
+        yield from _inherited(path, value, document)
+    elif len(path) > 2 or not isinstance(value, dict):
+        yield f"In force: {code(value)}{_origin(path, document)}"
+
+
+def code(value: Any) -> str:
+    """A value of a spec as code in Markdown, without secrets and not too long."""
+    text = inline(value)
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    return markdown_span(leaks.shown(text))
+
+
+def _origin(path: Path, document: Document) -> str:
+    """Where a value is said, if that is not where the question was asked: a class, defaults, another file."""
+    at, span = document.said_at(path), document.span(path)
+    where = "" if span is None else f", {markdown_span(span.source)}:{document.position(span.source, span.start)[0]}"
+    if at[:2] == path[:2]:
+        return f" (said here{where})" if where else ""
+    return f" (from {markdown_span('.'.join(map(str, at[:-1])))}{where})"
+
+
+def _inherited(path: Path, value: dict[str, Any], document: Document) -> Iterator[str]:
+    """The values of a table that it takes from elsewhere."""
+    lines = []
+    for key, inner in value.items():
+        at = document.said_at((*path, key))
+        if at and at[:2] != path[:2]:
+            lines.append(f"- {markdown_span(key)} = {code(inner)}{_origin((*path, key), document)}")
+    if lines:
+        more = [f"- and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+        yield "\n".join(["Taken from elsewhere:", "", *lines[:_SHOWN], *more])
+
+
+def _taken(path: Path, document: Document) -> Iterator[str]:
+    """The tables that take their values from a class or from defaults."""
+    layer = path[:3] if path[0] == CLASSES else path[:2]
+    members = [".".join(map(str, member)) for member, layers in document.layers.items() if layer in layers]
+    if members:
+        shown = ", ".join(map(markdown_span, members[:_SHOWN]))
+        more = f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else ""
+        yield f"{len(members)} tables take their values from here: {shown}{more}"
+
+
+# ------------------------------------------------------------------------------------------------ what it means
+
+
+def _market(path: Path, snapshot: Snapshot) -> Iterator[str]:
+    """Who buys at a price, or sells at a cap."""
+    here = in_the_language(path)
+    if snapshot.market is None or len(here) < 3 or not {*map(str, here[2:])}.intersection(_PRICES):
+        return
+    if here[0] == "models":
+        yield from _sold(snapshot.market, "work", f"model {here[1]}")
+    elif here[0] in ("gateways", "orchestrators"):
+        yield from _sold(snapshot.market, str(here[0]).removesuffix("s"), str(here[1]))
+
+
+def _sold(market: MarketTables, column: str, name: str) -> Iterator[str]:
+    rows = [row for row in market.rows if getattr(row, column) == name]
+    lines = [
+        f"- {markdown_span(row.gateway)} from {markdown_span(row.orchestrator)}, {markdown_span(row.work)}: "
+        f"{markdown_text(row.outcome)}; asks {markdown_span(row.asks)}, pays at most {markdown_span(row.pays)}"
+        for row in sorted(rows, key=lambda row: row.outcome != "buys")
+    ]
+    if not market.whole and column == "gateway":
+        lines = [
+            f"- {markdown_span(one.work)}: {one.within} of {one.offers} offers within the cap, {one.above} too "
+            f"expensive, {one.refused} refused, {one.unknown} unknown"
+            for one in market.summaries
+            if one.gateway == name
+        ]
+    if lines:
+        more = [f"- and {len(lines) - _SHOWN} more: fleetc check --explain-prices"] if len(lines) > _SHOWN else []
+        yield "\n".join(["Who buys:", "", *lines[:_SHOWN], *more])
+
+
+def _gpu(path: Path, snapshot: Snapshot) -> Iterator[str]:
+    """What is left on a GPU."""
+    load = snapshot.loads.get(path)
+    if load is None:
+        return
+    which = f"GPU {load.gpu} of {markdown_span(load.host)}, {markdown_span(load.model)}"
+    yield f"{which}: {_memory(load)}; {_sessions(load)}"
+    users = dict.fromkeys(demand.name for demand in load.demands)
+    if users:
+        yield f"Used by {', '.join(map(markdown_span, list(users)[:_SHOWN]))}"
+
+
+def _memory(load: GpuLoad) -> str:
+    if load.memory_total is None:
+        return f"{Bytes(load.memory_used)} of memory used, and how much there is is not known"
+    left = load.memory_total - load.memory_used
+    return f"{Bytes(max(0, left))} of {Bytes(load.memory_total)} memory left" + (" (exceeded)" if left < 0 else "")
+
+
+def _sessions(load: GpuLoad) -> str:
+    total = load.sessions_total
+    if not isinstance(total, int):
+        return f"{load.sessions_used} encode sessions used of {total or 'an unknown number'}"
+    return f"{max(0, total - load.sessions_used)} of {total} encode sessions left"

@@ -1,0 +1,67 @@
+"""How many lines of the hosts' files come from each table of a spec, and which hosts restart something with them.
+
+In: a sound fleet with its document. Out: `Reach` by table, from the origins of all lines. It takes as long as a
+compile, so it asks between two hosts whether anybody still wants to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from fleetc import lower
+from fleetc.emit import formats
+from fleetc.language.fleet import Fleet
+from fleetc.language.sharing import CLASSES
+from fleetc.places.diagnostic import Path
+from fleetc.review.affects import Shipped
+from fleetc.review.impact.restarts import service_of
+from fleetc.toml.document import Document
+
+
+@dataclass
+class Reach:
+    """What comes from one table: lines below hosts/, and the hosts with a process that reads one of them."""
+
+    lines: int = 0
+    hosts: set[str] = field(default_factory=set)
+
+    def __str__(self) -> str:
+        restarts = f"{len(self.hosts)} host{'s restart' if len(self.hosts) != 1 else ' restarts'}"
+        lines = f"affects {self.lines} line{'s' if self.lines != 1 else ''}"
+        return f"{lines} · {restarts}" if self.hosts else lines
+
+
+def table_of(path: Path) -> Path:
+    """The table that a lens stands at, of a path of the text."""
+    return path[:3] if path[:1] == (CLASSES,) else path[:2]
+
+
+def reach(
+    fleet: Fleet, document: Document, shipped: Shipped, wanted: Callable[[], bool]
+) -> Mapping[Path, Reach] | None:
+    """The reach of every table; None if nobody wants it any more."""
+    if not wanted():
+        return None
+    found: dict[Path, Reach] = {}
+    said: dict[Path, Path] = {}
+    blueprint = lower.lower(fleet)
+    drafts = formats.Drafts(blueprint, shipped.templates, shipped.playbooks, document.sources)
+    for host in blueprint.hosts:
+        if not wanted():
+            return None
+        for draft in drafts.of_host(host):
+            process = service_of(draft.path)
+            for line in draft.lines():
+                tables = set()
+                for origin in (*line.origins, *line.presence):
+                    for path in origin.paths:
+                        if path not in said:
+                            said[path] = table_of(document.said_at(path) or path)
+                        tables.add(said[path])
+                for table in tables:
+                    one = found.setdefault(table, Reach())
+                    one.lines += 1
+                    if process is not None:
+                        one.hosts.add(process.host)
+    return found

@@ -1,0 +1,272 @@
+"""Names of a fleet in its texts: where each is defined, where it is used, and what a rename writes.
+
+In: pages, and the last document that could be read. Out: places, and pieces of text. What names what is the table
+`USES`; a test renames everything in the example fleets and checks them again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from fleetc.assist.page import Block, Page, Spot
+from fleetc.language.fields import NAME_PATTERN
+from fleetc.language.fleet import NODE_TABLES
+from fleetc.language.sharing import CLASSES, LIKE, ON, in_the_language, tables
+from fleetc.pipeline import check_spec
+from fleetc.places.diagnostic import Path, Severity
+from fleetc.toml.document import REMOVE, Document, Source, value_at
+from fleetc.toml.edits import toml_key, toml_value
+from fleetc.toml.scan import KeySpans, parse_key
+
+_ANY = "*"
+_GPU_TABLES = (*NODE_TABLES, "runners", "avatars")
+
+
+class Use(NamedTuple):
+    """A field that names tables: where it stands below a table of `within`, `*` for any item or key.
+
+    `key` says that the last key is the name, and not its value. `of` are the tables that it may name.
+    """
+
+    within: tuple[str, ...]
+    field: Path
+    of: tuple[str, ...]
+    key: bool = False
+
+
+USES = (
+    Use((*NODE_TABLES, "avatars", "runners"), ("host",), ("hosts",)),
+    Use(NODE_TABLES, ("wallet",), ("wallets",)),
+    Use(("wallets",), ("reward_by",), NODE_TABLES),
+    Use(("orchestrators", "ai_workers"), ("models", _ANY, "use"), ("models",)),
+    Use(NODE_TABLES, ("max_model_prices", _ANY), ("models",), True),
+    Use(("gateways",), ("min_runner_versions", _ANY), ("models",), True),
+    Use(("orchestrators",), ("gateway_prices", _ANY), ("gateways",), True),
+    Use(("orchestrators", "ai_workers"), ("models", _ANY, "gateway_prices", _ANY), ("gateways",), True),
+    Use(("gateways", "remote_signers"), ("orchestrators", _ANY), ("orchestrators",)),
+    Use(("transcoders", "ai_workers"), ("orchestrator",), ("orchestrators",)),
+    Use(("orchestrators",), ("redeemer",), ("redeemers",)),
+    Use(("orchestrators",), ("runners", _ANY), ("runners",)),
+    Use(("remote_signers",), ("buys_runners", _ANY), ("runners",)),
+    Use(("gateways",), ("remote_signer", "signer"), ("remote_signers",)),
+    Use(("gateways", "streams"), ("ladder",), ("ladders",)),
+    Use(("streams",), ("gateway",), ("gateways",)),
+    Use(("avatars",), ("registration", "orchestrator"), ("orchestrators",)),
+)
+"""Every field that names a table, except for monitoring.host and for classes."""
+
+
+class Target(NamedTuple):
+    """A table that has a name: a host, a wallet, a node, or a class."""
+
+    table: str
+    name: str
+
+
+class CannotRenameError(ValueError):
+    """The name cannot be changed here, or not to this; the text says why."""
+
+
+def named_at(path: Path, key: bool) -> tuple[str, ...]:
+    """The tables that the value at a path may name, or its last key."""
+    if path[-1:] == (LIKE,) or path[-2:-1] == (LIKE,):
+        return () if key else (CLASSES,)
+    if path == ("monitoring", "host"):
+        return () if key else ("hosts",)
+    here = in_the_language(path)
+    if len(here) < 3:
+        return ()
+    for use in USES:
+        fits = use.key == key and here[0] in use.within and len(here) - 2 == len(use.field)
+        if fits and all(want in (_ANY, part) for want, part in zip(use.field, here[2:], strict=True)):
+            return use.of
+    return ()
+
+
+def target_at(page: Page, offset: int, document: Document | None) -> tuple[Target, Spot] | None:
+    """What is named at an offset, and where exactly; None where nothing is."""
+    spot = page.at(offset)
+    if spot is None:
+        return None
+    if spot.on_key:
+        return _of_key(spot, document)
+    text = _text(page, spot)
+    for table in named_at(spot.path, key=False):
+        if text and (table == CLASSES or _known(document, table, text)):
+            return Target(table, text), _inside(spot)
+    return None
+
+
+def _of_key(spot: Spot, document: Document | None) -> tuple[Target, Spot] | None:
+    path = spot.path
+    if len(path) == 2 and path[0] in (*tables(), CLASSES):
+        return Target(str(path[0]), str(path[1])), spot
+    for table in named_at(path, key=True):
+        if _known(document, table, str(path[-1])):
+            return Target(table, str(path[-1])), spot
+    return None
+
+
+def _known(document: Document | None, table: str, name: str) -> bool:
+    return document is not None and value_at(document.raw, (table, name)) is not None
+
+
+def _text(page: Page, spot: Spot) -> str:
+    """The text of a value that is a plain string; else ""."""
+    raw = page.text[spot.start : spot.end]
+    return raw[1:-1] if len(raw) > 2 and raw[0] in "\"'" and raw[-1] == raw[0] and "\\" not in raw else ""
+
+
+def _inside(spot: Spot) -> Spot:
+    return spot._replace(start=spot.start + 1, end=spot.end - 1)
+
+
+# --------------------------------------------------------------------------------------------- where it is defined
+
+
+def definitions(pages: Mapping[str, Page], target: Target, document: Document | None) -> Iterator[tuple[str, Spot]]:
+    """The keys of a table in each text: its own, else the one of the table that stands for it and others."""
+    path: Path = (target.table, target.name)
+    found = [(name, spot) for name, page in pages.items() if (spot := page.find(path))]
+    if not found and document is not None:
+        for layer in document.layers.get(path, ())[:1]:
+            found = [(name, spot) for name, page in pages.items() if (spot := page.find(layer))]
+    yield from found
+
+
+def gpu_at(page: Page, offset: int, document: Document | None) -> Path | None:
+    """The GPU of a host that a position in a list of a node names, or that stands at the offset itself."""
+    spot = page.at(offset)
+    if spot is None or document is None:
+        return None
+    path = in_the_language(spot.path)
+    if path[:1] == ("hosts",) and path[2:3] == ("gpus",) and len(path) > 3:
+        return path[:4]
+    number = page.text[spot.start : spot.end]
+    listed = len(path) == 4 and path[2] == "gpus"
+    slotted = path[-1:] == ("gpu",)
+    if path[0] not in _GPU_TABLES or not (listed or slotted) or spot.on_key or not number.isdigit():
+        return None
+    host = value_at(document.raw, (*path[:2], "host"))
+    return ("hosts", str(host), "gpus", int(number)) if host is not None else None
+
+
+# ------------------------------------------------------------------------------------------------- where it is used
+
+
+def references(page: Page, target: Target, document: Document | None) -> Iterator[Spot]:
+    """Every place in a text that names a table, without those that define it."""
+    many = _members(target, document)
+    for path, block, mark in _near(page, [target.name, *many]):
+        for key in (True, False):
+            if target.table not in named_at(path, key) or (key and not isinstance(path[-1], str)):
+                continue
+            spot = _spot(path, block, mark, key)
+            name = str(path[-1]) if key else _text(page, spot)
+            if name == target.name or name in many:
+                yield spot if key else _inside(spot)
+
+
+def _members(target: Target, document: Document | None) -> frozenset[str]:
+    """The names that a table for many stands for."""
+    if document is None or "{" not in target.name:
+        return frozenset()
+    path: Path = (target.table, target.name)
+    return frozenset(str(member[1]) for member, layers in document.layers.items() if path in layers)
+
+
+def _near(page: Page, names: Sequence[str]) -> Iterator[tuple[Path, Block, KeySpans]]:
+    """What stands in the tables whose text has one of the names."""
+    wanted = re.compile("|".join(map(re.escape, names)))
+    for block in page.blocks:
+        if wanted.search(page.text, block.body, block.end):
+            for path, mark in page.marks(block).items():
+                yield (*block.path, *path), block, mark
+
+
+def _spot(path: Path, block: Block, mark: KeySpans, key: bool) -> Spot:
+    start, end = (mark.key_start, mark.key_end) if key else (mark.start, mark.end)
+    return Spot(path, block.body + start, block.body + end, key)
+
+
+# ------------------------------------------------------------------------------------------------------------ rename
+
+Piece = tuple[int, int, str]
+"""A stretch of a text, and what comes there."""
+
+
+def rename(
+    specs: Sequence[Sequence[Source]], pages: Mapping[str, Page], target: Target, name: str, document: Document
+) -> dict[str, list[Piece]]:
+    """The pieces of each text that give a table another name wherever it is said. Raises CannotRenameError.
+
+    `specs` are the spec and, for each overlay that is open too, the sources with it. All are checked as they would be:
+    a rename that would be an error, or that would change what a pattern matches, is refused.
+    """
+    _need_free(target, name, document)
+    found = {one: sorted(_pieces(page, target, name, document)) for one, page in pages.items()}
+    for sources in specs:
+        before = [replace(source, text=pages[source.name].text) for source in sources]
+        after = [replace(source, text=_replaced(source.text, found[source.name])) for source in before]
+        old, new = _errors(before), _errors(after)
+        if sum(new.values()) > sum(old.values()):
+            raise CannotRenameError(next(iter(new - old))[1])
+    return {one: pieces for one, pieces in found.items() if pieces}
+
+
+def _errors(sources: Sequence[Source]) -> Counter[tuple[str, str]]:
+    found = check_spec(sources).diagnostics
+    return Counter((one.code, one.message) for one in found if one.severity is Severity.ERROR)
+
+
+def _need_free(target: Target, name: str, document: Document) -> None:
+    path: Path = (target.table, target.name)
+    if value_at(document.written, path) is None:
+        raise CannotRenameError(f"{target.name} comes out of a table for many, or of another file: rename that")
+    if "{" in target.name or "{" in name:
+        raise CannotRenameError("a table for many has a pattern as its name: change it and what it stands for by hand")
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise CannotRenameError("a name has lower-case letters, digits and single hyphens, and begins with a letter")
+    if value_at(document.written, (target.table, name)) is not None or value_at(document.raw, (target.table, name)):
+        raise CannotRenameError(f"{target.table} already has {name}")
+    for table in NODE_TABLES if target.table == "hosts" else ():
+        for body in (value_at(document.written, (table,)) or {}).values():
+            pattern = body.get(ON) if isinstance(body, dict) else None
+            if isinstance(pattern, str) and _matches(pattern, target.name) != _matches(pattern, name):
+                raise CannotRenameError(f'on = "{pattern}" matches only one of the two names: rename by hand')
+
+
+def _matches(pattern: str, name: str) -> bool:
+    before, _, behind = pattern.partition("*")
+    return name.startswith(before) and name.endswith(behind) and len(name) > len(before) + len(behind)
+
+
+def _pieces(page: Page, target: Target, name: str, document: Document) -> Iterator[Piece]:
+    for spot in page.mentions((target.table, target.name)):
+        yield spot.start, spot.end, toml_key(name)
+    for spot in references(page, target, document):
+        yield spot.start, spot.end, toml_key(name) if spot.on_key else name
+    for path, block, mark in _near(page, [target.name]):
+        if path[:1] == (REMOVE,) or (path[:1] == ("silences",) and path[-1] == "at"):
+            spot = _spot(path, block, mark, key=False)
+            said = parse_key(_text(page, spot)) or ()
+            new = [name if _is_said(said[: end + 1], target) else str(part) for end, part in enumerate(said)]
+            if new != list(said):
+                yield spot.start, spot.end, toml_value(".".join(map(toml_key, new)), page.text[spot.start])
+
+
+def _is_said(path: Path, target: Target) -> bool:
+    """Whether the last key of a path, as an overlay removes one, is the name of a table."""
+    if path[-1] != target.name:
+        return False
+    return path[:-1] == (target.table,) or target.table in named_at(path, key=True)
+
+
+def _replaced(text: str, pieces: Sequence[Piece]) -> str:
+    for start, end, new in sorted(pieces, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text

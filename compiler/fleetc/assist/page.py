@@ -1,0 +1,206 @@
+"""One text of a spec as an editor has it: its tables, and what stands at an offset, also while a line is half written.
+
+In: a text, and the page of the text before the last key was pressed. Out: `Page`. A text is cut at the headers of its
+tables, each piece is read by itself, and a piece that stayed the same is not read again: so an answer costs what
+changed. A line that is not TOML costs itself alone.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from fleetc.places.diagnostic import Path
+from fleetc.toml.document import LineMap
+from fleetc.toml.scan import KEY_PART, KeySpans, Scan, key_parts
+
+_OPENING = (
+    rf"^[ \t]*+(?P<open>\[\[?+)[ \t]*+(?P<key>(?:{KEY_PART})(?:[ \t]*+\.[ \t]*+(?:{KEY_PART}))*+)"
+    r"[ \t]*+(?P<shut>\]\]?+)[ \t]*+(?:#[^\n]*+)?+$"
+)
+_HEADER = re.compile(_OPENING, re.MULTILINE | re.DOTALL)
+_HEADER_OR_STRING = re.compile(
+    r'^[ \t]*+#[^\n]*+|"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"""|\'\'\'(?:[^\']++|\'{1,2}(?!\'))*+\'\'\'' + f"|{_OPENING}",
+    re.MULTILINE | re.DOTALL,
+)
+"""The same among strings of several lines, which may have a line that looks like a header."""
+
+
+class Block(NamedTuple):
+    """A table of the text: the path that its header opens, where each part of the header is, and what is below it.
+
+    `start` is where the header begins and `body` where it ends; the keys before the first header are a block without
+    one. Offsets are in characters, ends exclusive.
+    """
+
+    path: Path
+    parts: tuple[tuple[Path, int, int], ...]
+    start: int
+    body: int
+    end: int
+
+
+class Spot(NamedTuple):
+    """A key path and where its key or its value stands; `on_key` tells which."""
+
+    path: Path
+    start: int
+    end: int
+    on_key: bool
+
+
+class Page:
+    """One text. Nothing of it is read before somebody asks."""
+
+    def __init__(self, text: str, before: Page | None = None) -> None:
+        self.text = text
+        self._read: dict[str, Mapping[Path, KeySpans]] = before._read if before is not None else {}
+
+    @cached_property
+    def lines(self) -> LineMap:
+        """The lines of the text."""
+        return LineMap(self.text)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The tables in the order of the text, the one without a header first."""
+        found: list[Block] = []
+        path: Path = ()
+        parts: tuple[tuple[Path, int, int], ...] = ()
+        start = body = 0
+        counts: dict[Path, int] = {}
+        several = '"""' in self.text or "'''" in self.text
+        for header in (_HEADER_OR_STRING if several else _HEADER).finditer(self.text):
+            if header["key"] is None or len(header["open"]) != len(header["shut"]):
+                continue
+            found.append(Block(path, parts, start, body, header.start("open")))
+            path, parts = _opened(self.text, header.start("key"), len(header["open"]) == 2, counts)
+            start, body = header.start("open"), header.end("shut")
+        found.append(Block(path, parts, start, body, len(self.text)))
+        self._forget(found)
+        return tuple(found)
+
+    def _forget(self, blocks: list[Block]) -> None:
+        """Drop what was read of pieces that are no longer in the text, once they are most of what is kept."""
+        if len(self._read) > 2 * len(blocks) + 100:
+            here = {self.text[block.body : block.end] for block in blocks}
+            self._read = {piece: marks for piece, marks in self._read.items() if piece in here}
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [block.start for block in self.blocks]
+
+    @cached_property
+    def _by_path(self) -> dict[Path, list[Block]]:
+        found: dict[Path, list[Block]] = {}
+        for block in self.blocks:
+            found.setdefault(block.path, []).append(block)
+        return found
+
+    @cached_property
+    def _headed(self) -> dict[Path, tuple[int, int]]:
+        """The first place in a header of each table, also of one that only a header below it implies."""
+        found: dict[Path, tuple[int, int]] = {}
+        for block in self.blocks:
+            for path, start, end in block.parts:
+                found.setdefault(path, (start, end))
+        return found
+
+    def block_at(self, offset: int) -> Block:
+        """The table that an offset is in."""
+        return self.blocks[max(0, bisect_right(self._starts, offset) - 1)]
+
+    def marks(self, block: Block) -> Mapping[Path, KeySpans]:
+        """What stands in a table: paths from the table on, and offsets from `Block.body` on."""
+        piece = self.text[block.body : block.end]
+        known = self._read.get(piece)
+        if known is None:
+            known = self._read[piece] = _marks(piece)
+        return known
+
+    def at(self, offset: int) -> Spot | None:
+        """The innermost key or value at an offset; None between them, and in comments."""
+        block = self.block_at(offset)
+        for path, start, end in block.parts:
+            if start <= offset <= end:
+                return Spot(path, start, end, True)
+        found: Spot | None = None
+        for path, mark in self.marks(block).items():
+            whole = (*block.path, *path)
+            for start, end, on_key in ((mark.key_start, mark.key_end, True), (mark.start, mark.end, False)):
+                start, end = block.body + start, block.body + end
+                inner = found is None or end - start < found.end - found.start
+                if start <= offset <= end and inner:
+                    found = Spot(whole, start, end, on_key and isinstance(path[-1], str))
+        return found
+
+    def find(self, path: Path) -> Spot | None:
+        """Where the key of a path is, or the item of a list; None if the text does not have it."""
+        if path in self._headed:
+            return Spot(path, *self._headed[path], True)
+        for block, mark in self._below(path):
+            return Spot(path, block.body + mark.key_start, block.body + mark.key_end, True)
+        return None
+
+    def value(self, path: Path) -> Spot | None:
+        """Where the value of a path is; None if the text does not have it, and for a table with a header."""
+        for block, mark in self._below(path):
+            return Spot(path, block.body + mark.start, block.body + mark.end, False)
+        return None
+
+    def _below(self, path: Path) -> Iterator[tuple[Block, KeySpans]]:
+        for length in range(len(path) - 1, -1, -1):
+            for block in self._by_path.get(path[:length], ()):
+                mark = self.marks(block).get(path[length:])
+                if mark is not None:
+                    yield block, mark
+
+    def mentions(self, path: Path) -> Iterator[Spot]:
+        """Every place where the key of a path is written: in its own header, in those of tables inside, as a key."""
+        for block in self.blocks:
+            for known, start, end in block.parts:
+                if known == path:
+                    yield Spot(path, start, end, True)
+        for block, mark in self._below(path):
+            yield Spot(path, block.body + mark.key_start, block.body + mark.key_end, True)
+
+    def leaves(self) -> Iterator[tuple[Path, Block, KeySpans]]:
+        """Every key and item of every table, with its whole path; offsets count from the body of the block."""
+        for block in self.blocks:
+            for path, mark in self.marks(block).items():
+                yield (*block.path, *path), block, mark
+
+
+def _opened(text: str, pos: int, many: bool, counts: dict[Path, int]) -> tuple[Path, tuple[tuple[Path, int, int], ...]]:
+    """The path that a header opens, with its place in a list, and where its parts are."""
+    keys, _ = key_parts(text, pos)
+    path: Path = ()
+    parts = []
+    for depth, (key, start, end) in enumerate(keys):
+        path = (*path, key)
+        parts.append((path, start, end))
+        last = depth == len(keys) - 1
+        if last and many:
+            counts[path] = counts.get(path, 0) + 1
+        if path in counts and (many or not last):
+            path = (*path, counts[path] - 1)
+    return path, tuple(parts)
+
+
+def _marks(piece: str) -> dict[Path, KeySpans]:
+    """The marks of a piece; a line that is not TOML is left out, and reading goes on behind it."""
+    found: dict[Path, KeySpans] = {}
+    begin = 0
+    while True:
+        scan = Scan(piece[begin:])
+        for path, mark in scan.marks.items():
+            found.setdefault(path, KeySpans(*(begin + offset for offset in mark)))
+        if scan.stopped is None:
+            return found
+        line_end = piece.find("\n", begin + scan.stopped)
+        if line_end < 0:
+            return found
+        begin = line_end + 1

@@ -1,0 +1,32 @@
+"""`fleetc lsp`: the language server, which editors start.
+
+In: requests on standard input. Out: answers on standard output; without the package that speaks the protocol, what to
+install.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from importlib.util import find_spec
+
+from fleetc.cli.output import wrong_usage
+
+
+def lsp() -> None:
+    """Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type.
+
+    Editors start it themselves and speak with it on standard input and output; README.md has their settings.
+    """
+    if find_spec("pygls") is None:
+        wrong_usage("the language server needs the package pygls: pip install 'fleetc[lsp]'")
+    import logging
+
+    from fleetc.cli.lsp_server import server
+
+    gc.enable()  # it lives long
+    if not os.environ.get("FLEETC_DEBUG"):
+        logging.disable(logging.CRITICAL)  # its records hold texts of the spec
+    with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
+        os.dup2(2, 1)  # whatever else would print does not disturb the protocol
+        server().start_io(asked, answered)

@@ -1,0 +1,148 @@
+"""Values of `assist/` in the words of the language server protocol.
+
+In: offsets and places. Out: types of lsprotocol. A line and a column count from 0 there, and columns are counted in the
+units that editor and server agreed on.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lsprotocol import types
+from pygls import uris
+from pygls.exceptions import JsonRpcException
+
+from fleetc.assist.page import Page
+from fleetc.messages.locate import Located, Place
+from fleetc.places.diagnostic import Severity
+from fleetc.text.encoders import visible
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+_WIDTHS = {types.PositionEncodingKind.Utf8: ("utf-8", 1), types.PositionEncodingKind.Utf16: ("utf-16-le", 2)}
+
+
+P = TypeVar("P")
+
+
+class Ruler:
+    """Turns offsets of a text into positions and back, in the units of one editor."""
+
+    def __init__(self, encoding: str) -> None:
+        self._width = _WIDTHS.get(types.PositionEncodingKind(encoding))
+
+    def position(self, page: Page, offset: int) -> types.Position:
+        """The position of an offset."""
+        line, column = page.lines.position(offset)
+        return types.Position(line - 1, self._units(page.lines.text(line)[: column - 1]))
+
+    def range(self, page: Page, start: int, end: int) -> types.Range:
+        """The range between two offsets."""
+        return types.Range(self.position(page, start), self.position(page, end))
+
+    def offset(self, page: Page, position: types.Position) -> int:
+        """The offset of a position; one behind the end of a line or of the text is that end."""
+        try:
+            text = page.lines.text(position.line + 1)
+        except IndexError:
+            return len(page.text)
+        column = 0
+        units = 0
+        while column < len(text) and units < position.character:
+            units += self._units(text[column])
+            column += 1
+        return page.lines.start(position.line + 1) + column
+
+    def at(self, page: Page | None, line: int, column: int) -> types.Position:
+        """The position of a line and column that count from 1, as places have them; line 0 is the file as a whole."""
+        if not line:
+            return types.Position(0, 0)
+        try:
+            text = page.lines.text(line) if page is not None else ""
+        except IndexError:
+            text = ""
+        before = text[: column - 1]
+        return types.Position(line - 1, self._units(before) + column - 1 - len(before))
+
+    def _units(self, text: str) -> int:
+        if self._width is None or (text.isascii()):
+            return len(text)
+        encoding, width = self._width
+        return len(text.encode(encoding, "surrogatepass")) // width
+
+
+def guarded(answer: Callable[[P], Any]) -> Callable[[P], Any]:
+    """An answer that tells an editor of a bug without its traceback, which may hold texts of a spec."""
+    if iscoroutinefunction(answer):
+
+        async def answered_later(params: P) -> Any:
+            try:
+                return await answer(params)
+            except Exception as fault:
+                raise _told(fault) from None
+
+        return answered_later
+
+    def answered(params: P) -> Any:
+        try:
+            return answer(params)
+        except Exception as fault:
+            raise _told(fault) from None
+
+    return answered
+
+
+def _told(fault: Exception) -> JsonRpcException:
+    if isinstance(fault, JsonRpcException):
+        return fault
+    if os.environ.get("FLEETC_DEBUG"):
+        traceback.print_exception(fault)
+    return JsonRpcException(f"internal error ({type(fault).__name__}); set FLEETC_DEBUG=1 to see where, and report it")
+
+
+def uri_of(path: Path) -> str:
+    """The URI of a file."""
+    return uris.from_fs_path(str(path)) or ""
+
+
+def path_of(uri: str) -> Path | None:
+    """The file of a URI; None for a document that is no file."""
+    found = uris.to_fs_path(uri)
+    return Path(found) if found and found.startswith("/") and "\0" not in found else None
+
+
+def diagnostic(
+    item: Located, ruler: Ruler, page_of: Callable[[str], Page | None], path_of_name: Callable[[str], Path]
+) -> types.Diagnostic:
+    """A diagnostic of `check`. What it says of a spec is plain text, which no editor reads as markup."""
+    found = item.diagnostic
+    advice = f"\nhelp: {visible(found.help)}" if found.help else ""
+    related = [
+        types.DiagnosticRelatedInformation(
+            types.Location(uri_of(path_of_name(place.file)), _range(place, ruler, page_of(place.file))),
+            visible(place.note or "see also"),
+        )
+        for place in item.related
+        if place.file
+    ]
+    return types.Diagnostic(
+        _range(item.primary, ruler, page_of(item.primary.file)),
+        visible(found.message + (f" ({item.primary.note})" if item.primary.note else "")) + advice,
+        severity=_SEVERITIES[found.severity],
+        code=found.code,
+        source="fleetc",
+        related_information=related or None,
+    )
+
+
+def _range(place: Place, ruler: Ruler, page: Page | None) -> types.Range:
+    start = ruler.at(page, place.line, place.column)
+    return types.Range(start, ruler.at(page, place.end_line or place.line, place.end_column or place.column))

@@ -1,0 +1,154 @@
+"""`fleetc watch`: checks a spec at every save and, if it is sound, compiles it and shows what that changes.
+
+In: a spec. Out: the tree on disk, and after each save the problems, or the review against the tree before. On a
+terminal each answer stands alone on the screen; elsewhere one follows the other.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from fleetc.cli.options import HERE, OutputOption, OverlayOption, SpecArgument
+from fleetc.cli.output import about_foreign, coloured, files_failure, message, print_blocks, wrong_usage
+from fleetc.cli.working import STDIN, compile_or_exit, load_settings, quietly, read_policies, system_day, target_of
+from fleetc.messages.forms import Format
+
+if TYPE_CHECKING:
+    from fleetc.settings import Settings
+
+_PAUSE = 0.25
+"""Seconds between two looks at the files; what is being written is left alone until two looks see the same."""
+_CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+
+Stamp = tuple[tuple[str, object], ...]
+"""What tells that something was saved: files by their inode, size and time, directories by the names in them."""
+
+
+def watch(
+    spec: SpecArgument = HERE,
+    output: OutputOption = None,
+    overlay: OverlayOption = None,
+) -> None:
+    """Check a spec at every save; if it is sound, compile it and show what that changes and means.
+
+    Ctrl-C ends it. It watches the spec, the files that it includes, its overlays, the rules in policy/ and settings.
+    """
+    from fleetc.disk.manifest import shown
+
+    if spec == STDIN:
+        wrong_usage("watch looks at files, and - is none; name the spec")
+    load_settings(spec, overlay=overlay, output=output)  # what is wrong from the start is no reason to wait
+    message(f"watching {shown(str(spec))}; Ctrl-C ends it")
+    try:
+        while True:
+            watched = list(_watched(spec, overlay, output))
+            seen = _stamp(watched)
+            _round(spec, overlay, output)
+            sys.stdout.flush()
+            gc.unfreeze()  # each round ends its own work: nothing of it is needed in the next
+            gc.collect()
+            _wait(watched, seen)
+            if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+                sys.stdout.write(_CLEAR)
+    except KeyboardInterrupt:
+        return
+
+
+def _round(spec: Path, overlay: list[Path] | None, output: Path | None) -> None:
+    """Check, review and compile once. Problems are printed, and the next save is waited for."""
+    message(f"{datetime.now().astimezone():%H:%M:%S}")
+    try:
+        settings = load_settings(spec, overlay=overlay, output=output)
+        _compile(spec, settings)
+    except typer.Exit:
+        return
+
+
+def _compile(spec: Path, settings: Settings) -> None:
+    from fleetc.cli.diff import options, run
+    from fleetc.disk import files
+    from fleetc.emit.tree import MANIFEST
+
+    today = system_day()
+    compiled, _ = compile_or_exit(
+        spec, settings, Format.text, read_policies(spec, today, Format.text, ("check", "change")), today
+    )
+    assert compiled.tree is not None  # noqa: S101  # it compiled
+    target = target_of(spec, settings)
+    try:
+        if (target / MANIFEST).is_file():
+            found = quietly(run, options(None, "", "text", None), spec, compiled, settings, today)
+            sys.stdout.write(found.text(coloured(settings, sys.stdout)))
+            sys.stdout.flush()
+        done = files.write_tree(compiled.tree, target)
+        names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    print_blocks(about_foreign(names, target))
+    message(f"{target}: {len(done.written)} files written, {len(done.removed)} removed, {done.unchanged} unchanged")
+
+
+# ------------------------------------------------------------------------------------------------ what was saved
+
+
+def _wait(watched: list[Path], seen: Stamp) -> None:
+    """Wait until something is otherwise than it was seen, and two looks find the same."""
+    last = seen
+    while True:
+        time.sleep(_PAUSE)
+        now = _stamp(watched)
+        if now == last and now != seen:
+            return
+        last = now
+
+
+def _watched(spec: Path, overlay: list[Path] | None, output: Path | None) -> Iterator[Path]:
+    """What a check reads, as far as it can be read now, and the directories where more of it may come."""
+    from pydantic import ValidationError
+
+    from fleetc import settings
+    from fleetc.disk import files
+    from fleetc.policy.source import FOLDER
+
+    base = files.find_spec(spec)
+    yield base
+    yield from map(Path, settings.CHECKOUT_FILES)
+    yield settings.own_configuration()
+    yield base.parent / FOLDER
+    try:
+        found = settings.load(base, overlay=overlay, output=output)
+        yield from found.overlay
+        source = files.read_source(base, str(base), found.max_spec_mib * 2**20)
+        for part in files.read_parts(source, base):
+            yield base.parent / part.part
+            yield (base.parent / part.part).parent
+        for pattern in files.included_by(source):
+            yield (base.parent / pattern).parent
+    except (files.FilesError, ValidationError):
+        return
+
+
+def _stamp(watched: list[Path]) -> Stamp:
+    return tuple((str(path), _state(path)) for path in watched)
+
+
+def _state(path: Path) -> object:
+    """What is there now; of a directory the files that may be read, each with its own state."""
+    try:
+        found = path.stat()
+        if not path.is_dir():
+            return found.st_ino, found.st_size, found.st_mtime_ns
+        with os.scandir(path) as entries:
+            names = sorted(entry.name for entry in entries if entry.name.endswith((".toml", ".star")))
+        return tuple((name, _state(path / name)) for name in names)
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""Tests of the language server and of what it answers from."""

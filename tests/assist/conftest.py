@@ -1,0 +1,40 @@
+"""A real editor's client that has started the real server, over the real protocol."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+import pytest_lsp
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient
+
+from tests.assist.editing import Editor
+
+
+@pytest_lsp.fixture(  # type: ignore[untyped-decorator]
+    config=ClientServerConfig(server_command=[sys.executable, "-I", "-m", "fleetc", "lsp"]),
+)
+async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Where the fleet of a test lies."""
+    (tmp_path / "fleet").mkdir()
+    return tmp_path / "fleet"
+
+
+@pytest_asyncio.fixture
+async def editor(client: LanguageClient, root: Path) -> Editor:
+    capabilities = pytest_lsp.client_capabilities("visual_studio_code")
+    folder = types.WorkspaceFolder(root.as_uri(), "fleet")
+    await client.initialize_session(
+        types.InitializeParams(capabilities, root_uri=root.as_uri(), workspace_folders=[folder])
+    )
+    return Editor(client, root)
