@@ -152,6 +152,6 @@ def test_who_can_no_longer_buy_is_told_with_the_signer() -> None:
 
 def test_another_port_restarts_the_runner_whatever_its_arguments_say() -> None:
     found = review(fleet(), fleet(port="8990"))
-    assert {node.name for node in found.restarts} == {"echo"}
+    assert {node.node for node, _ in found.restarts} == {"echo"}
     assert ("echo restarts: at most 4 live sessions drop", Decimal(1)) in told(found)["restart"]
     assert (SENT, Decimal(1)) in {(text.partition(";")[0], amount) for text, amount in told(found)["live"]}
