@@ -318,6 +318,8 @@ def test_runner_that_registers_itself_is_offered_while_it_runs(fleet: Studio) ->
     finally:
         fleet.hosts["gpu-2"].run("systemctl", "start", unit)
     until(lambda: fleet.offered("gpu-2") == both)
+    said = fleet.fleetc("diagnose", "gpu-2/subtitles", "--spec", str(fleet.directory))
+    assert said.returncode == 0 and "stand-in runner: unregister" in said.stdout, said.stdout + said.stderr
 
 
 def test_verify_sees_a_list_that_somebody_sent_and_a_feed_that_moved(fleet: Studio) -> None:

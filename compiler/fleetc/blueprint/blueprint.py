@@ -110,10 +110,7 @@ class Silenced(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a process has from its start, and no file of it says: it has to start again when that changes.
-
-    Such as what it asks another process for once, or the port on which it is expected to listen.
-    """
+    """What a process has from its start and no other file of it says, such as what it asks another one for once."""
 
     what: str
     value: str

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from fleetc.analysis import runner_prices
 from fleetc.analysis.runner_prices import RunnerWorth
@@ -77,14 +76,7 @@ def _is_of(entry: Mapping[str, Any], offer: Offer) -> bool:
     runner = offer.runner
     if runner.register_by == "runner" or runner.routing == "runner-id":
         return entry.get("app") == runner.app
-    return _last_part(entry.get("url")) == offer.name
-
-
-def _last_part(url: object) -> str:
-    try:
-        return unquote(urlsplit(url).path.rpartition("/")[2]) if isinstance(url, str) else ""
-    except ValueError:
-        return ""
+    return str(entry.get("url")).rpartition("/")[2] == offer.name
 
 
 def _missing(seen: NodeSeen, offer: Offer) -> Found:
