@@ -67,13 +67,17 @@ def files_of_hosts(tree: Tree) -> dict[str, bytes]:
     return {a.path: _in_order(a.path, a.content) for a in tree.artifacts if a.path.startswith("hosts/")}
 
 
+_SAID_BESIDE = (b"# the account of ", b"# the port on which ")
+
+
 def _in_order(path: str, content: bytes) -> bytes:
     """Prices by gateway in one order: the node looks an account up, and a spec sorts them by name or by address.
 
     What runs names a signer by its address, and a comment about the account of one in the fleet says nothing to nodes.
+    Nor does one about the port of a runner that registers itself, which no other line has.
     """
     if path.endswith("/node.env"):
-        return b"".join(line for line in content.splitlines(keepends=True) if not line.startswith(b"# the account of "))
+        return b"".join(line for line in content.splitlines(keepends=True) if not line.startswith(_SAID_BESIDE))
     if not path.endswith("/prices.json"):
         return content
     table = json.loads(content)

@@ -12,6 +12,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,7 @@ class Renting:
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
         where = f"https://127.0.0.1:{self.machine.ports['orch_http']}/discovery"
         with urllib.request.urlopen(where, timeout=5, context=trusting) as answer:
-            return {one["app"]: one for one in json.load(answer)[0]["runners"]}
+            return {one["app"]: one for told in json.load(answer) for one in told["runners"]}
 
 
 @pytest.fixture
@@ -87,8 +88,13 @@ def renting(make: Make, port: int) -> Renting:
     return Renting(make(), port)
 
 
+def wei_of(usd: str) -> dict[str, Any]:
+    """What the stand-in says of a price by the hour: wei by the second, at 2,000 USD an ether."""
+    return {"price": int(Fraction(usd) / 3600 / 2000 * 10**18), "currency": "wei", "unit": "seconds"}
+
+
 EDITS = {
-    "price": ('"0.10 USD / hour"', '"0.20 USD / hour"', ("price_info", {"price": 0.2, "unit": "hour"})),
+    "price": ('"0.10 USD / hour"', '"0.20 USD / hour"', ("price_info", wei_of("0.2"))),
     "capacity": ('"0.10 USD / hour"', '"0.10 USD / hour"\ncapacity = 4', ("capacity", 4)),
     "version": ('"0.10 USD / hour"', '"0.10 USD / hour"\nversion = "2.0"', ("version", "2.0")),
     "metadata": ('"0.10 USD / hour"', '"0.10 USD / hour"\nmetadata = "a=b"', ("metadata", "a=b")),
@@ -145,7 +151,7 @@ def test_what_clients_reach_a_runner_by_changes_with_a_restart(renting: Renting,
     text = text.replace('["echo"]', '["ekko"]') if name == "label" else text
     assert renting.machine.steps(text)["orch"] == "restart: its files change"
     assert renting.machine.roll_out(text)["restarted"] == ["orch"]
-    assert renting.offered()["example/echo"]["price_info"]["price"] == 0.3
+    assert renting.offered()["example/echo"]["price_info"] == wei_of("0.3")
     renting.machine.is_whole(text)
 
 
@@ -196,8 +202,8 @@ def test_an_orchestrator_that_does_not_take_its_list_is_restarted_or_goes_back(
     with suppress(FileNotFoundError):
         renting.machine.well("orch")
     renting.machine.program["send"] = send
-    asks = renting.offered()["example/echo"]["price_info"]["price"]
-    assert (switch["phase"], asks) == (("healthy", 0.2) if live == "try" else ("reverted", 0.1))
+    asks = renting.offered()["example/echo"]["price_info"]
+    assert (switch["phase"], asks) == (("healthy", wei_of("0.2")) if live == "try" else ("reverted", wei_of("0.1")))
     renting.machine.is_whole(text if live == "try" else renting.spec)
 
 

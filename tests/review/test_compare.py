@@ -99,12 +99,16 @@ LIVE_FLAGS = re.compile(
 )
 
 
+LIVE_FILES = ("prices.json", "liveRunners.json")
+"""Files that a node is given anew while it runs."""
+
+
 def _differ_in_settings_alone(old: Side, new: Side, hosts: tuple[str, str], node: str) -> bool:
     """Whether the files of a node have the same lines but for settings that a node takes while it runs."""
     rest = []
     for side_of, host in zip((old, new), hosts, strict=True):
         start = f"hosts/{host}/{node}/"
-        names = [path for path in side_of.files if path.startswith(start) and not path.endswith("prices.json")]
+        names = [path for path in side_of.files if path.startswith(start) and not path.endswith(LIVE_FILES)]
         kept = {}
         for path in names:
             lines = side_of.files[path].replace(b" \\\n", b"\n").splitlines()

@@ -13,7 +13,7 @@ GATE = gateway(
     mode='"ai"',
     http='"127.0.0.1:9935"',
     orchestrators='["orch.example.net:8935"]',
-    remote_signer='{ signer = "signer" }',
+    remote_signer='{ signer = "signer", headers = { host_file = "/etc/livepeer/signer-headers" } }',
 )
 HOOK = '"https://auth.example.net/signer"'
 
