@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc.adopt import documents
+from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling, hole_variable
@@ -32,6 +33,7 @@ from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
+from fleetc.toml.document import Source
 from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
 
 _LONE_HOST = "host-1"
@@ -74,7 +76,7 @@ def assemble(
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
     machines.learn_state_dirs()
-    facts = _facts(found, network, machines)
+    facts = _facts(found, network, machines, by_orchestrator(sources.capabilities, found, session.ledger))
     tables: dict[str, dict[str, Table]] = {}
     for one in found:
         table = Table(origin=_origin(one.process))
@@ -258,7 +260,9 @@ def _hint(one: Running) -> str:
     return next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
 
 
-def _facts(found: list[Running], network: str, machines: Machines) -> Facts:
+def _facts(
+    found: list[Running], network: str, machines: Machines, capabilities: Mapping[str, tuple[Source, ...]]
+) -> Facts:
     services: dict[str, str] = {}
     signers: dict[str, str] = {}
     redeemers: dict[str, str] = {}
@@ -284,7 +288,8 @@ def _facts(found: list[Running], network: str, machines: Machines) -> Facts:
             peer = peers.get((one.process.span.source, host))
             workers.setdefault(services.get(url) or (peer.name if peer else ""), set()).add(one.role)
     named = {name: frozenset(roles) for name, roles in workers.items()}
-    return Facts(network, services, signers, redeemers, peers, {one.name: one for one in found}, named, machines)
+    processes = {one.name: one for one in found}
+    return Facts(network, services, signers, redeemers, peers, processes, named, machines, capabilities)
 
 
 # ------------------------------------------------------------------------------------------------ whole fleet

@@ -27,7 +27,7 @@ class Facts:
     """What all nodes of the fleet agree about.
 
     `services` are addresses of orchestrators with their names, `workers` the roles of those that name each, `machines`
-    the hosts with what runs there besides nodes.
+    the hosts with what runs there besides nodes, `capabilities` the documents of what each orchestrator has registered.
     """
 
     network: str
@@ -38,6 +38,7 @@ class Facts:
     processes: Mapping[str, Running]
     workers: Mapping[str, frozenset[str]]
     machines: Machines
+    capabilities: Mapping[str, tuple[Source, ...]]
 
     @property
     def on_chain(self) -> bool:

@@ -315,10 +315,12 @@ def _complete(work: Filling) -> None:
 
 
 def _inner_model(model: Any, key: str) -> Any:
-    from typing import get_args
+    from typing import get_args, get_origin
 
     from pydantic import BaseModel
 
     annotation = model.model_fields[key].annotation
+    if get_origin(annotation) is dict:
+        return None  # tables by name, of which each is complete
     kinds = (annotation, *get_args(annotation))
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)

@@ -10,6 +10,7 @@ from typing import Any
 
 from fleetc.adopt import documents
 from fleetc.adopt.buying import orchestrator_named, pixels_of
+from fleetc.adopt.capabilities import fill_capabilities
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling, home_of, plain_path
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
@@ -37,6 +38,7 @@ def fill(work: Filling) -> None:
         _price(work)
         fill_listed(work)
         fill_callback(work)
+        fill_capabilities(work)
     else:
         _orchestrator(work)
         if running.table == "ai_workers" and running.text("serviceAddr"):
@@ -56,10 +58,7 @@ def _work(work: Filling) -> None:
     """What an orchestrator sells, and where it is done."""
     running = work.running
     transcodes, runs_models = running.on("transcoder"), running.on("aiWorker")
-    lists, runners = (
-        bool(running.text("aiModels")),
-        running.on("useLiveRunners") or bool(running.text("liveRunnerConfig")),
-    )
+    lists, runners = bool(running.text("aiModels")), _has_runners(work)
     workers = work.facts.workers.get(running.name, frozenset())
     ai = runs_models or lists or runners or "ai-worker" in workers
     video = transcodes or "transcoder" in workers
@@ -215,9 +214,15 @@ def _price(work: Filling) -> None:
 
 
 def _runners_alone(work: Filling) -> bool:
+    running, others = work.running, ("aiWorker", "transcoder")
+    return _has_runners(work) and not running.text("aiModels") and not any(map(running.on, others))
+
+
+def _has_runners(work: Filling) -> bool:
+    """Whether programs elsewhere work for it: live runners, or what somebody registers as a capability."""
     running = work.running
-    runners = running.on("useLiveRunners") or bool(running.text("liveRunnerConfig"))
-    return runners and not running.text("aiModels") and not running.on("aiWorker") and not running.on("transcoder")
+    listed = running.on("useLiveRunners") or bool(running.text("liveRunnerConfig"))
+    return listed or running.name in work.facts.capabilities
 
 
 def _gateway_prices(work: Filling) -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fleetc.adopt.capabilities import is_capability
 from fleetc.adopt.compose import read_compose
 from fleetc.adopt.compose_files import extended, projects
 from fleetc.adopt.env_files import environment
@@ -38,7 +39,8 @@ _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
 
 @dataclass
 class Found:
-    """What all sources together hold: processes, hosts, avatar stacks, and lists of models that no process names.
+    """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names, and
+    documents of capabilities.
 
     `others` are processes that are no nodes, of which some may be live runners.
     """
@@ -47,6 +49,7 @@ class Found:
     others: list[Other] = field(default_factory=list)
     hosts: dict[str, Table] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
+    capabilities: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
 
 
@@ -90,6 +93,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     found.others = [one for one in processes if isinstance(one, Other)]
     _alone(kinds, found, library, ledger)
     found.models = kinds.get("models", [])
+    found.capabilities = kinds.get("capability", [])
     return found
 
 
@@ -106,7 +110,7 @@ def _flags(source: Source) -> Process:
 
 def kind_of(source: Source) -> str:
     """What a source is: stack, compose, unit, launch, manifest, inventory, flags, models, runners, prices, renditions,
-    json, config, environment or shell.
+    capability, json, config, environment or shell.
     """
     text, name = source.text, posixpath.basename(source.name)
     start = text.lstrip()[:1]
@@ -152,6 +156,8 @@ def _kind_of_json(text: str) -> str:
         return "models" if "pipeline" in keys else "renditions" if {"width", "bitrate"} & keys else "json"
     if isinstance(value, dict) and isinstance(value.get("runners"), list):
         return "runners"
+    if is_capability(value):
+        return "capability"
     if isinstance(value, dict):
         return "prices" if {"capabilities_prices", "gateways", "broadcasters"} & set(value) else "json"
     return "json"

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from fleetc.language.quantities import RunnerPrice, Wei, canonical_number
+from fleetc.language.quantities import WEI_IN_ETHER, RunnerPrice, Wei, canonical_number
 
-ETHER = 10**18
 MOST_WEI = 2**63 - 1
 TICKETS = 100
 """The most tickets that a signer puts into one payment."""
@@ -76,7 +75,7 @@ def usd(price: RunnerPrice, rates: Mapping[str, Wei]) -> Decimal | None:
     rate = rates.get("USD")
     if rate is None:
         return None
-    return canonical_number(_WRITTEN.divide(_EXACT.multiply(amount, ETHER), Decimal(rate.wei)))
+    return canonical_number(_WRITTEN.divide(_EXACT.multiply(amount, WEI_IN_ETHER), Decimal(rate.wei)))
 
 
 def times(amount: Decimal, count: Decimal) -> Decimal:

@@ -31,6 +31,7 @@ from fleetc.language.node import GpuIds
 from fleetc.language.quantities import QuantityError, Url, parse_url
 from fleetc.language.secret_fields import Secret
 
+_INT64 = 2**63 - 1
 MOST_METADATA = 1024
 """Bytes of metadata that the node takes."""
 
@@ -231,4 +232,6 @@ class Capability(Base):
     def _is_sold_by_time(self) -> Capability:
         if self.price.sold_by.node != "hour":
             raise refuse("the node sells capabilities by the second of computing", 'write it like "0.36 USD / hour"')
+        if max(self.price.second.as_integer_ratio()) > _INT64:
+            raise refuse("the node cannot count what a second of this costs", "round the price")
         return self

@@ -18,12 +18,10 @@ from fleetc.analysis.tickets import Amount
 from fleetc.blueprint.market import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.quantities import Price, Wei
+from fleetc.language.quantities import WEI_IN_ETHER, Price, Wei
 from fleetc.language.signing import payer
 from fleetc.lower.runner_market import runner_rows
 from fleetc.upstream import ACTIVE_SET
-
-_ETHER = 10**18
 
 
 def lower_market(fleet: Fleet) -> MarketTables:
@@ -90,7 +88,7 @@ def _summary(found: Summary) -> MarketSummary:
 def _funds(found: Funds) -> FundsRow:
     deposit, reserve, video = (str(value) if value is not None else "" for value in found[2:5])
     load = ", ".join(filter(None, (video, *(f"{name}: {load}" for name, load in found.runners))))
-    cost = "" if found.cost is None else f"{number_text(found.cost / _ETHER, 18)} ETH"
+    cost = "" if found.cost is None else f"{number_text(found.cost / WEI_IN_ETHER, 18)} ETH"
     runway = "" if found.runway is None else hours_text(found.runway)
     return FundsRow(found.node, found.wallet, deposit, reserve, load, cost, runway)
 

@@ -7,7 +7,6 @@ and a `Service`. A runner has no flags: its arguments are the words of its progr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from fleetc.analysis import runner_prices
@@ -99,13 +98,7 @@ def capability_files(node: Node, orchestrator: Orchestrator) -> Iterator[Bluepri
     """The document with which each capability is registered. The node reads none: somebody posts it."""
     for name, capability in sorted(orchestrator.capabilities.items()):
         path = (*node.path, "capabilities", name)
-        price = capability.price
-        second = (
-            Fraction(price.amount)
-            * price.sold_by.times
-            / 3600
-            * (1 if price.currency == "USD" else runner_prices.ETHER)
-        )
+        price, second = capability.price, capability.price.second
         document = {
             "name": name,
             "url": str(capability.url),

@@ -51,6 +51,7 @@ from fleetc.language.quantities.amounts import (
 from fleetc.language.quantities.runner_prices import (
     LOAD_TIMES,
     RUNNER_UNITS,
+    WEI_IN_ETHER,
     RunnerLoad,
     RunnerPrice,
     RunnerUnit,
@@ -67,6 +68,7 @@ __all__ = [
     "PIXEL_UNITS",
     "RUNNER_UNITS",
     "TIME_UNITS",
+    "WEI_IN_ETHER",
     "Bytes",
     "Duration",
     "EthAddress",

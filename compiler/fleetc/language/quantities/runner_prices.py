@@ -50,6 +50,7 @@ RUNNER_UNITS: Mapping[str, RunnerUnit] = {
 charges it for an hour of any picture. The node's word for what is paid once is fixed."""
 
 _MEANT = {"call": "request", "fixed": "request", "hours": "hour", "h": "hour", "minutes": "minute", "min": "minute"}
+WEI_IN_ETHER = 10**18
 _CURRENCIES = ("USD", "wei", "gwei", "ETH")
 
 
@@ -76,6 +77,11 @@ class RunnerPrice:
     def sold_by(self) -> RunnerUnit:
         """What the node sells it by."""
         return RUNNER_UNITS[self.unit]
+
+    @property
+    def second(self) -> Fraction:
+        """What a second costs of what is sold by time: USD, or wei where the price is in ether."""
+        return Fraction(self.amount) * self.sold_by.times / 3600 * (1 if self.currency == "USD" else WEI_IN_ETHER)
 
     def __str__(self) -> str:
         return f"{self.amount:f} {self.currency} / {self.unit}"

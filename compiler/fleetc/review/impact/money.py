@@ -17,7 +17,7 @@ from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.prices import prices_of
 from fleetc.analysis.tickets import Amount
 from fleetc.language.fleet import Fleet
-from fleetc.language.quantities import Price, Wei
+from fleetc.language.quantities import WEI_IN_ETHER, Price, Wei
 from fleetc.lower.common import account
 from fleetc.lower.market import hours_text, number_text, percent_text
 from fleetc.review.impact.facts import Fact, node_of
@@ -27,7 +27,6 @@ UNBOUNDED = Decimal(100)
 
 _PAIRS = 200_000
 """Up to so many pairs of gateway and orchestrator each is judged; beyond that only how much a gateway reaches."""
-_ETHER = 10**18
 
 
 def trade(
@@ -293,7 +292,7 @@ def _told(row: Funds | None) -> dict[str, str]:
     plain = (row.wallet, row.deposit, row.reserve) if row else (None, None, None)
     return {
         **{word: "none" if value is None else str(value) for word, value in zip(_PLAIN, plain, strict=True)},
-        "an hour costs": "an unknown amount" if cost is None else f"{number_text(cost / _ETHER, 9)} ETH",
+        "an hour costs": "an unknown amount" if cost is None else f"{number_text(cost / WEI_IN_ETHER, 9)} ETH",
         "the deposit lasts": "an unknown time" if runway is None else hours_text(runway),
     }
 
