@@ -186,6 +186,19 @@ def test_equal_changes_of_many_nodes_are_one() -> None:
     assert {effect.impact: effect.amount for effect in change.effects} == {"restart": 3}
 
 
+def test_load_of_a_gateway_is_what_its_signer_expects_to_pay_for() -> None:
+    text = example("live-runners")
+    found = review(text, text.replace('expected_load = "50 megapixels / s"', 'expected_load = "60 megapixels / s"'))
+    (change,) = found.changes
+    assert (change.kind, change.what, [target.node for target in change.targets]) == (
+        "funds",
+        "expected load",
+        ["signer"],
+    )
+    assert [cause.text.strip() for cause in change.causes] == ['expected_load = "60 megapixels / s"']
+    assert classes(found) == {"funds"}
+
+
 def test_list_of_addresses_is_shown() -> None:
     text = example("two-regions")
     found = review(

@@ -17,7 +17,8 @@ from fleetc.emit import data_files, env, flags
 from fleetc.emit.source_copy import copies
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.effective_avatar import slots_of
-from fleetc.language.fleet import NODE_TABLES, Fleet
+from fleetc.language.fleet import NODE_TABLES, Fleet, Node
+from fleetc.language.signing import payer
 from fleetc.review.boxes import facts_of, slot_name
 from fleetc.review.data import Box, Cause, Change, Edge, NodeRef, Review
 from fleetc.review.gravity import gravity
@@ -106,14 +107,21 @@ def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]
                 found.add(name)
             elif path[0] in (*NODE_TABLES, "avatars") and name in getattr(fleet, str(path[0])):
                 found.add(getattr(fleet, str(path[0]))[name].host)
-    return found | _of_wallets(old, new, edits)
-
-
-def _of_wallets(old: Side, new: Side, edits: Edits) -> set[str]:
-    """The hosts of the nodes whose wallet was edited: their funds stand in no file of theirs."""
-    wallets = {str(edit.path[1]) for edit in edits.all if edit.path[0] == "wallets" and len(edit.path) > 1}
     fleets = [fleet for fleet in (old.fleet, new.fleet) if fleet is not None]
-    return {node.settings.host for f in fleets for name in wallets for node in f.nodes_by_wallet.get(name, ())}
+    return found.union(*(_of_funds(fleet, edits) for fleet in fleets))
+
+
+def _of_funds(fleet: Fleet, edits: Edits) -> Iterator[str]:
+    """Hosts of nodes whose wallet was edited, or a gateway that they sign for: no file of theirs has their funds."""
+    edited = {edit.path[:2] for edit in edits.all}
+    for name in fleet.wallets:
+        if ("wallets", name) in edited:
+            yield from (node.settings.host for node in fleet.nodes_by_wallet.get(name, ()))
+    for name, gateway in fleet.gateways.items():
+        if ("gateways",) in edited or ("gateways", name) in edited:
+            paying = payer(fleet, Node("gateways", name, gateway))
+            if paying is not None:
+                yield paying.settings.host
 
 
 def _blueprints(old: Side, new: Side, hosts: set[str]) -> tuple[Side, tuple[Blueprint, Blueprint] | None]:

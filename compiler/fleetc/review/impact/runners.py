@@ -40,15 +40,18 @@ def selling(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
 
 
 def _prices(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
-    """Prices of offers that come, go or change; none off-chain, where nobody pays."""
+    """Offers that come, go or change what they ask, or for which app; none off-chain, where nobody pays."""
     before, after = _offers(old), _offers(new)
     on_chain = any(fleet is not None and fleet.on_chain for fleet in (old, new))
     for key in sorted({*before, *after}) if on_chain else ():
         there, here = before.get(key), after.get(key)
         was, will = _asks(there, old), _asks(here, new)
+        node, name = key
+        if there and here and there.runner.app != here.runner.app:
+            text, amount = f"{name} sells {here.runner.app} instead of {there.runner.app}", UNBOUNDED
+            yield Fact("price", node, text, amount, _hints(name), weight="worse", headline=f"{node}: {text}")
         if was == will:
             continue
-        node, name = key
         amount = _percent(there, here) if there and here else UNBOUNDED
         verb, told = ("asks", will) if here else ("is no longer sold; it asked", was)
         text = f"{name} {verb} {told}" + (f"; before {was}" if there and here else "")
