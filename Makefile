@@ -49,8 +49,8 @@ announce:
 test-hosts: $(INSTALLED) ## Deploy to real test hosts on two farms at once, except slow tests (root; network namespaces, systemd-nspawn, sshd, Docker)
 	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests/hosts
 
-test-all: $(INSTALLED) lint ## Everything
-	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest
+test-all: $(INSTALLED) lint ## Everything, with new random cases each time
+	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest --hypothesis-profile=exploring
 
 lint: $(INSTALLED) ## Linter, formatter, types and who imports whom, changing nothing
 	$(BIN)/ruff check .
