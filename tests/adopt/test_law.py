@@ -51,6 +51,8 @@ STACKS = [
     ('user = { vault = "turn_user" }', 'user = { command = "turn" }\naddress = "198.51.100.7"\nport = 3479'),
     ('user = { vault = "turn_user" }', 'user = { env = "U" }\nrelay_ports = "50000-50100"\nrealm = "stage"'),
     ('ttl = "2 min"', "required = true"),
+    ('addresses = ["198.51.100.90"]', 'addresses = ["127.0.0.1"]'),
+    ('url = "http://198.51.100.90:8081"\n', ""),
     ('id = "stage-gpu-1"', 'id = "stage-gpu-1"\nmonitored_services = ["vtuber-a"]\nhost_name = "gpu-1.eu"'),
 ]
 """What is changed in the stacks of that spec."""
@@ -71,7 +73,7 @@ _SAID_BESIDE = (b"# the account of ", b"# the port on which ")
 
 
 def _in_order(path: str, content: bytes) -> bytes:
-    """Prices by gateway in one order: the node looks an account up, and a spec sorts them by name or by address.
+    """Prices in one order: the node looks an account or a model up, and a spec sorts them by the names in it.
 
     What runs names a signer by its address, and a comment about the account of one in the fleet says nothing to nodes.
     Nor does one about the port of a runner that registers itself, which no other line has.
@@ -82,6 +84,7 @@ def _in_order(path: str, content: bytes) -> bytes:
         return content
     table = json.loads(content)
     table.get("gateways", []).sort(key=lambda entry: entry["ethaddress"])
+    table.get("capabilities_prices", []).sort(key=lambda entry: (entry["pipeline"], entry["model_id"]))
     return json.dumps(table, indent=1).encode()
 
 

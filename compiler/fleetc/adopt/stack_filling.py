@@ -371,18 +371,22 @@ def _secrets(work: StackFilling) -> None:
 
 def _payments(work: StackFilling) -> None:
     """Whose calls "payments" stands for: the address of its API, else the first single address that may call."""
-    payments = work.values.get("payments")
-    if payments is None:
+    payments = work.values.get("payments", {})
+    if not payments and "registration" not in work.values:
         return
     allow: list[str] = work.values.get("allow", [])
-    host = _host_of(payments["url"])
+    host = _host_of(payments.get("url", ""))
+    if not allow and work.items("POWER_ALLOWED_IPS"):
+        work.table.ask("TODO payments.addresses: today nobody but the host itself may call, the service neither")
+        work.values["payments"] = {"addresses": [str(effective.LOOPBACK_ADDRESSES[0])], **payments}
+        work.values["allow"] = [PAYMENTS]
+        return
     known_address = _is_address(host) and (host in allow or not allow)
     address = host if known_address else next((one for one in allow if "/" not in one), "")
     if not address:
-        work.table.ask(
-            f'TODO payments = {{ addresses = ["203.0.113.90"], url = "{payments["url"]}" }}: where its calls come from'
-        )
-        del work.values["payments"]
+        also = f', url = "{payments["url"]}"' if payments else ""
+        work.table.ask(f'TODO payments = {{ addresses = ["203.0.113.90"]{also} }}: where its calls come from')
+        work.values.pop("payments", None)
         work.reasons["payments"] = "a question is left: where calls of the payments service come from"
         return
     if not known_address:
