@@ -51,7 +51,6 @@ STACKS = [
     ('user = { vault = "turn_user" }', 'user = { command = "turn" }\naddress = "198.51.100.7"\nport = 3479'),
     ('user = { vault = "turn_user" }', 'user = { env = "U" }\nrelay_ports = "50000-50100"\nrealm = "stage"'),
     ('ttl = "2 min"', "required = true"),
-    ('addresses = ["198.51.100.90"]', 'addresses = ["127.0.0.1"]'),
     ('url = "http://198.51.100.90:8081"\n', ""),
     ('id = "stage-gpu-1"', 'id = "stage-gpu-1"\nmonitored_services = ["vtuber-a"]\nhost_name = "gpu-1.eu"'),
 ]
@@ -130,6 +129,11 @@ def _twice(node: dict[str, Any]) -> bool:
 def test_stack_of_avatars_adopts_into_itself(change: tuple[str, str]) -> None:
     assert STACK.count(change[0]) >= 1
     assert difference([Source("fleet.toml", STACK.replace(*change))]) == {}
+
+
+def test_stack_that_only_its_host_may_call_adopts_into_itself() -> None:
+    text = STACK.replace('"198.51.100.90"', '"127.0.0.1"').replace('["payments", "203.0.113.0/29"]', '["payments"]')
+    assert difference([Source("fleet.toml", text)]) == {}
 
 
 def test_fleet_with_runners_of_every_kind_adopts_into_itself() -> None:
