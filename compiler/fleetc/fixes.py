@@ -116,6 +116,12 @@ def replacements(
     return {fix: found[fix] for fix in _sound(sources, document, found, list(found))}
 
 
+def together(pieces: Mapping[Fix, tuple[TextEdit, ...]]) -> dict[Fix, tuple[TextEdit, ...]]:
+    """The fixes that can be made at once, with their pieces. Of those that meet in one place the first one counts."""
+    taken: list[tuple[int, int, int]] = []
+    return {fix: some for fix, some in pieces.items() if _take(taken, some)}
+
+
 def _sound(
     sources: Sequence[Source], document: Document, pieces: Mapping[Fix, tuple[TextEdit, ...]], some: list[Fix]
 ) -> list[Fix]:

@@ -14,7 +14,7 @@ from lsprotocol import types
 
 from tests.assist.editing import Editor
 from tests.assist.test_sessions import SESSIONS
-from tests.support import INVENTORIES
+from tests.support import INVENTORIES, fleetc
 
 pytestmark = [pytest.mark.usefixtures("processes"), pytest.mark.asyncio]
 
@@ -164,6 +164,24 @@ async def test_secrets_are_in_no_answer(editor: Editor, root: Path) -> None:
     ]
     assert "inline-secret" in str(answers[0])
     assert token not in str(answers)
+
+
+async def test_all_certain_repairs_are_one_action_that_writes_what_check_fix_writes(editor: Editor, root: Path) -> None:
+    text = (INVENTORIES / "two-regions" / "fleet.toml").read_text(encoding="utf-8")
+    broken = text.replace('memory = "24 GiB"', 'memory = "24GiB"').replace('"1200 wei / pixel"', '"1200 WEI / pixel"')
+    (root / "fleet.toml").write_text(broken, encoding="utf-8")
+    editor.open("fleet.toml")
+    await editor.rest()
+    start = editor.range("fleet.toml", 0, 0)
+    asked = types.CodeActionParams(
+        editor.document("fleet.toml"), start, types.CodeActionContext([], [types.CodeActionKind.SourceFixAll])
+    )
+    (action,) = await editor.client.text_document_code_action_async(asked) or ()
+    assert isinstance(action, types.CodeAction) and action.edit is not None
+    editor.apply(action.edit)
+    assert editor.texts["fleet.toml"] == text
+    assert fleetc("check", "--fix", str(root / "fleet.toml")).returncode == 0
+    assert (root / "fleet.toml").read_text(encoding="utf-8") == text
 
 
 async def test_other_toml_files_are_let_alone(editor: Editor, root: Path) -> None:

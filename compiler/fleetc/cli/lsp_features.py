@@ -6,7 +6,7 @@ texts as they are now. What takes as long as a check runs in its thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +21,7 @@ from fleetc.assist.state import Snapshot
 from fleetc.cli.lsp_desk import Desk, Work
 from fleetc.cli.lsp_wire import Ruler, guarded, path_of, uri_of
 from fleetc.disk import files
+from fleetc.fixes import together
 from fleetc.formatting import formatted
 from fleetc.language.sharing import CLASSES, tables
 from fleetc.messages.locate import Located
@@ -29,6 +30,7 @@ from fleetc.places.diagnostic import Path as KeyPath
 from fleetc.review.affects import Shipped
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
+from fleetc.toml.edits import TextEdit
 
 if TYPE_CHECKING:
     from fleetc.cli.lsp_server import Server
@@ -230,10 +232,6 @@ class Asking:
             pieces = asked.snapshot.repairs.get(fix, ()) if fix is not None else ()
             if not pieces or not self._touches(asked, item, params.range) or not _wants(wanted, "quickfix"):
                 continue
-            edits: dict[str, list[names.Piece]] = {}
-            for piece in pieces:
-                name = asked.snapshot.sources[piece.source].name
-                edits.setdefault(name, []).append((piece.start, piece.end, piece.text))
             known = [one for one in params.context.diagnostics if one.code == item.diagnostic.code]
             found.append(
                 types.CodeAction(
@@ -241,9 +239,14 @@ class Asking:
                     kind=types.CodeActionKind.QuickFix,
                     diagnostics=known or None,
                     is_preferred=True,
-                    edit=self._edit(asked, pages, edits),
+                    edit=self._edit(asked, pages, _by_file(asked, [pieces])),
                 )
             )
+        every = together(asked.snapshot.repairs)
+        if len(every) > 1 and _wants(wanted, _ALL):
+            title = f"Makes {len(every)} certain repairs in all files of the spec"
+            edit = self._edit(asked, pages, _by_file(asked, every.values()))
+            found.append(types.CodeAction(title, kind=_ALL, edit=edit))
         return found
 
     def _touches(self, asked: Asked, item: Located, wanted: types.Range) -> bool:
@@ -358,6 +361,19 @@ class Asking:
         return await self.desk.think(found)
 
 
+_ACTIONS = types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
+_ALL = types.CodeActionKind.SourceFixAll.value
+
+
+def _by_file(asked: Asked, repairs: Iterable[Iterable[TextEdit]]) -> dict[str, list[names.Piece]]:
+    """The pieces of repairs by the name of their file."""
+    found: dict[str, list[names.Piece]] = {}
+    for piece in (piece for pieces in repairs for piece in pieces):
+        name = asked.snapshot.sources[piece.source].name
+        found.setdefault(name, []).append((piece.start, piece.end, piece.text))
+    return found
+
+
 def _wants(only: Sequence[types.CodeActionKind | str] | None, kind: str) -> bool:
     return not only or any(kind == str(one) or kind.startswith(f"{one}.") for one in only)
 
@@ -376,9 +392,7 @@ def register(made: Server) -> None:
     made.feature(types.TEXT_DOCUMENT_REFERENCES)(guarded(asking.references))
     made.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(guarded(asking.prepare_rename))
     made.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(guarded(asking.rename))
-    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))(
-        guarded(asking.actions)
-    )
+    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(guarded(asking.actions))
     made.feature(types.TEXT_DOCUMENT_FORMATTING)(guarded(asking.format))
     made.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(guarded(asking.symbols))
     made.feature(types.TEXT_DOCUMENT_INLAY_HINT)(guarded(asking.inlays))
