@@ -52,6 +52,7 @@ STACKS = [
     ('user = { vault = "turn_user" }', 'user = { env = "U" }\nrelay_ports = "50000-50100"\nrealm = "stage"'),
     ('ttl = "2 min"', "required = true"),
     ('url = "http://198.51.100.90:8081"\n', ""),
+    ('addresses = ["198.51.100.90"]', 'addresses = ["127.0.0.1"]'),
     ('id = "stage-gpu-1"', 'id = "stage-gpu-1"\nmonitored_services = ["vtuber-a"]\nhost_name = "gpu-1.eu"'),
 ]
 """What is changed in the stacks of that spec."""

@@ -259,7 +259,12 @@ def _allow(work: StackFilling) -> None:
         behind = [one for one in power if one not in itself]
         gateways = list(takewhile(lambda one: one.version == 4 and (one not in outside or one in bridges), behind))
         work.say("docker_gateways", [str(one.network_address) for one in gateways])
-        allowed = [one for one in behind if one not in gateways] + [one for one in gateways if one in outside]
+        named = [one for one in outside if one in itself]  # a caller on the host itself
+        allowed = [
+            *named,
+            *(one for one in behind if one not in gateways),
+            *(one for one in gateways if one in outside),
+        ]
         edges = [one for one in runner if one not in local]
     else:
         callers = [one for one in [*power, *outside, *local] if one not in itself | bridges and not _of_slot(one)]
