@@ -251,6 +251,24 @@ def test_answers_give_a_short_spec_without_problems(kind: Kind, where: Where, ne
     assert formatted(Source("fleet.toml", text))[0] == text
 
 
+def test_nodes_have_other_names_than_their_hosts() -> None:
+    names = ["gate", "gate-node", "orch", "orch-orch"]
+    hosts = tuple(read_host(f"{name}=203.0.113.{number}") for number, name in enumerate(names))
+    checked = check_spec([Source("fleet.toml", first_spec(Answers(Kind.video, Where.docker, Network.onchain, hosts)))])
+    assert checked.fleet is not None
+    assert [*checked.fleet.gateways] == ["gate-node-node"]
+    assert {*checked.fleet.orchestrators} == {"orch-gate-node", "orch-orch-node", "orch-orch-orch"}
+
+
+def test_outside_of_a_repository_it_begins_with_one_and_says_what_is_open(tmp_path: Path) -> None:
+    done = fleetc("init", "--network", "arbitrum-one-mainnet", cwd=tmp_path)
+    commands = done.stdout.partition("next:\n")[2].split("\n    ")
+    assert commands[2] == "git init" and commands[3].startswith("git add ")
+    assert "fleet.toml has 3 TODO: what only you know\n" in done.stdout
+    assert done.stderr == ""
+    assert "no terminal to ask" in fleetc("init", "other", cwd=tmp_path).stderr
+
+
 def test_options_answer_and_workflows_know_the_secrets_of_the_answers(repository: Path) -> None:
     options = ["--run", "gateway", "--network", "arbitrum-one-mainnet", "--where", "systemd", "--host", HOSTS[0]]
     done = fleetc("init", *options, *ci("github"), cwd=repository)

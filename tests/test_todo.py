@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from fleetc.rollout.findings import Finding, lacking
 from fleetc.text.encoders import readable_word
 from tests.support import EXAMPLES, ROOT, compile_text, compiled_example, fleetc
 
+UNSEEN = 'read -rs SECRET && printf %s "$SECRET" | '
 OF_MONEY = ("wallet", "registration")
 
 
@@ -71,12 +73,37 @@ def test_user_of_nodes_comes_before_the_files_that_belong_to_it() -> None:
     assert blueprint is not None
     commands = [task.command for task in tasks_of(blueprint) if task.host == "gpu"]
     assert commands[0] == USER
+    keystore, account = "/var/lib/livepeer/keystore", "2" * 40
     assert [command for command in commands if " -o " in command] == [
-        "sudo install -d -o livepeer -m 700 /var/lib/livepeer/keystore",
-        "sudo install -D -o livepeer -m 600 /dev/stdin /etc/livepeer/earner-password",
+        f"sudo install -d -o livepeer -m 700 {keystore}"
+        f" && sudo install -o livepeer -m 600 UTC--*--{account} {keystore}",
+        f"{UNSEEN}sudo install -D -o livepeer -m 600 /dev/stdin /etc/livepeer/earner-password",
     ]
     of_docker = [task.command for task in tasks_of(blueprint) if task.host == "edge"]
-    assert "sudo install -d -m 700 /var/lib/livepeer/keystore" in of_docker and USER not in of_docker
+    assert f"sudo install -d -m 700 {keystore} && " in "".join(of_docker) and USER not in of_docker
+
+
+@pytest.mark.usefixtures("processes")
+def test_commands_of_a_task_make_what_they_name(tmp_path: Path) -> None:
+    """In a real shell: the key file is found by its account and lands in the keystore, a password is not shown."""
+    blueprint = compiled_example("dual-onchain").blueprint
+    assert blueprint is not None
+    keystore, password, chain = (
+        next(t.command for t in tasks_of(blueprint) if t.host == "edge" and words in t.words)
+        for words in ("key file", "password", "RPC service")
+    )
+    key_file = "UTC--2026-01-01T00-00-00.000000000Z--" + "1" * 40
+    (tmp_path / key_file).write_text("{}")
+    commands = f"{keystore}\n{password}\n".replace("sudo ", "").replace(" /var/", " var/").replace(" /etc/", " etc/")
+    done = subprocess.run(
+        ["bash", "-c", commands], cwd=tmp_path, input="open sesame\n", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    key = tmp_path / "var/lib/livepeer/keystore" / key_file
+    secret = tmp_path / "etc/livepeer/payer-password"
+    assert key.read_text() == "{}" and secret.read_text() == "open sesame"
+    assert [path.stat().st_mode & 0o777 for path in (key.parent, key, secret)] == [0o700, 0o600, 0o600]
+    assert json.loads(shlex.split(chain)[-2])["method"] == "eth_chainId"
 
 
 def test_what_a_host_lacks_stays_a_task() -> None:
@@ -159,7 +186,7 @@ def about(tasks: tuple[Task, ...], word: str) -> list[tuple[str, str, str, str, 
 
 def test_files_of_the_monitoring_project_are_tasks_of_the_host_whose_container_reads_them() -> None:
     tasks = tasks_in(DEMO + WATCHER + MONITORING + PROJECT)
-    install = "sudo install -D -o {} -m 600 /dev/stdin "
+    install = UNSEEN + "sudo install -D -o {} -m 600 /dev/stdin "
     folder = "/etc/fleetc-monitoring"
     assert about(tasks, folder) == [
         (KEYS, "studio", f"{folder}/token", install.format(65534) + f"{folder}/token", True),

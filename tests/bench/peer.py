@@ -508,7 +508,7 @@ def needs_of_chain(spec: Table, nodes: list[Table], need: Any) -> None:
     feed = {**facts, "currencies": " ".join(sorted(set().union(*others.values())))}
     facts["controller"] = CONTROLLER
     if nodes:
-        need("rpc", "", "a way to the RPC address of the chain", [node["name"] for node in nodes], **facts)
+        need("rpc", "", "access to the RPC service of the chain", [node["name"] for node in nodes], **facts)
     for name in sorted({node["wallet"] for node in nodes}):
         wallet, users = spec["wallets"][name], [node for node in nodes if node["wallet"] == name]
         pays = any(node["table"] == "gateways" for node in users)

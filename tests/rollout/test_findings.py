@@ -31,7 +31,13 @@ PASSWORD, KEYSTORE = "/etc/livepeer/earner-password", "/var/lib/livepeer/keystor
     ("code", "need", "subject", "key", "command"),
     [
         ("file-unreadable", "password-file", PASSWORD, "password", f"sudo chown -R livepeer {PASSWORD}"),
-        ("keystore-holds-account", "keystore", KEYSTORE, "keystore", f"sudo install -d -o livepeer -m 700 {KEYSTORE}"),
+        (
+            "keystore-holds-account",
+            "keystore",
+            KEYSTORE,
+            "keystore",
+            f"-o livepeer -m 600 UTC--*--{'2' * 40} {KEYSTORE}",
+        ),
         ("password-file-not-empty", "password-file", PASSWORD, "password", f"-m 600 /dev/stdin {PASSWORD}"),
     ],
 )

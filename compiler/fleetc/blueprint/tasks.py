@@ -25,6 +25,7 @@ PEOPLE = (HOSTS, KEYS, NAMES, MONEY, ROLLOUT, STREAMS)
 """In the order in which their work can be done."""
 
 NODE_USER = "the user that nodes run as"
+VERIFIER = "file of the verifier"
 
 NAMED = 6
 """How many nodes of a task are named where people read it."""
@@ -227,12 +228,26 @@ def _program(_host: HostBlueprint, need: Need) -> str:
 
 
 def _secret_file(host: HostBlueprint, need: Need) -> str:
-    """A file that its reader alone can read: the user of nodes or of a container, or the program on the host."""
-    return f"sudo install -D{_owner(host, need)} -m 600 /dev/stdin {readable_word(need.subject)}"
+    """A file that its reader alone can read: the user of nodes or of a container, or the program on the host.
+
+    A secret is one line, which is typed unseen and stays out of the history of the shell.
+    """
+    write = f"sudo install -D{_owner(host, need)} -m 600 /dev/stdin {readable_word(need.subject)}"
+    return write if need.words == VERIFIER else f'read -rs SECRET && printf %s "$SECRET" | {write}'
 
 
 def _keystore(host: HostBlueprint, need: Need) -> str:
-    return f"sudo install -d{_owner(host, need)} -m 700 {readable_word(need.subject)}"
+    """The directory, and the key file in it, which is named by its account and lies where the command is typed."""
+    owner, directory = _owner(host, need), readable_word(need.subject)
+    account = dict(need.facts)["account"].removeprefix("0x").lower()
+    make = f"sudo install -d{owner} -m 700 {directory}"
+    return f"{make} && sudo install{owner} -m 600 UTC--*--{readable_word(account)} {directory}"
+
+
+def _rpc(_host: HostBlueprint, need: Need) -> str:
+    """Asks for the number of the chain; where the address is a secret, whoever types this has it."""
+    ask = """curl -sSm 9 -H content-type:application/json -d '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'"""
+    return f"{ask} {readable_word(need.subject)}" if need.subject else f'read -rs RPC && {ask} "$RPC"'
 
 
 def _writable(host: HostBlueprint, need: Need) -> str:
@@ -250,6 +265,7 @@ _COMMANDS: Mapping[str, Callable[[HostBlueprint, Need], str]] = {
     "password-file": _secret_file,
     "file": _secret_file,
     "secret": _secret_file,
+    "rpc": _rpc,
     "rule-file": lambda _host, need: f"promtool check rules {readable_word(need.subject)}",
     "models-directory": _writable,
     "live-runner-config": lambda _host, need: f"cat {readable_word(need.subject)}",

@@ -104,7 +104,7 @@ def _lines(answers: Answers) -> Iterator[str]:
     for host in answers.hosts:
         yield from _host(host, answers, host in sellers)
     if onchain:
-        yield from _wallets(gateway, [_seller_name(host, sellers) for host in sellers])
+        yield from _wallets(gateway, [_seller_name(host, answers) for host in sellers])
     if kind is Kind.ai:
         yield from _MODEL
     if gateway:
@@ -122,8 +122,15 @@ def _sellers(answers: Answers) -> Sequence[HostAnswer]:
     return answers.hosts[1:] or answers.hosts
 
 
-def _seller_name(host: HostAnswer, sellers: Sequence[HostAnswer]) -> str:
-    return "orch" if len(sellers) == 1 else f"orch-{host.name}"
+def _seller_name(host: HostAnswer, answers: Answers) -> str:
+    return _free("orch" if len(_sellers(answers)) == 1 else f"orch-{host.name}", answers)
+
+
+def _free(name: str, answers: Answers) -> str:
+    """The name of a node, longer where a host has it: they share units and an inventory."""
+    while any(host.name == name for host in answers.hosts):
+        name += "-node"
+    return name
 
 
 def _host(host: HostAnswer, answers: Answers, sells: bool) -> Iterator[str]:
@@ -170,7 +177,12 @@ def _gateway(answers: Answers, sellers: Sequence[HostAnswer]) -> Iterator[str]:
     onchain, ai = answers.network is Network.onchain, answers.kind is Kind.ai
     host = answers.hosts[0]
     port = 9935 if host in sellers else 8935  # an orchestrator has the usual one
-    yield from ("", "[gateways.gate]", f"host = {toml_value(host.name)}", f'mode = "{"ai" if ai else "video"}"')
+    yield from (
+        "",
+        f"[gateways.{toml_key(_free('gate', answers))}]",
+        f"host = {toml_value(host.name)}",
+        f'mode = "{"ai" if ai else "video"}"',
+    )
     if onchain:
         yield 'wallet = "payer"'
     yield f'http = "0.0.0.0:{port}"  # {"requests" if ai else "playback, and streams over HTTP"}'
@@ -178,7 +190,7 @@ def _gateway(answers: Answers, sellers: Sequence[HostAnswer]) -> Iterator[str]:
     if not ai:
         yield 'rtmp = "0.0.0.0:1935"  # streams over RTMP'
     if sellers:
-        names = ", ".join(toml_value(_seller_name(seller, sellers)) for seller in sellers)
+        names = ", ".join(toml_value(_seller_name(seller, answers)) for seller in sellers)
         yield f"orchestrators = [{names}]"
     elif onchain:
         yield 'discovery = "registry"  # orchestrators of the network'
@@ -196,7 +208,7 @@ def _gateway(answers: Answers, sellers: Sequence[HostAnswer]) -> Iterator[str]:
 
 def _orchestrator(host: HostAnswer, answers: Answers, sellers: Sequence[HostAnswer]) -> Iterator[str]:
     onchain, ai = answers.network is Network.onchain, answers.kind is Kind.ai
-    name = _seller_name(host, sellers)
+    name = _seller_name(host, answers)
     yield from ("", f"[orchestrators.{toml_key(name)}]", f"host = {toml_value(host.name)}")
     yield f'mode = "{"ai" if ai else "video"}"'
     if onchain:

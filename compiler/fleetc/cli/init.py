@@ -27,12 +27,20 @@ from fleetc.toml.document import Source
 _COMMANDS = "FLEETC_SECRET_COMMANDS"
 """The variable of the setting `secret_commands`."""
 
+_NOBODY_ASKED = (
+    "note: there is no terminal to ask, so this is a fleet to try, on one host without payments; "
+    "--run, --where, --network and --host make it yours"
+)
+
 _RunOption = Annotated[
     Kind | None, typer.Option("--run", help="What you run. Without this and the next three, a terminal is asked.")
 ]
 
 
-_WhereOption = Annotated[Where | None, typer.Option("--where", help="What starts the nodes.")]
+_WhereOption = Annotated[
+    Where | None,
+    typer.Option("--where", help="What starts the nodes; under systemd they take new prices while they run."),
+]
 
 
 _NetworkOption = Annotated[Network | None, typer.Option("--network", help="Whether payments are made.")]
@@ -124,8 +132,10 @@ def init(
         first, *lines = starter.not_written(name, text)
         typer.echo(plain_output(f"{directory / name} {first}"))
         typer.echo("".join(f"{line}\n" for line in lines), nl=False)
+    if open_questions := here.get(files.SPEC_NAME, "").count("# TODO"):
+        typer.echo(plain_output(f"{spec} has {open_questions} TODO: what only you know"))
     typer.echo("next:")
-    for line in starter.next_commands(str(directory), list(map(str, texts))):
+    for line in starter.next_commands(str(directory), list(map(str, texts)), os.path.lexists(top / ".git")):
         typer.echo(plain_output(f"    {line}"))
 
 
@@ -156,6 +166,8 @@ def _specs(
         answers = ask()
     else:
         usual = Answers()
+        if all(one is None for one in given):
+            message(_NOBODY_ASKED)
         try:
             answers = Answers(
                 kind or usual.kind,

@@ -13,7 +13,10 @@ import typer
 
 from fleetc.cli.first_spec import MEANINGS, Answers, HostAnswer, Network, Where, read_hosts
 
-_WHERE = {Where.docker: "Docker Compose", Where.systemd: "systemd units"}
+_WHERE = {
+    Where.docker: "Docker Compose; a change of prices restarts the node",
+    Where.systemd: "systemd units; prices change while the node runs",
+}
 _NETWORK = {
     Network.offchain: "no payments: to try it, or for your own use",
     Network.onchain: "payments on Arbitrum",

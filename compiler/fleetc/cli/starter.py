@@ -131,11 +131,12 @@ def _gitlab_secrets(names: Sequence[str]) -> str:
 _SECRETS = {CiService.github: _github_secrets, CiService.gitlab: _gitlab_secrets}
 
 
-def next_commands(directory: str, written: Sequence[str]) -> list[str]:
-    """What to run next, as shell lines."""
+def next_commands(directory: str, written: Sequence[str], in_repository: bool) -> list[str]:
+    """What to run next, as shell lines. Without a repository it begins with one."""
     place = "" if directory == "." else f" {_word(directory)}"
     tree = "rendered" if directory == "." else f"{directory}/rendered"
-    return [f"fleetc check{place}", f"fleetc compile{place}", f"git add {' '.join(map(_word, [*written, tree]))}"]
+    add = f"git add {' '.join(map(_word, [*written, tree]))}"
+    return [f"fleetc check{place}", f"fleetc compile{place}", *([] if in_repository else ["git init"]), add]
 
 
 def _word(path: str) -> str:

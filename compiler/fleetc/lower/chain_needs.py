@@ -41,7 +41,7 @@ def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
     place = given("fleet", "rpc")
     written = "" if isinstance(fleet.fleet.rpc, SecretRef) else str(fleet.fleet.rpc)
     facts = (*rpc, ("controller", controller))
-    yield Need("rpc", written, place, "a way to the RPC address of the chain", names, facts)
+    yield Need("rpc", written, place, "access to the RPC service of the chain", names, facts)
     wallets: dict[str, list[Node]] = {}
     for node in sorted(nodes, key=lambda node: node.name):
         if isinstance(node.settings, ChainSettings) and node.settings.wallet is not None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Argument, HostBlueprint, SecretVariable, Service
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Need, Program
+from fleetc.blueprint.tasks import VERIFIER
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.lower.chain_needs import chain_needs
@@ -143,7 +144,7 @@ def _of_service(fleet: Fleet, host: HostBlueprint, service: Service) -> Iterator
             for image in _images(argument):
                 yield Need("image", image, argument.origin, "", own)
         elif argument.flag == "verifierPath":
-            yield Need("file", argument.value, argument.origin, "file of the verifier", own)
+            yield Need("file", argument.value, argument.origin, VERIFIER, own)
         elif argument.flag == "aiModelsDir":
             below = argument.value.startswith(f"{service.data_dir}/")
             words = "" if below else f"directory of models that {host.node_user} may write to"

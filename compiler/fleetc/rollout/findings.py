@@ -85,11 +85,11 @@ def _help(finding: Finding, host: HostBlueprint, need: Need) -> str:
     if finding.code == "file-unreadable" and owner:
         return f"give it to its reader there: sudo chown -R {readable_word(owner)} {readable_word(need.subject)}"
     if finding.code == "keystore-holds-account":
-        return f"make the directory there, and copy the key file into it{_for(owner)}: {command}"
+        return f"put the key file there{_for(owner)}, from the directory where it lies: {command}"
     if finding.code == "models-dir-writable":
         return f"make it there: {command}"
     if finding.code in ("file-missing", "password-file-not-empty"):
-        return f"write it there, with the content on standard input: {command}"
+        return f"write it there: {command}"
     return ""
 
 

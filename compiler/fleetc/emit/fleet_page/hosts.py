@@ -13,11 +13,12 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.blueprint.tasks import NAMED, tasks_of
 from fleetc.emit.artifacts import image_origin, release_origin
 from fleetc.emit.fleet_page.cells import cell, text, word
-from fleetc.emit.templates import Word
+from fleetc.emit.templates import Encoded, Word
 from fleetc.emit.traced import Mark
 from fleetc.language.effective import BoundPort
 from fleetc.language.quantities import reach_of
 from fleetc.places.origin import given
+from fleetc.text.encoders import markdown_span
 
 
 def host_row(host: HostBlueprint, mark: Mark) -> object:
@@ -92,8 +93,8 @@ def task_lists(blueprint: Blueprint, mark: Mark) -> Iterator[object]:
         rows = []
         for task in tasks:
             nodes, more = [cell(node) for node in task.nodes[:NAMED]], len(task.nodes[NAMED:])
-            parts = (cell(part) if part else "" for part in (task.host, task.subject, task.command))
-            host, subject, command = parts
+            host, subject = (cell(part) if part else "" for part in (task.host, task.subject))
+            command = Encoded(markdown_span(task.command)) if task.command else ""  # in a list, where a | is a |
             rows.append(mark((host, text(task.words), subject, command, nodes, more), *task.origins))
         yield text(who), rows
 
