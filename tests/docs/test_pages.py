@@ -43,7 +43,10 @@ def blocks(text: str, language: str) -> list[tuple[str, str]]:
     return [(m[2].strip(), m[3]) for m in FENCE.finditer(text) if m[1] == language]
 
 
-TESTED = {"explain", "helix", "diagnose", "verify", "review", "rollout", "streams", "fragment"} | {"edit", "start"}
+TESTED = {"explain", "helix", "hour", "diagnose", "verify", "review", "rollout", "streams", "fragment"} | {
+    "edit",
+    "start",
+}
 """Words of blocks that tests of their own run or compare: here, in `test_stories.py`, tests/hosts, tests/online and
 tests/rollout."""
 BLOCKS = [
@@ -133,18 +136,16 @@ def test_the_diagnosis_in_the_readme_is_what_the_log_gives(tmp_path: Path) -> No
     assert (done.returncode, done.stdout) == (0, expected)
 
 
-def test_the_review_of_the_readme_is_reached_with_its_own_commands(tmp_path: Path) -> None:
-    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
-    (script,) = [content for words, content in blocks(README, "sh") if words == "review"]
-    (tmp_path / "fleet.toml").write_text(whole, encoding="utf-8")
+def typed(script: str, place: Path) -> subprocess.CompletedProcess[str]:
+    """What somebody types in a shell, one command after the other, none of which may fail."""
     person = {
         f"GIT_{who}_{what}": f"{who}@example.net" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {"PATH": programs, "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", **person}
+    environment = {"PATH": programs, "HOME": str(place), "GIT_CONFIG_NOSYSTEM": "1", **person}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
-        cwd=tmp_path,
+        cwd=place,
         env=environment,
         capture_output=True,
         text=True,
@@ -152,6 +153,24 @@ def test_the_review_of_the_readme_is_reached_with_its_own_commands(tmp_path: Pat
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_the_first_hour_of_the_readme_goes_as_it_says(tmp_path: Path) -> None:
+    parts = [content for words, content in blocks(README, "sh") if words == "hour"]
+    (line,) = [content for words, content in blocks(README, "text") if words == "hour"]
+    done = typed("\n".join(parts), tmp_path)
+    assert line in done.stdout
+    assert "orch-2" in (tmp_path / "fleet/review.html").read_text(encoding="utf-8")
+    assert done.stderr.endswith("rendered is up to date\n")
+    assert "warning" not in done.stderr
+
+
+def test_the_review_of_the_readme_is_reached_with_its_own_commands(tmp_path: Path) -> None:
+    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
+    (script,) = [content for words, content in blocks(README, "sh") if words == "review"]
+    (tmp_path / "fleet.toml").write_text(whole, encoding="utf-8")
+    done = typed(script, tmp_path)
     assert "asks 1400 wei / pixel instead of 1200 wei / pixel" in done.stdout
     for name in ("review.md", "review.html"):
         text = (tmp_path / name).read_text(encoding="utf-8")
