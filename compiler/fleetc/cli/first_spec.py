@@ -202,7 +202,7 @@ def _orchestrator(host: HostAnswer, answers: Answers, sellers: Sequence[HostAnsw
     if onchain:
         yield 'wallet = "earner"'
     yield f"service = {toml_value(f'{host.public}:8935')}  # the address that gateways get"
-    if onchain and not (answers.kind is Kind.video or ai) and host == sellers[0] and len(sellers) > 1:
+    if onchain and host == sellers[0] and len(sellers) > 1:
         others = ", ".join(toml_value(f"https://{other.public}:8935") for other in sellers[1:])
         yield f"instances = [{others}]  # one account has one registered address; this one names the others"
     if onchain and ai:
