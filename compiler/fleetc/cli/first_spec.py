@@ -1,7 +1,7 @@
 """Writes the first spec of a fleet from four answers: what runs, where, on which network, on which hosts.
 
-In: `Answers`. Out: the text of a short spec that checks clean, with a comment at each value that is only a guess. Pure;
-`questions.py` asks, `init.py` writes.
+In: `Answers`. Out: the text of a short spec that checks clean but for `todo-left`: behind each value that it guesses
+stands a TODO. Pure; `questions.py` asks, `init.py` writes.
 """
 
 from __future__ import annotations
