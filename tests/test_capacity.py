@@ -345,7 +345,7 @@ def test_each_host_with_something_unknown_warns_once() -> None:
     (found,) = capacity.problems(fleet)
     assert found.code == "capacity-unknown"
     assert "40 GiB or 80 GiB" in str(found)
-    assert ("ai_workers", "w", "models", 0) in {label.place for label in found.related}
+    assert ("models", "unmeasured") in {label.place for label in found.related}
 
 
 @pytest.mark.parametrize(

@@ -262,11 +262,23 @@ def test_page_of_a_code_keeps_its_examples_and_names_its_fields() -> None:
         ("Canary", "rollout.canary"),
         ("unknown key", "unknown-key"),
         ("stun server", "avatars.stun"),
+        ("add ai model", "models"),
+        ("ai model", "models"),
+        ("add a host", "hosts"),
     ],
 )
 def test_search_finds_the_best_first(text: str, first: str) -> None:
     hits, complete = search(text)
     assert complete and first in [hit.name for hit in hits[:3]], [hit.name for hit in hits[:5]]
+
+
+def test_search_puts_the_table_first() -> None:
+    assert [search(text)[0][0].name for text in ("add ai model", "new host")] == ["models", "hosts"]
+
+
+def test_search_finds_commands() -> None:
+    done = fleetc("explain", "--search", "rollback list of releases")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "fleetc rollback")
 
 
 def test_search_is_bounded_and_says_how_many_more() -> None:

@@ -239,7 +239,8 @@ ANSWERS = list(itertools.product(Kind, Where, Network, (1, 3)))
 def test_answers_give_a_short_spec_without_problems(kind: Kind, where: Where, network: Network, count: int) -> None:
     text = first_spec(Answers(kind, where, network, tuple(map(read_host, HOSTS[:count]))))
     checked = check_spec([Source("fleet.toml", text)])
-    assert checked.fleet is not None and checked.diagnostics == ()
+    assert checked.fleet is not None and {found.code for found in checked.diagnostics} <= {"todo-left"}
+    assert bool(checked.diagnostics) == ("# TODO" in text)
     assert len(text.splitlines()) < 85
     assert set(checked.fleet.hosts) == {host.partition("=")[0] for host in HOSTS[:count]}
     assert {host.runtime for host in checked.fleet.hosts.values()} == {str(where)}

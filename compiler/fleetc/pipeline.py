@@ -62,7 +62,7 @@ def check_spec(sources: Sequence[Source], policies: Policies | None = None, toda
         diagnostics += found
         if fleet is not None:
             judged = policies.check(Judged(fleet, document)) if policies else ()
-            more = [*versions.check(document), *comments.check(document), *judged]
+            more = [*versions.check(document), *comments.check(document), *comments.todos(document), *judged]
             diagnostics += rules.check(fleet, more, policies.codes if policies else None, today)
     sound = None if has_errors(diagnostics) else fleet
     return Checked(document, sound, tuple(diagnostics), tuple(sources), policies)

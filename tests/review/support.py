@@ -75,12 +75,17 @@ def prices(tree: Side) -> dict[tuple[str, ...], object]:
     """Every price of the page as an exact amount for one pixel and its currency; nothing where nobody pays."""
     if '"network": "offchain"' in tree.files["manifest.json"].decode():
         return {}
-    found: dict[tuple[str, ...], object] = {}
+    found: dict[tuple[str, ...], tuple[object, str]] = {}
     for node, way, work, price in section(tree, "Prices"):
         match = _PRICE.fullmatch(price)
-        worth = (Fraction(match[1]) / Fraction(match[3] or "1"), match[2].lower()) if match else price
+        worth = (Fraction(match[1]) / Fraction(match[3] or "1"), match[2].lower()) if match else (price, "")
         found[node, way, work] = worth
-    return found
+    sellers = {node for (node, way, _), worth in found.items() if way == "asks" and worth and worth[0]}
+    return {  # a model at zero is sold at the base price of its node, as if it had none
+        (node, way, work): worth
+        for (node, way, work), worth in found.items()
+        if way != "asks" or worth[0] or node not in sellers
+    }
 
 
 def purchases(tree: Side) -> Counter[tuple[str, str]]:

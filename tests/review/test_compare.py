@@ -741,3 +741,12 @@ def test_a_change_of_a_class_is_counted_by_its_members() -> None:
     exception = regions.replace("[gateways.us-live]\n", '[gateways.us-live]\nblock_polling_interval = "10s"\n')
     (change,) = review(regions, exception).changes
     assert wording.where(change) == "on us-edge, node us-live"
+
+
+def test_model_without_a_price_has_the_base_price() -> None:
+    added = DUAL.replace('price = "4768371 wei / pixel"\n', "")
+    found = review(DUAL, added)
+    prices = {effect.text for change in found.changes for effect in change.effects if effect.impact == "price"}
+    assert any(
+        text.startswith("asks for realvis 1200 wei / pixel, its base price, instead of 4768371") for text in prices
+    )

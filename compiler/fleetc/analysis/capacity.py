@@ -106,15 +106,16 @@ def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
 def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
     """Hosts with an unknown number that decides whether a GPU can handle its work: one warning each."""
     for weighed in _weighed(fleet):
-        host, places = weighed.host, list(dict.fromkeys(_missing(weighed)))
-        if places:
-            more = f" (and {len(places) - _NAMED} more)" if len(places) > _NAMED else ""
+        missing = list(dict.fromkeys(_missing(weighed)))
+        if missing:
+            advice = list(dict.fromkeys(f"{one.setting} in {one.table}" for one in missing))
+            more = f"; and {len(advice) - _NAMED} more" if len(advice) > _NAMED else ""
             yield warning(
                 "capacity-unknown",
-                f"fleetc cannot tell whether the GPUs of host {host} can handle their work",
-                places[0],
-                places[1:_NAMED],
-                f"write the missing number for each of these places{more}",
+                f"fleetc cannot tell whether the GPUs of host {weighed.host} can handle their work",
+                missing[0].label,
+                [one.label for one in missing[1:_NAMED]],
+                f"write the missing numbers, like {'; '.join(advice[:_NAMED])}{more}",
             )
 
 
@@ -304,7 +305,7 @@ def _of_crowd(crowd: _Crowd) -> tuple[str, Label, list[Label], str]:
     return message, labels[0], [*labels[1:_NAMED], Label(("hosts", host, "gpus"), note)], help_
 
 
-def _missing(weighed: Weighed) -> Iterator[Label]:
+def _missing(weighed: Weighed) -> Iterator[_Missing]:
     """What must be known about the GPUs of a host and is not."""
     certain = sum(max(0, _certain_sessions(load) - load.sessions_used) for load in weighed.found)
     unlimited = any(load.sessions_total == "unlimited" for load in weighed.found)
@@ -321,12 +322,21 @@ def _certain_sessions(load: GpuLoad) -> int:
     return FEWEST_LIMITED_SESSIONS if known and known.encoder == "limited" else 0
 
 
-def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[Label]:
+class _Missing(NamedTuple):
+    """A number that the spec does not have, the table that it belongs into, and an example of it."""
+
+    label: Label
+    table: str
+    setting: str
+
+
+def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[_Missing]:
     """What must be known about one GPU and is not.
 
     Streams that nobody counted or that every driver allows are ignored. `drawn_on`: slots that see every GPU may
     take memory of this one; `crowded`: they may take more sessions than are certain on all of them.
     """
+    gpus = f"hosts.{load.host}.gpus"
     memory = [d for d in load.demands if d.kind == MEMORY]
     known = gpu_model(load.model) if load.memory_total is None or load.sessions_total is None else None
     if (memory or drawn_on) and load.memory_total is None:
@@ -335,7 +345,8 @@ def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[Label]
             if known
             else " is not a model that fleetc knows"
         )
-        yield Label(load.path, f'memory: "{load.model}"{sizes}')
+        size = size_text(known.memory[0]) if known else "24 GiB"
+        yield _Missing(Label(load.path, f'memory: "{load.model}"{sizes}'), gpus, f'memory = "{size}"')
     if load.sessions_total is None:
         fewest = _certain_sessions(load)
         counted = any(d.origin[-1] == "max_sessions" or of_a_slot(d) for d in load.demands)
@@ -345,10 +356,11 @@ def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[Label]
                 if fewest
                 else "fleetc does not know this model's number"
             )
-            yield Label(load.path, f"encode_sessions: {why}")
+            yield _Missing(Label(load.path, f"encode_sessions: {why}"), gpus, "encode_sessions = 8")
     for demand in memory:
         if demand.amount is None:
-            yield Label(demand.origin, f"memory of the model: {demand.name} is on GPU {load.gpu}")
+            label = Label(("models", demand.model), f"memory: {demand.name} is on GPU {load.gpu}")
+            yield _Missing(label, f"models.{demand.model}", 'memory = "9 GiB"')
 
 
 def _sessions(count: object) -> str:

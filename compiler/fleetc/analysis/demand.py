@@ -48,13 +48,14 @@ class Demand(NamedTuple):
     """A demand on one GPU. `kind` is MEMORY (in bytes) or SESSIONS; `amount` is None if the spec does not state it.
 
     `origin` is the place in the spec that causes it, `name` its name for people. What takes both kinds, such as
-    a slot that renders and encodes, is two demands with one origin.
+    a slot that renders and encodes, is two demands with one origin. `model` is the key of a model that is loaded.
     """
 
     kind: str
     amount: int | None
     origin: Path
     name: str
+    model: str = ""
 
 
 class Warm(NamedTuple):
@@ -255,7 +256,10 @@ def demands(use: Use) -> Iterator[tuple[int, Demand]]:
     for entry in use.warm:
         origin = (*use.path, "models", entry.place)
         for _ in range(min(entry.copies, count * use.slots - place)):
-            yield use.gpus[place % count], Demand(MEMORY, entry.memory, origin, f"{entry.model} of {use.name}")
+            yield (
+                use.gpus[place % count],
+                Demand(MEMORY, entry.memory, origin, f"{entry.model} of {use.name}", entry.model),
+            )
             place += 1
     share, rest = divmod(use.sessions, count)
     origin = (*use.path, "max_sessions" if use.sessions_given else "gpus")

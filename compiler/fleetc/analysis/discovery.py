@@ -1,8 +1,8 @@
 """Which orchestrators of a fleet a gateway finds: those on its list, else those in the registry that it searches.
 
-In: a sound `Fleet` and its gateways and orchestrators. Out: names, and the registry and account of a node. Called by
-the market, by rules about both sides of a purchase, and where the chain is asked. If a webhook tells a gateway which
-orchestrators to use, nothing is known about them.
+In: a sound `Fleet` and its gateways and orchestrators. Out: names, the registry and account of a node, and who shares
+the one address that a registry has of an account. Called by the market, by rules about both sides of a purchase, and
+where the chain is asked. If a webhook tells a gateway which orchestrators to use, nothing is known about them.
 
 Source: a node searches the registry of its controller, or with `-aiServiceRegistry` a second one for AI, never both
 (`cmd/livepeer/starter/starter.go`, v0.9.1).
@@ -10,11 +10,15 @@ Source: a node searches the registry of its controller, or with `-aiServiceRegis
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.gateway import Buyer, Gateway
-from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.gateway import Buyer, Gateway, Webhook
+from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.quantities import EthAddress
 from fleetc.language.signing import finder
+from fleetc.places.diagnostic import Path
 
 MAIN, AI = "main", "AI"
 """The two registries of service addresses on a chain."""
@@ -61,3 +65,80 @@ def registered(fleet: Fleet) -> dict[str, tuple[str, ...]]:
                 name for name, settings in sorted(fleet.orchestrators.items()) if registry_of(settings) == registry
             )
     return answers
+
+
+class Sharer(NamedTuple):
+    """An orchestrator whose account may share its one registered address with others: its address, and who says so."""
+
+    node: Node
+    address: ServiceAddress
+    place: Path
+
+
+def sharers(fleet: Fleet, orchestrator: Orchestrator) -> tuple[Sharer, ...]:
+    """The orchestrators of the same account in the same registry, by name, with this one; off-chain there are none."""
+    return registrations(fleet).get(_listing(fleet, orchestrator), ())
+
+
+def registrations(fleet: Fleet) -> dict[str, tuple[Sharer, ...]]:
+    """The orchestrators of the fleet that share an address in a registry; a registry has one of each account."""
+    answers = fleet.answers[registrations]
+    if not answers and fleet.on_chain:
+        found: dict[str, list[Sharer]] = {}
+        for name, settings in sorted(fleet.orchestrators.items()):
+            node = Node("orchestrators", name, settings)
+            address = effective.service_address(fleet, node, settings)
+            if address is not None and registered_account(fleet, settings) is not None:
+                place = address.origin.paths[0] if address.origin.paths else node.path
+                found.setdefault(_listing(fleet, settings), []).append(Sharer(node, address.value, place))
+        answers.update({key: tuple(members) for key, members in found.items()})
+    return answers
+
+
+def _listing(fleet: Fleet, settings: Orchestrator) -> str:
+    """The account and the registry that have the address of an orchestrator."""
+    return f"{str(registered_account(fleet, settings)).lower()} {registry_of(settings)}"
+
+
+def is_named(fleet: Fleet, node: Node, address: ServiceAddress) -> bool:
+    """Whether a gateway or signer of the fleet lists an orchestrator, or another orchestrator advertises it."""
+    answers: dict[str, set[str]] = fleet.answers[is_named]
+    if not answers:
+        buyers = (*fleet.gateways.values(), *fleet.remote_signers.values())
+        for listed in (listed for buyer in buyers for listed in buyer.orchestrators):
+            answers.setdefault(listed.partition("://")[2] or listed, set()).add("")
+        for name, settings in fleet.orchestrators.items():
+            for url in settings.instances:
+                answers.setdefault(f"{url.host}:{url.port}", set()).add(name)
+    return node.name in answers or bool(answers.get(address.authority, set()) - {node.name})
+
+
+def advertises(one: Sharer, other: Sharer) -> bool:
+    """Whether an orchestrator tells gateways that find it of another one."""
+    settings = one.node.settings
+    instances = settings.instances if isinstance(settings, Orchestrator) else ()
+    return other.address.authority in {f"{url.host}:{url.port}" for url in instances}
+
+
+def lists_unknown(fleet: Fleet) -> bool:
+    """Whether a webhook, or a signer elsewhere, may tell a gateway of this fleet whom to use."""
+    for name, settings in fleet.gateways.items():
+        found = finder(fleet, Node("gateways", name, settings))
+        if found is None or (isinstance(found.settings, Buyer) and isinstance(found.settings.discovery, Webhook)):
+            return True
+    return False
+
+
+def to_register(fleet: Fleet, orchestrator: Orchestrator) -> tuple[Sharer, ...]:
+    """Those whose address the account may be registered with so that each orchestrator is found.
+
+    One that advertises others, or that nobody names, needs that address. If there is no such one, or several, any will
+    do as well as another.
+    """
+    members = sharers(fleet, orchestrator)
+    telling = [one for one in members if any(advertises(one, other) for other in members if other is not one)]
+    unnamed = [one for one in members if not is_named(fleet, one.node, one.address)]
+    for few in (telling, unnamed):
+        if len({one.address for one in few}) == 1:
+            return tuple(few)
+    return members

@@ -14,6 +14,7 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Price
+from fleetc.language.worker import AiWorker
 from fleetc.places.diagnostic import Path
 
 
@@ -99,3 +100,35 @@ def _asked(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Nod
         for to, price in use.gateway_prices.items():
             path = (*node.path, "models", index, "gateway_prices", to)
             yield NodePrice(node, False, price, path, use.use, to, index)
+
+
+class AtBase(NamedTuple):
+    """A model that an orchestrator sells at its base price, because it has no price, or zero, in its own list.
+
+    `place` is where the model is used: in that list, or in a remote worker's.
+    """
+
+    node: Node
+    model: str
+    base: Price
+    place: Path
+
+
+def sold_at_base(fleet: Fleet, node: Node) -> Iterator[AtBase]:
+    """What a node sells at its base price, each model once. Off-chain nobody asks a price."""
+    settings = node.settings
+    if not isinstance(settings, Orchestrator) or not effective.serves_ai(node) or not fleet.on_chain:
+        return
+    base = settings.price
+    if base is None or base.is_zero:
+        return
+    prices = {use.use: effective.model_price(fleet, node, at, use) for at, use in enumerate(settings.models)}
+    places: dict[str, Path] = {use.use: (*node.path, "models", at) for at, use in enumerate(settings.models)}
+    for worker in fleet.workers_by_orchestrator.get(node.name, ()):
+        if isinstance(worker.settings, AiWorker):
+            for at, use in enumerate(worker.settings.models):
+                places.setdefault(use.use, (*worker.path, "models", at))
+    for model, place in places.items():
+        own = prices.get(model)
+        if own is None or own.value.is_zero:
+            yield AtBase(node, model, base, place)

@@ -174,8 +174,7 @@ def _of_streams(blueprint: Blueprint) -> Iterator[Task]:
 def _of_need(host: HostBlueprint, need: Need) -> Iterator[Task]:
     origins = (need.origin, given("hosts", host.name))
     if need.kind == "registration":
-        words = "enough stake for the active set, and its service address registered"
-        yield Task(MONEY, "", words, need.subject, _own_commands(host, need), need.nodes, origins)
+        yield Task(MONEY, "", need.words, need.subject, _own_commands(host, need), need.nodes, origins)
     elif need.kind == "wallet" and need.words:
         command = _own_commands(host, need) if dict(need.facts)["pays"] else ""
         yield Task(MONEY, "", need.words, need.subject, command, need.nodes, origins)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleetc.cli import completing
+from fleetc.cli.commands import COMMANDS
 from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import coloured, message, plain, wrong_usage
 from fleetc.cli.paging import put
@@ -32,7 +33,7 @@ def explain(
     ] = None,
     text: Annotated[
         str | None,
-        typer.Option("--search", metavar="TEXT", help="Find fields, codes and topics that have these words."),
+        typer.Option("--search", metavar="TEXT", help="Find fields, codes, topics and commands that have these words."),
     ] = None,
     example: Annotated[
         bool, typer.Option("--example", help="Print a spec that has every table and checks clean.")
@@ -49,7 +50,7 @@ def explain(
     from fleetc.messages import reference
     from fleetc.messages.entries import map_page
     from fleetc.messages.finding import NotFoundError, answer
-    from fleetc.messages.search import search_page
+    from fleetc.messages.search import Hit, search_page
     from fleetc.policy.source import PREFIX
 
     if sum((name is not None, text is not None, example, everything)) > 1:
@@ -62,7 +63,7 @@ def explain(
         return
     sheet = _sheet()
     if text is not None:
-        found = list(search_page(text, sheet))
+        found = list(search_page(text, sheet, [Hit(f"fleetc {one.name}", one.summary) for one in COMMANDS]))
         if not found:
             message(f'nothing has a word of "{text}"; fleetc explain shows what there is')
             raise typer.Exit(PROBLEMS)

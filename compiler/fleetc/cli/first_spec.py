@@ -1,7 +1,7 @@
 """Writes the first spec of a fleet from four answers: what runs, where, on which network, on which hosts.
 
-In: `Answers`. Out: the text of a short spec that checks clean, with a comment at each value that is only a guess. Pure;
-`questions.py` asks, `init.py` writes.
+In: `Answers`. Out: the text of a short spec that checks clean but for `todo-left`: behind each value that it guesses
+stands a TODO. Pure; `questions.py` asks, `init.py` writes.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _orchestrator(host: HostAnswer, answers: Answers, sellers: Sequence[HostAnsw
     if onchain:
         yield 'wallet = "earner"'
     yield f"service = {toml_value(f'{host.public}:8935')}  # the address that gateways get"
-    if onchain and not (answers.kind is Kind.video or ai) and host == sellers[0] and len(sellers) > 1:
+    if onchain and host == sellers[0] and len(sellers) > 1:
         others = ", ".join(toml_value(f"https://{other.public}:8935") for other in sellers[1:])
         yield f"instances = [{others}]  # one account has one registered address; this one names the others"
     if onchain and ai:

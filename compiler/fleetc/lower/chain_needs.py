@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.discovery import AI, registered_account, registry_of
+from fleetc.analysis.discovery import AI, registered_account, registry_of, to_register
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
 from fleetc.language.effective_runners import offers_of
@@ -135,4 +135,20 @@ def _registrations(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need
         named = settings.orchestrator_address is not None
         origin = given(*node.path, "orchestrator_address") if named else given("wallets", str(settings.wallet))
         facts = (*rpc, ("registry", AI_REGISTRY if registry_of(settings) == AI else ""))
-        yield Need("registration", str(account), origin, "", (node.name,), facts)
+        yield Need("registration", str(account), origin, _to_register(fleet, settings), (node.name,), facts)
+
+
+_ADDRESSES = 3
+"""How many addresses that would do are named."""
+
+
+def _to_register(fleet: Fleet, settings: Orchestrator) -> str:
+    """What people do for an account once: with several orchestrators of it, not every address may do."""
+    found = to_register(fleet, settings)
+    addresses = list(dict.fromkeys(f"{one.address.scheme}://{one.address.authority}" for one in found))
+    where = "in the AI registry" if registry_of(settings) == AI else "as its service address"
+    if len(addresses) > _ADDRESSES:
+        what = f"one of the {len(addresses)} addresses of its orchestrators"
+    else:
+        what = " or ".join(addresses) or "its service address"
+    return f"enough stake for the active set, and {what} registered {where}"

@@ -1,13 +1,13 @@
-"""Finds fields, tables, codes, topics and flags by words in their names and texts.
+"""Finds fields, tables, codes, topics and flags by words in their names and texts, and the commands that `cli/` knows.
 
 In: some words. Out: what has all of them, the best first (`search`), and lines for a terminal (`search_page`). Called
-by `cli/`. Names count more than sentences, and sentences more than the rest of a page.
+by `cli/`. Names count more than sentences, and sentences more than the rest of a page; a table has nobody above it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from fleetc.messages.entries import CODES
@@ -19,54 +19,43 @@ from fleetc.messages.topics import code_topics
 
 LIMIT = 12
 _WORD = re.compile(r"[a-z0-9]+")
-_SMALL = {
-    "a",
-    "an",
-    "and",
-    "by",
-    "do",
-    "does",
-    "for",
-    "how",
-    "i",
-    "in",
-    "is",
-    "my",
-    "of",
-    "on",
-    "or",
-    "the",
-    "to",
-}
+_SMALL = frozenset(
+    _WORD.findall(
+        "a add all an and another are be by can create do does for from get give have how i if in into is it list make "
+        "me my need new of on one or put that the there these this to want what when where which who why will with "
+        "write you your"
+    )
+)
 """Words that say nothing about what is meant."""
-_WHOLE_NAME, _IN_NAME, _BEGINS_NAME, _IN_SENTENCE, _IN_REST = 12, 8, 5, 3, 1
+_WHOLE_TABLE, _WHOLE_NAME, _IN_NAME, _BEGINS_NAME, _IN_SENTENCE, _IN_REST = 20, 12, 8, 5, 3, 1
 
 
 class Hit(NamedTuple):
     """Something that can be explained: its name, its sentence, and other text that may hold a word.
 
-    `also` has the other tables that have the same field.
+    `also` has the other tables that have the same field, `table` is whether it is a table itself.
     """
 
     name: str
     sentence: str
     rest: str = ""
     also: tuple[str, ...] = ()
+    table: bool = False
 
 
-def search(text: str) -> tuple[list[Hit], bool]:
-    """What has the most words of a text, the best first, and whether that is all words."""
+def search(text: str, more: Iterable[Hit] = ()) -> tuple[list[Hit], bool]:
+    """What has the most words of a text, the best first, and whether that is all words. `more` can be found too."""
     wanted = _words(text)
-    rated = [(*_score(hit, wanted), hit) for hit in _all()]
+    rated = [(*_score(hit, wanted), hit) for hit in (*_all(), *more)]
     most = max((words for words, _, _ in rated), default=0)
     found = [(score, hit) for words, score, hit in rated if words == most > 0]
     found.sort(key=lambda one: (-one[0], len(one[1].name), one[1].name))
     return [hit for _, hit in found], most == len(wanted)
 
 
-def search_page(text: str, sheet: Sheet) -> Iterator[str]:
+def search_page(text: str, sheet: Sheet, more: Iterable[Hit] = ()) -> Iterator[str]:
     """The best of what has the words of a text; no line if nothing has any."""
-    hits, complete = search(text)
+    hits, complete = search(text, more)
     if hits and not complete:
         yield from sheet.filled("Nothing has all of these words. Nearest:")
         yield ""
@@ -82,7 +71,7 @@ def search_page(text: str, sheet: Sheet) -> Iterator[str]:
 def _all() -> Iterator[Hit]:
     for table in tables():
         if table.name:
-            yield Hit(plain_name(table.name), " ".join(table.sentence.partition("\n\n")[0].split()))
+            yield Hit(plain_name(table.name), " ".join(table.sentence.partition("\n\n")[0].split()), table=True)
     for (_, sentence), same in _fields().items():
         yield Hit(
             same[0], sentence, " ".join(flags_of_field(same[0])), tuple(name.rpartition(".")[0] for name in same[1:])
@@ -125,6 +114,8 @@ def _rate(hit: Hit, word: str) -> int:
     """How well a word fits: the name of a field counts more than that of its table."""
     above, _, last = hit.name.rpartition(".")
     own = _words(last)
+    if hit.table and word == _stem(hit.name):
+        return _WHOLE_TABLE
     if word in (_stem(last), _stem(hit.name)):
         return _WHOLE_NAME
     if word in own:

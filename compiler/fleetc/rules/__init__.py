@@ -19,6 +19,7 @@ from fleetc.language import versions
 from fleetc.language.fleet import Fleet
 from fleetc.language.host import Silence
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error, fix_remove, note, warning
+from fleetc.toml import comments
 
 _POLICY = "policy/"
 """What codes of the rules beside a spec begin with."""
@@ -113,7 +114,7 @@ def _silences(
     fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool] | None, today: date | None
 ) -> Iterator[Diagnostic]:
     """A silence that names no rule, that has ended, that tries to silence an error, or that silences nothing."""
-    codes = {versions.OLD, *(rule.code for rule in rules()), *(policies or ())}
+    codes = {versions.OLD, comments.TODO_LEFT, *(rule.code for rule in rules()), *(policies or ())}
     errors = {d.code for d in found if d.severity is Severity.ERROR}
     doubted = {d.code for d in found if d.doubted is not None}
     covered = {key for diagnostic in found for key in _keys(diagnostic)}

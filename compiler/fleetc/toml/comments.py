@@ -1,4 +1,4 @@
-"""Finds secrets in the comments of a spec, which are copied into the tree with the spec.
+"""Finds secrets in the comments of a spec, which are copied into the tree with the spec, and values marked TODO.
 
 In: a document with its sources. Out: diagnostics. Called by `pipeline.py`, because rules see no comments. Consecutive
 comment lines are read as one text, because a key or a phrase may span several.
@@ -11,13 +11,17 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error, warning
 from fleetc.text import leaks
 from fleetc.toml.document import Document
 from fleetc.toml.scan import STRINGS, Scan
 
 _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
 _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
+_TODO = re.compile(r"[ \t]*TODO\b")
+
+TODO_LEFT = "todo-left"
+_SHOWN = 8
 
 
 def check(document: Document) -> Iterator[Diagnostic]:
@@ -29,6 +33,27 @@ def check(document: Document) -> Iterator[Diagnostic]:
         beside = _Beside(source.text)
         for (start, end), seems in found:
             yield _problem(Span(source.name, start, end), seems, document.in_newest(beside.path(start, end)))
+
+
+def todos(document: Document) -> Iterator[Diagnostic]:
+    """A warning if values have TODO behind them, as `fleetc init` writes it: they are placeholders or guesses."""
+    found: list[Path] = []
+    for source in document.sources:
+        marked = [place for place, text in _comments(source.text) if _TODO.match(text)]
+        beside = _Beside(source.text) if marked else None
+        for start, _ in marked:
+            if beside is not None and (path := beside.on_line(start)):
+                found.append(document.in_newest(path))
+    if found:
+        first, *others = found
+        count = "a value is" if not others else f"{len(found)} values are"
+        yield warning(
+            TODO_LEFT,
+            f"{count} still marked TODO",
+            Label(first),
+            [Label(path) for path in others[: _SHOWN - 1]],
+            "write your own, and remove the comment",
+        )
 
 
 def comments_of(text: str) -> list[str]:
@@ -58,13 +83,17 @@ class _Beside:
 
     def path(self, start: int, end: int) -> Path:
         """The key on the line that the comment ends; for a comment above, the next key or table; else the last one."""
-        before, after = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        on_line = bisect_left(self._starts, self._text.rfind("\n", 0, start) + 1)
-        if on_line < before:
-            return self._paths[on_line]
+        if path := self.on_line(start):
+            return path
+        after = bisect_left(self._starts, end)
         if after < len(self._starts):
             return self._paths[after]
         return self._paths[-1] if self._paths else ()
+
+    def on_line(self, start: int) -> Path:
+        """The first key on the line of a place, before it; empty if there is none."""
+        first = bisect_left(self._starts, self._text.rfind("\n", 0, start) + 1)
+        return self._paths[first] if first < bisect_left(self._starts, start) else ()
 
 
 def _problem(place: Span, seems: leaks.Leak, beside: Path) -> Diagnostic:

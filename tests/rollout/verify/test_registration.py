@@ -53,12 +53,31 @@ cli = "127.0.0.1:7936"
 """
 
 
-def test_each_registry_has_its_own_address_of_one_account() -> None:
+def second_is_registered(of_second: str) -> World:
+    """The account of orch is registered with the address of another orchestrator."""
     text = (INVENTORIES / "dual-onchain/fleet.toml").read_text(encoding="utf-8")
-    for of_second, found in (("ai_registry = true\n", []), ("", [("orch", "other-service-address")])):
-        world = World(compile_text(text + SECOND + of_second))
-        chain_word(world)["address"] = "https://second.example.net:9035"
-        assert [(one.node, one.code) for one in world.judged().found] == found
+    world = World(compile_text(text + SECOND + of_second))
+    chain_word(world)["address"] = "https://second.example.net:9035"
+    return world
+
+
+def test_one_address_of_an_account_leaves_the_others_out() -> None:
+    """Both share a registry: the address is one of the spec, and still nobody finds orch."""
+    (found,) = second_is_registered("ai_registry = true\n").judged().found
+    assert (found.kind, found.node, found.code) == ("warning", "orch", "other-service-address")
+    assert found.message == (
+        "orch: the chain has its account at the address of second, and no gateway of this fleet lists it: gateways "
+        "that search the chain do not find it"
+    )
+
+
+def test_one_that_another_orchestrator_names_is_found() -> None:
+    named = 'ai_registry = true\ninstances = ["https://orch.example.net:8935"]\n'
+    assert second_is_registered(named).found() == []
+
+
+def test_each_registry_has_its_own_address_of_one_account() -> None:
+    assert second_is_registered("").found() == [("drift", "other-service-address", "hosts.gpu.public")]
 
 
 def test_words_of_the_chain_are_cut_and_escaped() -> None:

@@ -43,3 +43,25 @@ def test_the_registered_account_counts() -> None:
                 orchestrator("orch-2", host='"box"', wallet='"third"', orchestrator_address=account)),
         CODE, Severity.WARNING,
     )  # fmt: skip
+
+
+LISTED = gateway(orchestrators='["orch"]')
+
+
+def test_one_that_is_left_out_of_the_lists(snapshot: SnapshotAssertion) -> None:
+    """The others are listed, so one address would do: if it is its own."""
+    assert flagged(_fleet(LISTED), CODE, Severity.WARNING) == snapshot
+
+
+def test_the_one_that_advertises_the_others_is_the_registered_one() -> None:
+    third = orchestrator("orch-3", host='"box"', service='"orch-3.example.net:9035"', cli='"127.0.0.1:7936"')
+    assert printed(_fleet(LISTED, third, instances='["https://orch-3.example.net:9035"]'), CODE) == "no problems\n"
+
+
+def test_an_orchestrator_does_not_name_itself() -> None:
+    assert flagged(_fleet(LISTED, instances='["https://orch-2.example.net:8935"]'), CODE, Severity.WARNING)
+
+
+def test_a_webhook_may_name_it() -> None:
+    webhook = gateway("other", discovery='{ webhook = { env = "LIST" } }', cli='"127.0.0.1:5936"')
+    assert printed(_fleet(LISTED, webhook), CODE) == "no problems\n"

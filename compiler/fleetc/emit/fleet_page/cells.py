@@ -22,7 +22,12 @@ def cell(text: str) -> Encoded:
 
 
 def text(words: str) -> Encoded:
-    """Words of fleetc's own, which may name a release or an account; as code where they hold anything else."""
+    """Words of fleetc's own, which may name a release or an account; as code where they hold anything else.
+
+    An address among them is code by itself.
+    """
+    if "://" in words and " " in words:
+        return Encoded(" ".join(map(text, words.split(" "))))
     return Encoded(words) if _WORDS.fullmatch(words) else cell(words)
 
 

@@ -92,7 +92,8 @@ RUNNING_PAGES: dict[str, Page] = {
     ),
     "other-service-address": Page(
         "The chain has another address of an orchestrator than the spec, or none although it is in the active set.",
-        "gateways that search the chain go to the old address, or find none.",
+        "gateways that search the chain go to the old address, or find none. It is a warning if the chain has the "
+        "address of another orchestrator of the same account: only that one is found there.",
         "Register the address of the spec with the node's command line, or correct service in the spec. Both cost or "
         "change what gateways see, so fleetc does neither by itself.",
     ),

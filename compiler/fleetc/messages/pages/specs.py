@@ -335,6 +335,12 @@ SPEC_PAGES: dict[str, Page] = {
         "a generated tree replaces what is there.",
         "Give the output its own directory, such as rendered.",
     ),
+    "todo-left": Page(
+        "A value of the spec still has a comment behind it that begins with TODO.",
+        "it is a placeholder or a guess, such as the account that fleetc init writes: money would go to or come from "
+        "an account that is not yours, and sums would be about GPUs that you do not have.",
+        "Write your own value, and remove the comment. A TODO on a line of its own is not counted.",
+    ),
     "toml-syntax": Page(
         "The spec is not valid TOML.",
         "until fleetc can read it, nothing in it can be trusted.",

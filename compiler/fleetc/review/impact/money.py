@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.funds import Funds, funds
-from fleetc.analysis.prices import prices_of
+from fleetc.analysis.prices import prices_of, sold_at_base
 from fleetc.analysis.tickets import Amount
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import WEI_IN_ETHER, Price, Wei
@@ -52,11 +52,13 @@ class Quote(NamedTuple):
     """A price of a node, with hints at the flags that carry it; None is any price.
 
     `entry` is the pipeline and model that the node knows the work by, which can change under the same name in a spec.
+    `of_base` is whether the work has no price, so that the node asks its base price for it.
     """
 
     price: Price | None
     hints: tuple[str, ...]
     entry: str = ""
+    of_base: bool = False
 
 
 def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
@@ -78,6 +80,10 @@ def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
             what += f" of account {buyer}"
             hints = hints if one.work else (f"prices.json: {buyer}", "prices.json")
         found[what] = Quote(one.price, hints, entry)
+    for sold in sold_at_base(fleet, node):
+        entry = _entry(fleet, sold.model)
+        hints = (*_leaf(entry, "aiModels.json"), "-aiModels", "-pricePerUnit", "-pixelsPerUnit")
+        found[f"asks for {sold.model}"] = Quote(sold.base, hints, entry, True)
     return found
 
 
@@ -145,7 +151,9 @@ def percent_amount(percent: Fraction) -> Decimal:
 def _price(quote: Quote | None) -> str:
     if quote is None:
         return "no price of its own"
-    return "any price" if quote.price is None else str(quote.price)
+    if quote.price is None:
+        return "any price"
+    return f"{quote.price}, its base price," if quote.of_base else str(quote.price)
 
 
 # --- purchases ------------------------------------------------------------------------------------

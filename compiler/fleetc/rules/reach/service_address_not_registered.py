@@ -2,7 +2,8 @@
 
 Why: a registry holds one address per account. Gateways that search the registry find only that orchestrator, and the
 others get no work from them. Gateways still find orchestrators that they list, or that another one names in
-`instances`.
+`instances`. If all others are listed, the account may be registered with the address of the one that is not: then
+silence this with that reason. `fleetc verify` compares with what the chain has.
 
 Example:
 
@@ -28,50 +29,57 @@ Instead:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fleetc.analysis.discovery import registered_account, registry_of
-from fleetc.language import effective
-from fleetc.language.fleet import Fleet, Node
-from fleetc.language.orchestrator import Orchestrator, ServiceAddress
-from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
+from fleetc.analysis.discovery import Sharer, advertises, is_named, lists_unknown, registrations
+from fleetc.language.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 _SHOWN = 6
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Group the orchestrators on a chain by account and registry, and look for several addresses in one group."""
-    if not fleet.on_chain:
-        return
-    known = _known(fleet)
-    groups: dict[tuple[str, str | None], list[tuple[Node, ServiceAddress, Path]]] = {}
-    for node in fleet.nodes:
-        settings = node.settings
-        if not isinstance(settings, Orchestrator) or (account := registered_account(fleet, settings)) is None:
+    """Look at orchestrators of one account and registry that have several addresses, and that nobody names."""
+    for members in registrations(fleet).values():
+        if len({one.address for one in members}) < 2:
             continue
-        chosen = effective.service_address(fleet, node, settings)
-        if chosen is not None and node.name not in known and chosen.value.authority not in known:
-            place = chosen.origin.paths[0]
-            groups.setdefault((str(account).lower(), registry_of(settings)), []).append((node, chosen.value, place))
-    for members in groups.values():
-        (first, address, place), *others = members
-        different = [(node, service, where) for node, service, where in others if service != address]
-        if different:
-            names = ", ".join(node.name for node, _, _ in different[:_SHOWN])
-            more = f" and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""
-            yield warning(
-                "service-address-not-registered",
-                f"orchestrators {first.name}, {names}{more} share one account but have different service addresses, "
-                "and only one can be registered",
-                Label(place, first.name),
-                [Label(where, node.name) for node, _, where in different[:_SHOWN]],
-                "add the others to instances of the registered one, list them in gateways, or give each its own wallet",
-            )
+        unnamed = [one for one in members if not is_named(fleet, one.node, one.address)]
+        addresses = {one.address for one in unnamed}
+        if len(addresses) > 1:
+            yield _several(unnamed)
+        elif addresses and not lists_unknown(fleet):
+            others = [one for one in members if one.address not in addresses]
+            if not any(advertises(one, other) for one in unnamed for other in others):
+                yield _left_out(unnamed[0], others)
 
 
-def _known(fleet: Fleet) -> set[str]:
-    """The orchestrators that gateways list by name, and the addresses that gateways list or orchestrators advertise."""
-    found = {listed.partition("://")[2] or listed for g in fleet.gateways.values() for listed in g.orchestrators}
-    for settings in fleet.orchestrators.values():
-        found |= {f"{url.host}:{url.port}" for url in settings.instances}
-    return found
+def _several(members: Sequence[Sharer]) -> Diagnostic:
+    first = members[0]
+    different = [one for one in members if one.address != first.address]
+    return warning(
+        "service-address-not-registered",
+        f"orchestrators {first.node.name}, {_names(different)} share one account but have different service addresses, "
+        "and only one can be registered",
+        Label(first.place, first.node.name),
+        [Label(one.place, one.node.name) for one in different[:_SHOWN]],
+        "add the others to instances of the registered one, list them in gateways, or give each its own wallet",
+    )
+
+
+def _left_out(one: Sharer, others: Sequence[Sharer]) -> Diagnostic:
+    """All others of its account are named somewhere, so this may be the registered one, or nobody finds it."""
+    name = one.node.name
+    return warning(
+        "service-address-not-registered",
+        f"no gateway here lists orchestrator {name}, and its account, which it shares with {_names(others)}, can only "
+        "register one service address",
+        Label(one.place, "found only if it is this one"),
+        [Label(other.place, other.node.name) for other in others[:_SHOWN]],
+        f'add "{name}" to orchestrators of a gateway or its address to instances of the registered one, or give it its '
+        "own wallet; if its address is the registered one, silence this with that reason",
+    )
+
+
+def _names(members: Sequence[Sharer]) -> str:
+    more = f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else ""
+    return ", ".join(one.node.name for one in members[:_SHOWN]) + more

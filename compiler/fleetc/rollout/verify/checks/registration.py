@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.discovery import registered_account, registry_of
+from fleetc.analysis.discovery import is_named, lists_unknown, registered_account, sharers
 from fleetc.blueprint.blueprint import HostBlueprint
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
@@ -64,37 +64,37 @@ def by_node(seen: NodeSeen) -> Iterator[Found]:
 def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, address: str) -> Iterator[Found]:
     """Whether it is active, and at an address of the spec. Nobody expects one of an account that is not active."""
     wanted = effective.service_address(fleet, node, settings)
-    if wanted is not None and (place_in(address) not in _places(fleet, settings) if address else active):
-        has = f"its address as {replies.shown(address)}" if address else "no address of it,"
-        message = f"the chain has {has} instead of {wanted.value.scheme}://{place_of(wanted.value)}"
-        advice = "register the address of the spec with the node's command line, or correct the spec"
-        found = _found(node, "drift", "other-service-address", message)._replace(help=advice)
-        yield found._replace(place=wanted.origin.paths[0]) if wanted.origin.paths else found
+    if wanted is not None:
+        for found in _of_address(fleet, node, settings, wanted.value, address, active):
+            yield found._replace(place=wanted.origin.paths[0]) if wanted.origin.paths else found
     if not active:
         message = "it is not in the active set, so no gateway that searches the chain gives it work"
         yield _found(node, "warning", "orchestrator-inactive", message)
 
 
+def _of_address(
+    fleet: Fleet, node: Node, settings: Orchestrator, wanted: ServiceAddress, address: str, active: bool
+) -> Iterator[Found]:
+    """What the chain has is the address of an orchestrator with its account, though not always its own."""
+    if not address and not active:
+        return
+    there = [one for one in sharers(fleet, settings) if place_of(one.address) == place_in(address)]
+    if not there:
+        has = f"its address as {replies.shown(address)}" if address else "no address of it,"
+        message = f"the chain has {has} instead of {wanted.scheme}://{place_of(wanted)}"
+        advice = "register the address of the spec with the node's command line, or correct the spec"
+        yield _found(node, "drift", "other-service-address", message)._replace(help=advice)
+    elif place_of(wanted) != place_in(address) and not is_named(fleet, node, wanted) and not lists_unknown(fleet):
+        message = (
+            f"the chain has its account at the address of {there[0].node.name}, and no gateway of this fleet lists it: "
+            "gateways that search the chain do not find it"
+        )
+        advice = "list it in a gateway, name it in instances of the registered one, or give it its own wallet"
+        yield _found(node, "warning", "other-service-address", message)._replace(help=advice)
+
+
 def _found(node: Node, kind: Kind, code: str, message: str) -> Found:
     return Found(kind, code, node.settings.host, node.name, f"{node.name}: {message}", node.path)
-
-
-def _places(fleet: Fleet, settings: Orchestrator) -> set[str]:
-    """Places that an account may be registered with: a registry has one address of it, and several orchestrators may
-    have it."""
-    answers = fleet.answers[_places]
-    if not answers:
-        for name, other in fleet.orchestrators.items():
-            address = effective.service_address(fleet, Node("orchestrators", name, other), other)
-            if address is not None:
-                answers.setdefault(_listing(fleet, other), set()).add(place_of(address.value))
-    found: set[str] = answers.get(_listing(fleet, settings), set())
-    return found
-
-
-def _listing(fleet: Fleet, settings: Orchestrator) -> str:
-    """The account and the registry that have the address of an orchestrator."""
-    return f"{str(registered_account(fleet, settings)).lower()} {registry_of(settings)}"
 
 
 def _same(one: object, other: object) -> bool:
