@@ -1,7 +1,8 @@
-"""Finds secrets in the comments of a spec, which are copied into the tree with the spec.
+"""Reads the comments of a spec: secrets in them, which are copied into the tree with the spec, and open questions.
 
-In: a document with its sources. Out: diagnostics. Called by `pipeline.py`, because rules see no comments. Consecutive
-comment lines are read as one text, because a key or a phrase may span several.
+In: a document with its sources, or a text. Out: diagnostics, which `pipeline.py` asks for, because rules see no
+comments; and what TODO comments ask. Consecutive comment lines are read as one text, because a key or a phrase may span
+several.
 """
 
 from __future__ import annotations
@@ -34,6 +35,20 @@ def check(document: Document) -> Iterator[Diagnostic]:
 def comments_of(text: str) -> list[str]:
     """Every comment as it stands in the text; lines of comment that follow each other are one."""
     return [token["comment"] for token in _TOKEN.finditer(text) if token["comment"] is not None]
+
+
+def questions_of(text: str) -> list[tuple[int, str]]:
+    """What comments leave open, each line with TODO by its number, without the word."""
+    found = []
+    for token in _TOKEN.finditer(text) if "TODO" in text else ():
+        first = text.count("\n", 0, token.start()) + 1
+        lines = (token["comment"] or "").split("\n")
+        asked = ((first + number, _TODO.search(line)) for number, line in enumerate(lines))
+        found += [(number, match[1].strip()) for number, match in asked if match]
+    return found
+
+
+_TODO = re.compile(r"#.*?\bTODO\b[:,]?(.*)")
 
 
 def _comments(text: str) -> Iterator[tuple[tuple[int, int], str]]:
