@@ -54,6 +54,9 @@ def test_administration_opened_to_others_comes_before_a_new_service_port() -> No
     said = "Opens the administration port (5935) of us-live to everyone who can reach us-edge"
     assert wording.gravest(found) == said
     assert as_text(found).splitlines()[2] == f"{said}."
+    assert as_text(found).splitlines()[4].startswith("critical, exposure, restart  argument -cliAddr: ")
+    assert "\n- **critical**, **exposure**, **restart**: argument `-cliAddr`: " in as_markdown(found)
+    assert as_text(found).count("critical") == 1
     assert f"**{said.replace('us-live', '`us-live`').replace('us-edge', '`us-edge`')}.**" in as_markdown(found)
 
 

@@ -31,6 +31,9 @@ MEANINGS = {
 GRAVE = frozenset({"exposure", "funds", "price", "identity"})
 """The classes that no report folds away while there is room."""
 
+CRITICAL = "critical"
+"""The word before what nobody may miss."""
+
 _ALIKE_NAMED = 3
 _FOREIGN = 8
 
@@ -72,6 +75,11 @@ _NO_TONES = {"none": "calm"}
 def is_critical(change: Change) -> bool:
     """Whether a change has an effect that nobody may miss."""
     return any(effect.weight == "critical" for effect in change.effects)
+
+
+def tags(change: Change) -> tuple[str, ...]:
+    """What stands before a change: that it is critical, and its classes."""
+    return (CRITICAL, *impacts(change)) if is_critical(change) else impacts(change)
 
 
 def effects(change: Change, shown: int) -> tuple[list[Effect], int]:
