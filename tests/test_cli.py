@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from fleetc.cli.commands import COMMANDS, Listed
+from fleetc.cli.commands import COMMANDS, ELSEWHERE, Listed
 from fleetc.version import __version__
 from tests.support import ROOT, fleetc, fleetc_process
 
@@ -328,6 +329,48 @@ def test_summary_in_the_list_is_that_of_the_command(listed: Listed) -> None:
     command = listed.load()
     assert " ".join(command.help.partition("\n\n")[0].split()) == listed.summary
     assert command.name == listed.name
+
+
+@pytest.mark.parametrize("listed", [each for each in COMMANDS if each.examples], ids=lambda listed: listed.name)
+def test_examples_of_a_command_are_understood_by_it(listed: Listed) -> None:
+    shown = fleetc(listed.name, "--help").stdout.partition("\nExamples:\n")[2]
+    for example, what in listed.examples:
+        assert f"  {example}\n      {what}\n" in shown
+        program, name, *words = shlex.split(example.partition(" > ")[0])
+        command = next(each for each in COMMANDS if each.name == name).load()
+        assert program == "fleetc" and (name == listed.name or listed.name == "plan")
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= known
+        assert not [word for word in words if word.startswith("-") and not listed.takes_flags and word not in known]
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("chek", 'did you mean "check"?'),
+        ("apply", 'fleetc calls it "deploy"'),
+        ("frobnicate", "fleetc -h lists them"),
+        ("\x1b[31m", "\\x1b[31m"),
+    ],
+)
+def test_unknown_command_is_told_with_what_was_meant(word: str, said: str) -> None:
+    text = refused(fleetc(word), 2)
+    assert text.startswith("error: there is no command ") and said in text and text.count("\n") == 1
+
+
+def test_words_of_other_tools_are_no_commands_and_lead_to_some() -> None:
+    names = {listed.name for listed in COMMANDS}
+    assert set(ELSEWHERE.values()) <= names and not names & set(ELSEWHERE)
+
+
+def test_wrong_value_of_an_option_is_told_without_words_of_a_library() -> None:
+    assert "Invalid value for '--format': 'xml' is not one of 'text'" in refused(fleetc("check", "--format", "xml"), 2)
+
+
+def test_table_that_no_spec_has_is_no_missing_file() -> None:
+    text = refused(fleetc("show", "gateway.gate", cwd=DEMO.parent), 2)
+    assert text == 'error: there is no file gateway.gate, and a spec has no table "gateway"; did you mean "gateways"?\n'
+    assert "error[spec-missing]" in refused(fleetc("show", "other.toml"))
 
 
 def test_every_file_of_a_command_is_listed() -> None:

@@ -302,6 +302,9 @@ def test_mermaid_label_keeps_names_readable_and_starts_no_list() -> None:
     assert encoders.mermaid_label("gw-eu.example_1") == '"gw-eu.example_1"'
     assert encoders.mermaid_label("- a") == '"#45; a"'
     assert encoders.mermaid_label("1. a") == '"1#46; a"'
+    assert encoders.mermaid_label("asks 1 wei / pixel, or a/b") == '"asks 1 wei / pixel, or a/b"'
+    assert encoders.mermaid_label("/a/, , //b") == '"#47;a#47;#44; #44; #47;#47;b"'
+    assert encoders.mermaid_label("one", "<br/>") == '"one<br/>#60;br#47;#62;"'
     assert encoders.mermaid_label('a"]; end -->') == '"a#34;#93;#59; end #45;#45;#62;"'
 
 

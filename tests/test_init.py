@@ -81,11 +81,14 @@ def test_new_fleet_checks_and_compiles_by_the_commands_that_are_printed(
     expected = [(Path(where) / name).as_posix() for name in FIRST]
     assert wrote == expected + (WORKFLOWS[service] if service else [])
     assert sorted(files_of(repository)) == sorted(wrote)
-    check, compile_, add = map(shlex.split, done.stdout.partition("next:\n")[2].splitlines())
-    assert (check[:2], compile_[:2], add[:2]) == (["fleetc", "check"], ["fleetc", "compile"], ["git", "add"])
+    lines = done.stdout.partition("next:\n")[2].splitlines()
+    check, compile_, todo, add = (shlex.split(line, comments=True) for line in lines)
+    assert [line[:2] for line in (check, compile_, todo)] == [["fleetc", name] for name in ("check", "compile", "todo")]
+    assert add[:2] == ["git", "add"]
     checked = fleetc(*check[1:], cwd=repository)
     assert (checked.returncode, checked.stderr) == (0, "no problems\n")
     assert fleetc(*compile_[1:], cwd=repository).returncode == 0
+    assert "Who runs the hosts" in fleetc(*todo[1:], cwd=repository).stdout
     git(repository, *add[1:])
     git(repository, "commit", "--quiet", "-m", "first")
     assert git(repository, "status", "--porcelain") == ""
@@ -96,6 +99,15 @@ def test_new_fleet_checks_and_compiles_by_the_commands_that_are_printed(
     assert schema == json.loads(json.dumps(editor_schema()))
     generated = git(repository, "check-attr", "linguist-generated", "text", "--", f"{where}/rendered/FLEET.md")
     assert "linguist-generated: set" in generated and "text: unset" in generated
+
+
+@pytest.mark.parametrize("where", [".", "my fleet"])
+def test_commands_that_are_printed_begin_a_repository_where_there_is_none(where: str, tmp_path: Path) -> None:
+    done = fleetc("init", where, cwd=tmp_path)
+    begin, add = (shlex.split(line) for line in done.stdout.splitlines()[-2:])
+    git(tmp_path, *begin[1:])
+    git(tmp_path, *add[1:])
+    assert "A  fleet.toml" in git(tmp_path / where, "status", "--porcelain")
 
 
 def test_first_spec_is_good_by_its_schema_for_editors(repository: Path) -> None:
@@ -261,13 +273,9 @@ def test_nodes_have_other_names_than_their_hosts() -> None:
     assert {*checked.fleet.orchestrators} == {"orch-gate-node", "orch-orch-node", "orch-orch-orch"}
 
 
-def test_outside_of_a_repository_it_begins_with_one_and_says_what_is_open(tmp_path: Path) -> None:
-    done = fleetc("init", "--network", "arbitrum-one-mainnet", cwd=tmp_path)
-    commands = done.stdout.partition("next:\n")[2].split("\n    ")
-    assert commands[2] == "git init" and commands[3].startswith("git add ")
-    assert "fleet.toml has 3 TODO: what only you know\n" in done.stdout
-    assert done.stderr == ""
-    assert "no terminal to ask" in fleetc("init", "other", cwd=tmp_path).stderr
+def test_without_a_terminal_or_answers_it_says_what_it_took(tmp_path: Path) -> None:
+    assert "no terminal to ask" in fleetc("init", cwd=tmp_path).stderr
+    assert fleetc("init", "other", "--network", "arbitrum-one-mainnet", cwd=tmp_path).stderr == ""
 
 
 def test_options_answer_and_workflows_know_the_secrets_of_the_answers(repository: Path) -> None:

@@ -37,6 +37,26 @@ CASES: dict[str, tuple[str, str]] = {
 }
 
 
+def test_what_an_empty_spec_lacks_is_told_as_it_is_written() -> None:
+    told = check_text("")
+    for key, added in (("fleet", "[fleet]"), ("hosts", "[hosts.<name>]"), ("spec", "spec")):
+        assert f'the spec lacks the key "{key}"' in told and f"= help: add {added}: " in told
+
+
+@pytest.mark.parametrize(
+    ("written", "help"),
+    [
+        ('"realvis"', 'write a table in braces: { use = "realvis" }'),
+        ('"a \\" b"', "write a table in braces: { use = ... }"),
+        ("1", "write a table in braces: { use = ... }"),
+    ],
+)
+def test_text_where_a_table_belongs_is_put_into_its_only_key(written: str, help: str) -> None:
+    text = DEMO.replace("[orchestrators.orch]", f"[orchestrators.orch]\nmodels = [{written}]")
+    told = check_text(text)
+    assert "error[wrong-type]: item 1 of models must be a table" in told and f"= help: {help}\n" in told
+
+
 @pytest.mark.parametrize("code", CASES)
 def test_flawed_spec_gets_the_code_and_the_repaired_one_is_silent(code: str) -> None:
     flawed, repaired = CASES[code]

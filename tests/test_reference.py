@@ -14,6 +14,7 @@ from fleetc.language import example
 from fleetc.language.spec import json_schema, read_fleet
 from fleetc.messages.explain import pages
 from fleetc.messages.reference import markdown
+from fleetc.messages.setters import setter_of
 from fleetc.messages.tables import NAME, Table, find, names, plain_name, tables
 from fleetc.toml.document import Source, read_document
 from fleetc.upstream import FLAGS
@@ -65,7 +66,12 @@ def test_every_code_has_its_page_and_its_line() -> None:
 def test_every_flag_of_the_node_has_a_line() -> None:
     text = markdown()
     for flag in FLAGS:
-        assert f"\n| `-{flag}` | -{flag} of the node " in text or f"\n| `-{flag}` | fleetc itself sets -{flag} " in text
+        assert text.count(f"\n| `-{flag}` `LP_{flag.upper()}` | ") == 1
+        setter = setter_of(f"-{flag}")
+        assert setter is not None
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| `-{flag}` ")]
+        shown = [name for name in setter.fields if name in setter.sentence and "." in name]
+        assert [name for name in shown if f"[{name}](#{name.partition('.')[0]}" not in row] == []
 
 
 def test_table_rows_have_as_many_cells_as_their_head() -> None:

@@ -54,6 +54,24 @@ def test_command_and_document_say_the_same(name: str) -> None:
     )
 
 
+def test_questions_of_the_spec_come_first_at_their_lines(tmp_path: Path) -> None:
+    assert fleetc("init", "--run", "orchestrator", "--network", "arbitrum-one-mainnet", cwd=tmp_path).returncode == 0
+    spec = tmp_path / "fleet.toml"
+    spec.write_text(
+        spec.read_text() + '# TODO who answers for it?\n[silences.a]\ncode = "cli-exposed"\nreason = "# TODO no"\n'
+    )
+    lines = spec.read_text().splitlines()
+    done = fleetc("todo", cwd=tmp_path)
+    first, *told = done.stdout.partition("\n\n")[0].splitlines()
+    assert first == "Who writes the spec"
+    expected = [(number, line) for number, line in enumerate(lines, 1) if "TODO" in line and "reason" not in line]
+    assert told == [f"  fleet.toml:{number}: {line.partition('TODO')[2].lstrip(': ')}" for number, line in expected]
+    assert [line.rpartition(": ")[2] for line in told][1:] == ["the account of earner", "who answers for it?"]
+    tasks = json.loads(fleetc("todo", "--format", "json", cwd=tmp_path).stdout)["tasks"]
+    assert (tasks[0]["words"], tasks[0]["who"]) == (f"fleet.toml:{expected[0][0]}", first)
+    assert "Who writes the spec" not in fleetc("todo", "--limit", "studio", cwd=tmp_path).stdout
+
+
 def test_text_has_each_person_once_and_commands_below_tasks() -> None:
     done = fleetc("todo", ROOT / "inventories/dual-onchain")
     assert done.returncode == 0

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from typer.testing import CliRunner
 
 from fleetc.cli.app import app
-from fleetc.cli.commands import COMMANDS
+from fleetc.cli.commands import COMMANDS, GROUPS
 from fleetc.messages.reference import markdown
 from fleetc.messages.topics import code_topics
 
@@ -36,6 +36,23 @@ PROJECT = {
     "Working on fleetc": ("CONTRIBUTING.md", "contributing"),
     "Security": ("SECURITY.md", "security"),
 }
+
+
+BEGIN = (
+    ("You want to see it work", "guide/try-it"),
+    ("You run nodes already", "guide/what-you-already-run"),
+    ("You begin with a fleet that is like yours", "examples/index"),
+    ("You write a spec", "guide/a-fleet"),
+    ("You look for a table or a field", "tables/index"),
+    ("You know the flag of the node", "flags"),
+    ("You have a message before you", "codes/index"),
+    ("You look for an option of a command", "commands/index"),
+    ("You review a change", "guide/review-before-rollout"),
+    ("You roll out, or go back", "guide/a-rollout"),
+    ("You ask whether it still is so", "guide/is-it-still-so"),
+    ("You have logs", "guide/what-logs-mean"),
+)
+"""What somebody may want who opens the site, and the page for it."""
 
 
 class Section(NamedTuple):
@@ -122,9 +139,13 @@ def _examples() -> Iterator[Page]:
 
 
 def _commands() -> Iterator[Page]:
-    rows = [f"- [fleetc {listed.name}]({listed.name}.md): {listed.summary}" for listed in COMMANDS]
     names = [listed.name for listed in COMMANDS]
-    parts = ["# Help of each command", "\n".join(rows), _contents(names)]
+    parts = ["# Help of each command"]
+    for title, group in GROUPS.items():
+        said = {listed.name: re.sub(r"--[\w-]+", r"`\g<0>`", listed.summary) for listed in group}
+        rows = [f"- [fleetc {name}]({name}.md): {summary}" for name, summary in said.items()]
+        parts += [f"## {title}", "\n".join(rows)]
+    parts.append(_contents(names))
     yield Page("", "commands/index", "\n\n".join(parts))
     for name in names:
         shown = CliRunner().invoke(app, [name, "--help"], prog_name="fleetc").stdout
@@ -168,8 +189,11 @@ def _start(pages: list[Page]) -> Page:
         "Reference": ["commands/index", "tables/index", "flags", "codes/index"],
         "Project": paths["project"],
     }
-    lists = (_contents(listed, f":caption: {caption}") for caption, listed in contents.items())
-    return Page("README.md", "index", "\n\n".join([sections(_read("README.md"), 2)[0], *lists]))
+    lists = (_contents(listed, f":caption: {caption}\n:hidden:") for caption, listed in contents.items())
+    titles = {page.path: page.text.partition("\n")[0].removeprefix("# ") for page in pages}
+    rows = [f"| {words} | [{titles[path]}]({path}.md) |" for words, path in BEGIN]
+    parts = [sections(_read("README.md"), 2)[0], "## Where to begin", "\n".join(["| | |", "|---|---|", *rows]), *lists]
+    return Page("", "index", "\n\n".join(parts))
 
 
 # ---------------------------------------------------------------------------------------------------------- links

@@ -77,13 +77,13 @@ def test_prices_of_processes_are_rows_in_their_order() -> None:
 
 def test_picture_shows_hosts_nodes_and_connections() -> None:
     picture = page_of(support.plan()).split("```mermaid\n")[1].split("```")[0]
-    assert picture.startswith("---\nconfig:\n  layout: elk\n---\nflowchart LR\n")
+    assert picture.startswith("---\nconfig:\n  layout: elk\n  elk:\n    mergeEdges: true\n---\nflowchart LR\n")
     assert (
         '  subgraph region_eu_west["region eu-west"]\n  direction LR\n  subgraph host_edge_1["edge-1 docker"]\n'
         in picture
     )
     assert (
-        '  subgraph host_gpu_1["gpu-1 systemd"]\n    direction LR\n    node_orch_a["orch-a orchestrator dual"]\n'
+        '  subgraph host_gpu_1["gpu-1 systemd"]\n    direction LR\n    node_orch_a["orch-a<br/>orchestrator dual"]\n'
         in picture
     )
     assert "  node_gw_eu -->|pays| node_orch_a\n" in picture
@@ -102,7 +102,7 @@ def test_big_fleet_is_drawn_as_regions_and_says_so() -> None:
     page = page_of(support.plan(*hosts, edges=edges))
     picture = page.split("```mermaid\n")[1].split("```")[0]
     assert "The fleet has more than 120 nodes" in page
-    assert 'region_us["us with 61 hosts#44; 61 gateways"]' in picture
+    assert 'region_us["us with 61 hosts, 61 gateways"]' in picture
     assert 'region_eu -->|"2 connections"| region_us' in picture
     assert "node_" not in picture
     assert page.count("```mermaid\n") == 1
@@ -124,7 +124,7 @@ def test_fleet_of_many_nodes_has_a_picture_for_each_region() -> None:
     )
     page = page_of(support.plan(*hosts, edges=edges))
     whole, eu, us = pictures(page)
-    assert 'region_eu["eu with 8 hosts#44; 8 gateways"]' in whole
+    assert 'region_eu["eu with 8 hosts, 8 gateways"]' in whole
     assert "\nRegion `eu`:\n\n```mermaid\n" in page and "\nRegion `us`:\n\n```mermaid\n" in page
     assert (eu.count("subgraph host_"), us.count("subgraph host_")) == (8, 8)
     assert 'to_us(["region us"])' in eu and "node_gw_1 -->|pays| to_us\n" in eu
@@ -147,9 +147,8 @@ def test_picture_tells_prices_wallets_and_streams() -> None:
     tree = compile_text(spec).tree
     assert tree is not None
     (picture,) = pictures(support.text(tree, "FLEET.md"))
-    said = picture.replace("#44;", ",").replace("#47;", "/")
-    assert "gate gateway dual, pays at most 1500 wei / pixel and 1 more price, wallet payer" in said
-    assert '[/"streams camera, stage-main, stage-mobile"/] -->|goes to| node_gate\n' in said
+    assert '["gate<br/>gateway dual<br/>pays at most 1500 wei / pixel and 1 more cap<br/>wallet payer"]' in picture
+    assert '[/"streams camera, stage-main, stage-mobile"/] -->|goes to| node_gate\n' in picture
     tree = compile_text(re.sub(r"\n\[streams.(stage-mobile|camera)\].*?(?=\n\[)", "", spec, flags=re.S)).tree
     assert tree is not None
     assert '[/"stream stage-main"/] -->|goes to| node_gate\n' in pictures(support.text(tree, "FLEET.md"))[0]

@@ -250,7 +250,10 @@ def test_processes_of_the_same_name_are_counted() -> None:
 def test_deposit_counts_once_for_each_wallet() -> None:
     found = edited(TWO, ('deposit = "1 ETH"', 'deposit = "0.2 ETH"'))
     (funds,) = [effect for effect in found.changes[0].effects if effect.impact == "funds"]
-    assert (funds.text, funds.amount) == ("deposit 0.2 ETH instead of 1 ETH", Decimal(1))
+    assert (funds.text, funds.amount) == (
+        "eu-images, eu-live and us-live: deposit 0.2 ETH instead of 1 ETH",
+        Decimal(1),
+    )
     assert not list(breaches(found, parse_limits("funds=1,chain=1")))
 
 
@@ -322,14 +325,14 @@ def test_stream_whose_gateway_goes_is_told_what_becomes_of_it() -> None:
     assert [(e.impact, e.text, e.amount) for e in streams.effects] == [
         (
             "capacity",
-            "3 times: gate leaves the fleet, and the stream has no other gateway: none accepts it",
+            "gate leaves the fleet, and the stream has no other gateway: none accepts it",
             Decimal(3),
         )
     ]
     moved = STAGE.replace("[gateways.gate]", "[gateways.door]").replace(named, 'gateway = "door"\n')
     (change,) = [c for c in review(STAGE, moved).changes if c.kind == "stream"]
     assert [(e.impact, e.text) for e in change.effects] == [
-        ("identity", "3 times: the stream must be sent to door now; gate leaves the fleet")
+        ("identity", "the stream must be sent to door now; gate leaves the fleet")
     ]
     (change,) = edited(STAGE, (f"[streams.camera]\n{named}", "[streams.camera]\n")).changes
     assert [(e.impact, e.text, e.amount) for e in change.effects] == [

@@ -312,8 +312,8 @@ def test_price_of_another_model_under_the_same_name_is_another_price() -> None:
     prices = [effect for change in found.changes for effect in change.effects if effect.impact == "price"]
     assert [(effect.text, effect.amount) for effect in prices] == [
         (
-            "asks for realvis 4768371 wei / pixel, for image-to-image SG161222/RealVisXL_V4.0_Lightning, "
-            "instead of 4768371 wei / pixel, for text-to-image SG161222/RealVisXL_V4.0_Lightning",
+            "asks 4768371 wei / pixel for realvis (image-to-image SG161222/RealVisXL_V4.0_Lightning) "
+            "instead of 4768371 wei / pixel (text-to-image SG161222/RealVisXL_V4.0_Lightning)",
             Decimal(100),
         )
     ]
@@ -346,7 +346,7 @@ def test_exposure_says_where_and_to_whom_before_and_after() -> None:
     narrow = DEMO.replace('rtmp = "0.0.0.0:1935"', 'rtmp = "127.0.0.1:1935"')
     opens = one(review(narrow, DEMO), "-rtmpAddr")
     assert text_of(opens, "exposure") == [
-        "RTMP (tcp): port 1935 of studio, open to everyone who can reach the host; before for the host itself at most"
+        "RTMP (tcp): port 1935 of studio, open to everyone who can reach the host; before: for the host itself at most"
     ]
     assert [e.amount for e in opens.effects if e.impact == "exposure"] == [1]
     closes = one(review(DEMO, narrow), "-rtmpAddr")
@@ -514,11 +514,11 @@ CAMERA = "streams.camera"
         ("demo", HOOK, HOOK.replace("admit", "judge"),
          "another webhook decides who is admitted; without one everybody is", 1),
         ("avatar-stage", '"jwt", allowedOrigins = ["https://stage.example.net"]', '"public"',
-         "who may watch the stream: everybody; before holders of a signed token on pages of some origins", 1),
+         "who may watch the stream: everybody; before: holders of a signed token on pages of some origins", 1),
         ("avatar-stage", JWT, "",
-         "who may watch the stream: everybody; before holders of a signed token on pages of some origins", 1),
+         "who may watch the stream: everybody; before: holders of a signed token on pages of some origins", 1),
         ("avatar-stage", 'type = "public"', 'type = "jwt"',
-         "who may watch the stream: holders of a signed token; before everybody", 0),
+         "who may watch the stream: holders of a signed token; before: everybody", 0),
         ("avatar-stage", 'playbackPolicy = { type = "public" }\n', "",
          "who may watch the stream: the same as before", 0),
         ("avatar-stage", '"https://stage.example.net"]', '"https://stage.example.net", "https://b.example.net"]',

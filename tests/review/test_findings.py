@@ -45,6 +45,15 @@ def test_a_change_stands_at_the_line_that_causes_it_and_a_broken_limit_is_an_err
     assert [item.diagnostic.code for item in found(DUAL, PRICIER, "price=5%")] == ["change-price"]
 
 
+def test_what_is_critical_begins_with_what_it_does() -> None:
+    gate = "[gateways.gate]\n"
+    assert gate in DUAL
+    (item,) = found(DUAL, DUAL.replace(gate, gate + 'cli = "0.0.0.0:5935"\ncli_exposed = true\n'))
+    assert item.diagnostic.message.startswith(
+        "Opens the administration port (5935) of gate to everyone who can reach edge: argument -cliAddr: "
+    )
+
+
 def test_what_only_the_old_spec_explains_points_at_the_spec_as_a_whole() -> None:
     gone = DUAL.replace("max_sessions = 12\n", "")
     assert gone != DUAL

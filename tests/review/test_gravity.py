@@ -54,6 +54,9 @@ def test_administration_opened_to_others_comes_before_a_new_service_port() -> No
     said = "Opens the administration port (5935) of us-live to everyone who can reach us-edge"
     assert wording.gravest(found) == said
     assert as_text(found).splitlines()[2] == f"{said}."
+    assert as_text(found).splitlines()[4].startswith("critical, exposure, restart  argument -cliAddr: ")
+    assert "\n- **critical**, **exposure**, **restart**: argument `-cliAddr`: " in as_markdown(found)
+    assert as_text(found).count("critical") == 1
     assert f"**{said.replace('us-live', '`us-live`').replace('us-edge', '`us-edge`')}.**" in as_markdown(found)
 
 
@@ -99,7 +102,30 @@ def test_restarts_are_said_with_all_processes_that_end() -> None:
     found = review(TWO, edited(('node_release = "v0.9.1"', 'node_release = "v0.9.0"')))
     assert len(found.changes) == 1
     assert wording.gravest(found) == (
+        "node release v0.9.0 instead of v0.9.1: "
         "9 processes restart, at most 435 live sessions drop; it is unknown how many more on 1 process"
+    )
+
+
+def test_purchase_that_ends_is_said_with_who_can_no_longer_buy() -> None:
+    found = review(TWO, TWO.replace('"1300 wei / pixel"', '"1390 wei / pixel"'))
+    (change,) = found.changes
+    assert [effect.text for effect in change.effects if effect.impact == "price"] == [
+        "us-video-1 and us-video-2: video can no longer be bought by us-live",
+        "us-video-1 and us-video-2: asks 1390 wei / pixel instead of 1300 wei / pixel (+6.9 percent)",
+    ], "each fact of a change at several nodes names those that it is about"
+    assert wording.gravest(found) == "us-live can no longer buy video from us-video-1, and 1 more like it"
+
+
+def test_node_that_is_left_running_is_said_to_be() -> None:
+    ai = [re.search(rf"\n\[{table}\].*?(?=\n\[)", TWO, re.S) for table in ("hosts.us-ai", "orchestrators.us-images-1")]
+    gone = TWO
+    for table in ai:
+        assert table is not None
+        gone = gone.replace(table[0], "")
+    gone = gone.replace('instances = ["https://us-ai.example.net:8935"]', "")
+    assert wording.gravest(review(TWO, gone)) == (
+        "us-images-1 is left running, and the service port (8935) stays open to everyone who can reach us-ai"
     )
 
 

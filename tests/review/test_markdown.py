@@ -69,7 +69,9 @@ def test_verdict_first_then_impacts_then_the_gravest_change() -> None:
     table = [line for line in lines if line.startswith("| **")]
     assert [line.split("**")[1] for line in table] == [tally.impact for tally in wording.tallies(mixed())]
     first = next(line for line in lines if line.startswith("- **"))
-    assert first.startswith("- **exposure**, **restart**: argument `-cliAddr`: `127.0.0.1:5935` &rarr; `0.0.0.0:5935`")
+    assert first.startswith(
+        "- **critical**, **exposure**, **restart**: argument `-cliAddr`: `127.0.0.1:5935` &rarr; `0.0.0.0:5935`"
+    )
 
 
 def test_price_of_500_hosts_takes_at_most_40_lines() -> None:

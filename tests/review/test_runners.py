@@ -47,8 +47,7 @@ def test_an_added_runner_says_what_it_earns_takes_and_opens() -> None:
         },
         "exposure": {
             (
-                "live runner API (tcp): port 8990 of box, open to everyone who can reach the host; "
-                "before there was none",
+                "live runner API (tcp): port 8990 of box, open to everyone who can reach the host; before: none",
                 Decimal(1),
             )
         },
@@ -134,7 +133,7 @@ def test_a_price_that_rises_is_told_in_percent_and_one_in_another_unit_has_no_bo
     rises = told(review(fleet(), fleet(price='"0.15 USD / hour"')))["price"]
     text = (
         "echo asks 0.15 USD / hour, which earns at most 0.6 USD an hour with 4 sessions; "
-        "before 0.1 USD / hour, which earns at most 0.4 USD an hour with 4 sessions"
+        "before: 0.1 USD / hour, which earns at most 0.4 USD an hour with 4 sessions"
     )
     assert rises == {(text, Decimal(50))}
     by_request = told(review(fleet(), fleet(price='"0.001 USD / request"')))["price"]

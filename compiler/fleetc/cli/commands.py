@@ -7,7 +7,7 @@ here, because typer has its own click in some releases and the package of that n
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,7 +15,30 @@ from typer.core import TyperCommand, TyperGroup
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
-class TakesFlags(TyperCommand):
+class OneCommand(TyperCommand):
+    """A command, whose help ends with examples; what is wrong with an argument is said without words of a library."""
+
+    examples: tuple[tuple[str, str], ...] = ()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as problem:
+            text = getattr(problem, "message", None)
+            if isinstance(text, str):
+                problem.message = text.removeprefix("Value error, ")  # type: ignore[attr-defined]
+            raise
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples."""
+        if self.examples:
+            with formatter.section("Examples"):
+                for example, what in self.examples:
+                    formatter.write(f"  {example}\n      {what}\n")
+
+
+class TakesFlags(OneCommand):
     """A command whose arguments may be flags of the node: there, -httpAddr is not -h with something behind it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -29,10 +52,14 @@ class TakesFlags(TyperCommand):
 
 
 class Listed(NamedTuple):
-    """A command: its name, the first paragraph of its help, and the function in its file if that has another name."""
+    """A command: its name, the first paragraph of its help, examples of it and what they do, and how it is loaded.
+
+    `function` is the one in its file if that has another name.
+    """
 
     name: str
     summary: str
+    examples: tuple[tuple[str, str], ...] = ()
     function: str = ""
     takes_flags: bool = False
 
@@ -41,51 +68,194 @@ class Listed(NamedTuple):
         own = typer.Typer(add_completion=False, rich_markup_mode=None)
         file = self.name.replace("-", "_")
         function = getattr(import_module(f"fleetc.cli.{file}"), self.function or file)
-        own.command(self.name, cls=TakesFlags if self.takes_flags else None)(function)
-        return typer.main.get_command(own)
+        kind = TakesFlags if self.takes_flags else OneCommand
+        own.command(self.name, cls=kind, short_help=self.summary)(function)
+        command = typer.main.get_command(own)
+        command.examples = self.examples  # type: ignore[attr-defined]
+        return command
 
 
-COMMANDS = (
-    Listed("init", "Write a first spec, and with --ci the workflows for it."),
-    Listed(
-        "adopt",
-        "Write a spec of nodes that already run, from the commands, units or Compose files that start them.",
+GROUPS = {
+    "Begin": (
+        Listed(
+            "init",
+            "Write a first spec, and with --ci the workflows for it.",
+            (
+                ("fleetc init", "asks four questions"),
+                ("fleetc init fleet --run orchestrator --where systemd --host gpu-1=203.0.113.20", "asks nothing"),
+                ("fleetc init fleet --example two-regions", "copies a whole fleet"),
+                ("fleetc init --ci github", "writes workflows beside the spec that is there"),
+            ),
+        ),
+        Listed(
+            "adopt",
+            "Write a spec of nodes that already run, from the commands, units or Compose files that start them.",
+            (
+                ("fleetc adopt start.sh compose.yaml -o fleet.toml", "reads files"),
+                ("fleetc adopt --from gpu-1=root@203.0.113.20 -o fleet.toml", "asks a host, and changes nothing there"),
+            ),
+        ),
     ),
-    Listed("check", "Check a spec: every problem, its line, and what to write."),
-    Listed("fmt", "Format a spec: order, spacing, quotes of keys. Comments stay, and what it means stays."),
-    Listed("migrate", "Bring a spec to the newest version of the language."),
-    Listed("compile", "Compile a spec into the tree of files that its hosts need.", function="compile_"),
-    Listed("watch", "Check a spec at every save; if it is sound, compile it and show what that changes and means."),
-    Listed("diff", "Review what would change, which line causes it, what it means."),
-    Listed("why", "Explain why a line of the tree is what it is.", takes_flags=True),
-    Listed("affects", "List the lines of the tree that depend on a value of the spec."),
-    Listed("show", "Print a spec, its overlays, and all that its classes and counters stand for, as one spec."),
-    Listed("explain", "Explain a table, a field, a diagnostic code or a flag.", takes_flags=True),
-    Listed(
-        "policy",
-        "Your own rules, in policy/ beside the spec: try them on their examples, or copy ready ones.",
+    "Write a spec": (
+        Listed(
+            "check",
+            "Check a spec: every problem, its line, and what to write.",
+            (
+                ("fleetc check", "the spec here, or above"),
+                ("fleetc check --fix", "first makes the fixes that are certain"),
+                ("fleetc check --explain-prices", "also says who buys what from whom"),
+            ),
+        ),
+        Listed(
+            "fmt",
+            "Format a spec: order, spacing, quotes of keys. Comments stay, and what it means stays.",
+            (("fleetc fmt", "formats it"), ("fleetc fmt --check", "changes nothing, for CI")),
+        ),
+        Listed("migrate", "Bring a spec to the newest version of the language."),
+        Listed(
+            "compile",
+            "Compile a spec into the tree of files that its hosts need.",
+            (
+                ("fleetc compile", "writes rendered/ beside the spec"),
+                ("fleetc compile --check", "writes nothing, and fails if the tree is out of date, for CI"),
+            ),
+            function="compile_",
+        ),
+        Listed("watch", "Check a spec at every save; if it is sound, compile it and show what that changes and means."),
+        Listed(
+            "schema",
+            "Print a JSON Schema, for example for completion in editors.",
+            (("fleetc schema > spec.schema.json", "the schema of a spec"),),
+        ),
+        Listed("lsp", "Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type."),
     ),
-    Listed("diagnose", "Say what the logs of nodes mean, how often and when, and what to change in the spec."),
-    Listed("upgrade", "Show what another node release would mean."),
-    Listed("schema", "Print a JSON Schema, for example for completion in editors."),
-    Listed(
-        "streams",
-        "Compare the streams of the spec with those of the stream API, and with --apply make them as declared.",
+    "Understand it": (
+        Listed(
+            "explain",
+            "Explain a table, a field, a diagnostic code or a flag.",
+            (
+                ("fleetc explain", "the tables of a spec"),
+                ("fleetc explain gateways.max_price", "a field"),
+                ("fleetc explain -maxPricePerUnit", "the field that sets a flag of the node"),
+                ("fleetc explain --search deposit", "what has a word"),
+            ),
+            takes_flags=True,
+        ),
+        Listed(
+            "show",
+            "Print a spec, its overlays, and all that its classes and counters stand for, as one spec.",
+            (("fleetc show gateways.gate --resolved", "one table with the defaults in force, and where each is from"),),
+        ),
+        Listed(
+            "why",
+            "Explain why a line of the tree is what it is.",
+            (
+                ("fleetc why gate maxPricePerUnit", "a flag of a node"),
+                ("fleetc why rendered/hosts/edge-1/gate/launch.flags:7", "a line of a file"),
+            ),
+            takes_flags=True,
+        ),
+        Listed(
+            "affects",
+            "List the lines of the tree that depend on a value of the spec.",
+            (
+                ("fleetc affects gateways.gate.max_price", "a value by its key path"),
+                ("fleetc affects fleet.toml:34", "a value by its line"),
+            ),
+        ),
     ),
-    Listed("comment", "Write a review into one comment of a pull request, which every later run updates."),
-    Listed("plan", "Plan a rollout in advance and seal it, or verify a plan."),
-    Listed("todo", "List what people provide before the first rollout, each with a command."),
-    Listed(
-        "preflight",
-        "Ask hosts for all that would keep their release from running there, and change nothing.",
+    "Review a change": (
+        Listed(
+            "diff",
+            "Review what would change, which line causes it, what it means.",
+            (
+                ("fleetc diff", "against the compiled tree"),
+                ("fleetc diff --against main", "against a branch"),
+                ("fleetc diff --format html -o review.html", "as a page for a browser"),
+                ("fleetc diff --max-impact price=5%,exposure=none", "fails where it goes further"),
+            ),
+        ),
+        Listed(
+            "policy",
+            "Your own rules, in policy/ beside the spec: try them on their examples, or copy ready ones.",
+            (("fleetc policy list", "the ready rules"), ("fleetc policy add no-any-cap", "copies one")),
+        ),
+        Listed(
+            "upgrade",
+            "Show what another node release would mean.",
+            (("fleetc upgrade --to v0.9.1", "what changes, and what the spec must change for it"),),
+        ),
+        Listed("comment", "Write a review into one comment of a pull request, which every later run updates."),
+        Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
     ),
-    Listed("deploy", "Roll out the compiled tree to its hosts, batch by batch."),
-    Listed("rollback", "Take hosts back to releases that they keep, through the same batches as a rollout."),
-    Listed("verify", "Compare what runs with what was reviewed, and change nothing."),
-    Listed("lsp", "Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type."),
-    Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
-)
-"""All commands, in the order of the help. Only the one that runs is imported, so its summary is here too."""
+    "Roll out": (
+        Listed(
+            "todo",
+            "List what people provide before the first rollout, each with a command.",
+            (("fleetc todo", "from the spec"), ("fleetc todo --observe", "asks the hosts what is still missing")),
+        ),
+        Listed(
+            "preflight",
+            "Ask hosts for all that would keep their release from running there, and change nothing.",
+            (("fleetc preflight --limit edge-1", "asks one host"),),
+        ),
+        Listed(
+            "plan",
+            "Plan a rollout in advance and seal it, or verify a plan.",
+            (
+                ("fleetc plan -o plan.json", "makes one"),
+                ("fleetc deploy --plan plan.json", "carries out exactly that, or nothing"),
+            ),
+        ),
+        Listed(
+            "deploy",
+            "Roll out the compiled tree to its hosts, batch by batch.",
+            (
+                ("fleetc deploy --check", "changes nothing"),
+                ("fleetc deploy --limit edge-1", "one host"),
+                ("fleetc deploy", "all hosts"),
+            ),
+        ),
+        Listed(
+            "rollback",
+            "Take hosts back to releases that they keep, through the same batches as a rollout.",
+            (("fleetc rollback --check", "changes nothing"), ("fleetc rollback", "undoes the last rollout")),
+        ),
+    ),
+    "Watch what runs": (
+        Listed(
+            "verify",
+            "Compare what runs with what was reviewed, and change nothing.",
+            (
+                ("fleetc verify", "all hosts, nodes and public addresses"),
+                ("fleetc verify --format html -o report.html", "as a page for a browser"),
+            ),
+        ),
+        Listed(
+            "diagnose",
+            "Say what the logs of nodes mean, how often and when, and what to change in the spec.",
+            (
+                ("fleetc diagnose node.log", "a file"),
+                ("fleetc diagnose edge-1/gate --since 2h", "the log that a host has of a node"),
+            ),
+        ),
+        Listed(
+            "streams",
+            "Compare the streams of the spec with those of the stream API, and with --apply make them as declared.",
+            (("fleetc streams", "only asks"), ("fleetc streams --apply", "sends what is missing")),
+        ),
+    ),
+}
+"""All commands, as the help has them. Only the one that runs is imported, so its summary is here."""
+
+COMMANDS = tuple(listed for group in GROUPS.values() for listed in group)
+
+ELSEWHERE = {
+    "apply": "deploy", "build": "compile", "drift": "verify", "format": "fmt", "generate": "compile", "import": "adopt",
+    "lint": "check", "logs": "diagnose", "new": "init", "render": "compile", "review": "diff", "revert": "rollback",
+    "status": "verify", "template": "compile", "undo": "rollback", "up": "deploy", "validate": "check",
+}  # fmt: skip
+"""What other tools call a command."""
 
 
 class Commands(TyperGroup):
@@ -99,7 +269,32 @@ class Commands(TyperGroup):
         """One of them; None for an unknown name."""
         return next((listed.load() for listed in COMMANDS if listed.name == cmd_name), None)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments name. Exits with what was meant instead of an unknown one."""
+        if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
+            _unknown(args[0])
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the name and the whole summary of each command."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(listed.name, listed.summary) for listed in COMMANDS])
+        """Write the name and the whole summary of each command, under headings."""
+        width = max(len(listed.name) for listed in COMMANDS)
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(listed.name.ljust(width), listed.summary) for listed in group])
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Say where to go on."""
+        formatter.write_paragraph()
+        formatter.write_text(
+            "fleetc COMMAND -h has options and examples; fleetc explain lists all that a spec can say."
+        )
+
+
+def _unknown(name: str) -> NoReturn:
+    from fleetc.cli.output import wrong_usage
+    from fleetc.text.suggestions import did_you_mean
+
+    names = [listed.name for listed in COMMANDS]
+    meant = ELSEWHERE.get(name)
+    advice = f'fleetc calls it "{meant}"' if meant else did_you_mean(name, names, "fleetc -h lists them")
+    wrong_usage(f'there is no command "{name}"; {advice}')

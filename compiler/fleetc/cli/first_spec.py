@@ -139,7 +139,7 @@ def _host(host: HostAnswer, answers: Answers, sells: bool) -> Iterator[str]:
     yield f'runtime = "{answers.where}"'
     yield f"public = {toml_value(host.public)}  # the name that others reach it at"
     if sells and _has_gpus(answers):
-        yield f"gpus = [{_GPU}]  # TODO: yours; fleetc checks what fits"
+        yield f"gpus = [{_GPU}]  # TODO: your GPUs; fleetc checks what fits"
 
 
 def _has_gpus(answers: Answers) -> bool:
@@ -157,7 +157,7 @@ def _wallets(gateway: bool, sellers: Sequence[str]) -> Iterator[str]:
 
 
 def _account(digit: str, name: str) -> Iterator[str]:
-    yield f'address = "0x{digit * 40}"  # TODO: your account'
+    yield f'address = "0x{digit * 40}"  # TODO: the account of {name}'
     yield 'keystore = "/var/lib/livepeer/keystore"'
     yield f'password = {{ host_file = "/etc/livepeer/{name}-password" }}'
     yield 'minimum_balance = "0.05 ETH"'

@@ -132,10 +132,8 @@ def init(
         first, *lines = starter.not_written(name, text)
         typer.echo(plain_output(f"{directory / name} {first}"))
         typer.echo("".join(f"{line}\n" for line in lines), nl=False)
-    if open_questions := here.get(files.SPEC_NAME, "").count("# TODO"):
-        typer.echo(plain_output(f"{spec} has {open_questions} TODO: what only you know"))
     typer.echo("next:")
-    for line in starter.next_commands(str(directory), list(map(str, texts)), os.path.lexists(top / ".git")):
+    for line in starter.next_commands(str(directory), list(map(str, texts)), (top / ".git").exists()):
         typer.echo(plain_output(f"    {line}"))
 
 
@@ -156,7 +154,8 @@ def _specs(
         found = example_files(shipped, example)
         if not found:
             names = sorted({name.partition("/")[0] for name in shipped})
-            wrong_usage(f'there is no example "{example}"; {did_you_mean(example, names, ", ".join(names))}')
+            advice = did_you_mean(example, names, f"the examples are {', '.join(names)}")
+            wrong_usage(f'there is no example "{example}"; {advice}')
         return found
     if os.path.lexists(spec):
         return {files.SPEC_NAME: ""}  # never written: it exists

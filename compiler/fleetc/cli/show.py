@@ -6,6 +6,7 @@ has errors.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -47,6 +48,8 @@ def show(
 
     if table is None and not spec.exists() and _is_table(str(spec)):
         spec, table = HERE, str(spec)
+    elif not spec.exists() and _may_be_table(str(spec)):
+        wrong_usage(f"there is no file {spec}, and a spec has no table {_unknown(str(spec))}")
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format.text)
     checked = quietly(check_spec, sources)
@@ -59,6 +62,20 @@ def show(
     except LookupError as problem:
         wrong_usage(str(problem.args[0]))
     put(with_origins(text, checked.document, checked.fleet) if with_defaults else text)
+
+
+def _may_be_table(word: str) -> bool:
+    """Whether a word has the form of a table and its name, and not of a path."""
+    return re.fullmatch(r"[a-z_]+\.[\w.-]+", word) is not None and not word.endswith(".toml")
+
+
+def _unknown(word: str) -> str:
+    """A table that no spec has, and what was meant."""
+    from fleetc.language.fleet import Fleet
+    from fleetc.text.suggestions import did_you_mean
+
+    name = word.partition(".")[0]
+    return f'"{name}"; {did_you_mean(name, list(Fleet.model_fields))}'
 
 
 def _is_table(word: str) -> bool:

@@ -132,11 +132,14 @@ _SECRETS = {CiService.github: _github_secrets, CiService.gitlab: _gitlab_secrets
 
 
 def next_commands(directory: str, written: Sequence[str], in_repository: bool) -> list[str]:
-    """What to run next, as shell lines. Without a repository it begins with one."""
+    """What to run next, as shell lines; outside of a repository they begin one in the directory."""
     place = "" if directory == "." else f" {_word(directory)}"
     tree = "rendered" if directory == "." else f"{directory}/rendered"
-    add = f"git add {' '.join(map(_word, [*written, tree]))}"
-    return [f"fleetc check{place}", f"fleetc compile{place}", *([] if in_repository else ["git init"]), add]
+    lines = [f"fleetc check{place}", f"fleetc compile{place}", f"fleetc todo{place}  # what people provide"]
+    if in_repository:
+        return [*lines, f"git add {' '.join(map(_word, [*written, tree]))}"]
+    top = "" if directory == "." else f" -C {_word(directory)}"
+    return [*lines, f"git init{place}", f"git{top} add ."]
 
 
 def _word(path: str) -> str:

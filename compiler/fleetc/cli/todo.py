@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,6 +33,7 @@ from fleetc.messages.forms import Format, ReportFormat
 
 if TYPE_CHECKING:
     from fleetc.blueprint.tasks import Task
+    from fleetc.toml.document import Source
 
 
 def todo(
@@ -48,8 +49,8 @@ def todo(
 ) -> None:
     """List what people provide before the first rollout, each with a command.
 
-    With --observe, hosts say what they lack; exits 1 if that keeps a release from running. That stays in the list, and
-    what nobody there can look at: names, accounts and logins.
+    It begins with what TODO comments of the spec ask. With --observe, hosts say what they lack; exits 1 if that keeps a
+    release from running. That stays in the list, and what nobody there can look at: names, accounts and logins.
     """
     from fleetc.blueprint.tasks import tasks_of
 
@@ -70,6 +71,8 @@ def todo(
         for task in tasks_of(blueprint)
         if task.host in hosts or (not task.host and (not limit or here & {*task.nodes}))
     ]
+    document = compiled.checked.document
+    asked = [] if limit or document is None else [task for source in document.sources for task in _questions(source)]
     missing = False
     if observe:
         from fleetc.rollout.findings import lacking
@@ -81,6 +84,7 @@ def todo(
         tasks = [task for task in tasks if not _is_known(task) or lacking(task, findings, blueprint)]
         if findings:
             missing = tell_findings(findings, spec, settings, blueprint, Format.text)
+    tasks = [*asked, *tasks]
     if told is Format.json:
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")
     else:
@@ -88,6 +92,15 @@ def todo(
         put("".join(f"{plain(line)}\n" for line in lines))
     if missing:
         raise typer.Exit(PROBLEMS)
+
+
+def _questions(source: Source) -> Iterator[Task]:
+    """What the TODO comments of a source ask, each at its line."""
+    from fleetc.blueprint.tasks import Task
+    from fleetc.toml.comments import questions_of
+
+    for line, question in questions_of(source.text):
+        yield Task("Who writes the spec", "", f"{source.name}:{line}", question, "", (), ())
 
 
 def _is_known(task: Task) -> bool:

@@ -114,7 +114,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
         )
     if kind == "missing":
         table = ".".join(map(str, path[:-1])) or "the spec"
-        known = f"add {last}: {_description(root, path)}".rstrip(": ")
+        known = f"add {_header(root, path) or last}: {_description(root, path)}".rstrip(": ")
         return error(
             "missing-key",
             f'{table} lacks the key "{last}"',
@@ -184,6 +184,14 @@ def _flag(word: str, path: Path, near: tuple[str, ...] = ()) -> str:
     return f"{told}; {asked(near)}" if near and not any(name in told for name in near) else told
 
 
+def _header(root: type[BaseModel], path: Path) -> str:
+    """The header of a table that a whole spec lacks; "" for other keys."""
+    field = _field(root, path) if len(path) == 1 else None
+    if field is None or not _models_of(field.annotation):
+        return ""
+    return f"[{path[0]}.<name>]" if get_origin(field.annotation) is dict else f"[{path[0]}]"
+
+
 def _called(path: Path) -> str:
     """What a message calls the value at a path: its key, or its position in the list."""
     return f"item {path[-1] + 1} of {path[-2]}" if isinstance(path[-1], int) else str(path[-1])
@@ -196,7 +204,10 @@ def _shape(kind: str, path: Path, raw: dict[str, Any], root: type[BaseModel]) ->
     if isinstance(path[-1], int):
         model = _model_at(root, path)
         needed = [name for name, field in model.model_fields.items() if field.is_required()] if model else []
-        return f"write a table in braces: {{ {', '.join(f'{name} = ...' for name in needed)} }}" if needed else ""
+        value = _value(path, raw)
+        plain = len(needed) == 1 and isinstance(value, str) and re.fullmatch(r"[\w./:@ -]{1,60}", value)
+        text = f'"{value}"' if plain and leaks.may_show(value) else "..."
+        return f"write a table in braces: {{ {', '.join(f'{name} = {text}' for name in needed)} }}" if needed else ""
     if isinstance(_value(path, raw), list):
         return f"write single brackets: [{'.'.join(map(str, path))}]"
     if len(path) == 2:

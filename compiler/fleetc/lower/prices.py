@@ -12,7 +12,7 @@ from fleetc.analysis.prices import NodePrice, base_price, prices_of
 from fleetc.blueprint.blueprint import Argument, BlueprintFile, PriceLine
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.quantities import Price
+from fleetc.language.quantities import ANY_PRICE, Price
 from fleetc.lower import common
 from fleetc.lower.mapping import Planned
 from fleetc.places.diagnostic import Path
@@ -73,7 +73,7 @@ def price_lines(fleet: Fleet, node: Node) -> tuple[PriceLine, ...]:
     lines = []
     base = base_price(fleet, node)
     if base is not None:
-        shown = "any price" if base.price is None else str(base.price)
+        shown = ANY_PRICE if base.price is None else str(base.price)
         lines.append(PriceLine(base.pays, "base price", shown, _base_origin(base)))
     elif (alone := _runners_alone(fleet, node)) is not None:
         lines.append(PriceLine(False, "base price", "0 wei / pixel", alone))

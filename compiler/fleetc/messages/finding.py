@@ -143,7 +143,8 @@ def _unknown(word: str) -> str:
         if found is not None:
             return _not_below(*found, parts[end:])
     lost = "fleetc explain lists the tables and topics, and --search TEXT finds words"
-    known = [*pages(), *names(), *code_topics(), *FLAGS]
+    topics = (f"{CODES}.{topic}" for topic in code_topics())
+    known = list(dict.fromkeys([*pages(), *names(), *code_topics(), *topics, *FLAGS]))  # nodes is a topic and a table
     advice = did_you_mean(word, known, did_you_mean(word.lower(), known, lost))
     return f'there is no table, field, code or flag "{word}"; {advice}'
 

@@ -6,6 +6,7 @@ In: the values of `tables.py`, and the pages of `explain.py`. Out: Markdown for 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from fleetc.language.secret_fields import SecretRef
@@ -13,7 +14,7 @@ from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
 from fleetc.messages.setters import setter_of
 from fleetc.messages.sharing import sharing_section
-from fleetc.messages.tables import NAME, Field, Table, tables, whole_example
+from fleetc.messages.tables import NAME, Field, Table, plain_name, tables, whole_example
 from fleetc.messages.topics import code_topics
 from fleetc.upstream import FLAGS
 from fleetc.upstream.signatures import signatures
@@ -53,9 +54,32 @@ def _section(table: Table) -> list[str]:
 
 
 def _flags() -> str:
-    found = {flag: setter_of(f"-{flag}") for flag in sorted(FLAGS)}
-    rows = [f"| `-{flag}` | {_cell(setter.sentence)} |" for flag, setter in found.items() if setter is not None]
-    return "\n".join(["| Flag | Set by |", "|---|---|", *rows])
+    found = {flag: setter_of(f"-{flag}") for flag in sorted(FLAGS, key=str.lower)}
+    rows = [
+        f"| `-{flag}` `LP_{flag.upper()}` | {_set_by(flag, setter.sentence)} |"
+        for flag, setter in found.items()
+        if setter is not None
+    ]
+    return "\n".join(["| Flag and variable | Set by |", "|---|---|", *rows])
+
+
+def _set_by(flag: str, sentence: str) -> str:
+    """What sets a flag, without the words that the other column says, and with links to the tables of fields."""
+    word = f"-{flag} of the node (LP_{flag.upper()})"
+    said = sentence.removeprefix(f"{word} is set by ").removeprefix(f"{word} is ").replace(f" sets {word}", "")
+    anchors = {plain_name(table.name): _anchor(table.header) for table in tables() if table.name}
+
+    def linked(match: re.Match[str]) -> str:
+        anchor = anchors.get(match[0].rpartition(".")[0])
+        return f"[{match[0]}](#{anchor})" if anchor else match[0]
+
+    ended = said if ". " in said else said.rstrip(".")
+    return re.sub(r"\b[a-z_]+(?:\.[a-z_]+)+\b", linked, _cell(ended))
+
+
+def _anchor(title: str) -> str:
+    """The anchor of a heading, as forges make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def _dedented(page: str) -> str:

@@ -11,7 +11,7 @@ from fleetc.analysis.prices import NodePrice, prices_of
 from fleetc.language import effective
 from fleetc.language.effective_avatar import SlotInForce, slots_of
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.quantities import reach_of
+from fleetc.language.quantities import ANY_PRICE, price_in_words, reach_of
 
 _PRICES = 3
 
@@ -49,10 +49,9 @@ def _role(node: Node) -> str:
 
 
 def _price(price: NodePrice) -> str:
-    verb = "pays at most" if price.pays else "asks"
-    amount = "any price" if price.price is None else str(price.price)
+    amount = ANY_PRICE if price.price is None else str(price.price)
     work = f" for {price.work}" if price.work else ""
-    return f"{verb} {amount}{work}{f' of {price.to}' if price.to else ''}"
+    return f"{price_in_words(price.pays, amount)}{work}{f' of {price.to}' if price.to else ''}"
 
 
 def _reach(address: str) -> str:

@@ -295,7 +295,10 @@ _MARKDOWN_LIVE = re.compile(r"[0-9a-f]{7,}|www", re.IGNORECASE)  # a commit; wit
 _BACKTICKS = re.compile("`+")
 _BACKTICKS_HOLD = re.compile(r"[A-Za-z0-9._/:=+-]+(?: [A-Za-z0-9._/:=+-]+)*")
 # A dot, dash or underscore between letters or digits starts no list and no emphasis; names stay readable.
-_NOT_MERMAID_SAFE = re.compile(r"(?![-._](?<=[A-Za-z0-9].)(?=[A-Za-z0-9]))[^A-Za-z0-9 ]")
+# Nor do a slash there or between spaces, and a comma behind a word: prices and lists stay readable in a diff.
+_NOT_MERMAID_SAFE = re.compile(
+    r"(?![-._/](?<=[A-Za-z0-9].)(?=[A-Za-z0-9]))(?!/(?<= .)(?= ))(?!,(?<=[A-Za-z0-9].)(?= ))[^A-Za-z0-9 ]"
+)
 _RUNNER_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#\w*\[)")
 
 
@@ -360,10 +363,10 @@ def _entities(text: str, unsafe: re.Pattern[str]) -> str:
     return unsafe.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
-def mermaid_label(value: str) -> str:
-    """The visible form as a quoted Mermaid label; what Mermaid could take as syntax is a character code."""
-    label = _NOT_MERMAID_SAFE.sub(lambda match: f"#{ord(match[0])};", visible(value))
-    return f'"{label}"'
+def mermaid_label(*lines: str) -> str:
+    """The visible form of lines as a quoted Mermaid label; what Mermaid could take as syntax is a character code."""
+    safe = (_NOT_MERMAID_SAFE.sub(lambda match: f"#{ord(match[0])};", visible(line)) for line in lines)
+    return f'"{"<br/>".join(safe)}"'
 
 
 def plain_output(value: str) -> str:

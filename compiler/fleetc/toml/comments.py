@@ -1,7 +1,8 @@
-"""Finds secrets in the comments of a spec, which are copied into the tree with the spec, and values marked TODO.
+"""Reads the comments of a spec: secrets in them, which are copied into the tree with the spec, and what TODO asks.
 
-In: a document with its sources. Out: diagnostics. Called by `pipeline.py`, because rules see no comments. Consecutive
-comment lines are read as one text, because a key or a phrase may span several.
+In: a document with its sources, or a text. Out: diagnostics, which `pipeline.py` asks for, because rules see no
+comments; and what TODO comments ask. Consecutive comment lines are read as one text, because a key or a phrase may span
+several.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from fleetc.toml.scan import STRINGS, Scan
 
 _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
 _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
-_TODO = re.compile(r"[ \t]*TODO\b")
+_TODO = re.compile(r"#.*?\bTODO\b[:,]?(.*)")
 
 TODO_LEFT = "todo-left"
 _SHOWN = 8
@@ -39,9 +40,9 @@ def todos(document: Document) -> Iterator[Diagnostic]:
     """A warning if values have TODO behind them, as `fleetc init` writes it: they are placeholders or guesses."""
     found: list[Path] = []
     for source in document.sources:
-        marked = [place for place, text in _comments(source.text) if _TODO.match(text)]
+        marked = [start for start, _ in _asked(source.text)]
         beside = _Beside(source.text) if marked else None
-        for start, _ in marked:
+        for start in marked:
             if beside is not None and (path := beside.on_line(start)):
                 found.append(document.in_newest(path))
     if found:
@@ -59,6 +60,19 @@ def todos(document: Document) -> Iterator[Diagnostic]:
 def comments_of(text: str) -> list[str]:
     """Every comment as it stands in the text; lines of comment that follow each other are one."""
     return [token["comment"] for token in _TOKEN.finditer(text) if token["comment"] is not None]
+
+
+def questions_of(text: str) -> list[tuple[int, str]]:
+    """What comments leave open, each line with TODO by its number, without the word."""
+    return [(text.count("\n", 0, start) + 1, words) for start, words in _asked(text)]
+
+
+def _asked(text: str) -> Iterator[tuple[int, str]]:
+    """Where each line of a comment with TODO begins, and what it asks."""
+    for token in _TOKEN.finditer(text) if "TODO" in text else ():
+        if token["comment"] is not None:
+            for asked in _TODO.finditer(text, *token.span()):
+                yield asked.start(), asked[1].strip()
 
 
 def _comments(text: str) -> Iterator[tuple[tuple[int, int], str]]:

@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import AvatarSlot, Blueprint, HostBlueprint, PriceLine, Service
 from fleetc.emit.fleet_page.points import Edge, joined
-from fleetc.emit.templates import Rendered, Templates, View, Word
+from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
 from fleetc.emit.traced import Mark, Origins, together
+from fleetc.language.quantities import price_in_words
 from fleetc.places.origin import derived, given
+from fleetc.text.encoders import mermaid_label
 
 PICTURE_LIMIT = 120
 """The most nodes and slots that are drawn individually; a larger fleet is drawn as regions."""
@@ -146,16 +148,11 @@ def _host(host: HostBlueprint, known: Iterable[str], ends: Callable[..., Origins
     }
 
 
-def _node_label(service: Service) -> str:
-    """What a node is, what it asks or pays, and the wallet that it acts for."""
+def _node_label(service: Service) -> Encoded:
+    """What a node is, what it asks or pays, and the wallet that it acts for, a line each."""
     wallets = [a.origin.paths[0][1] for a in service.arguments if a.flag == "ethAcctAddr" and a.origin.paths]
-    return ", ".join(
-        [
-            " ".join(filter(None, (service.name, service.role, service.mode))),
-            *_prices(service.prices),
-            *(f"wallet {name}" for name in wallets),
-        ]
-    )
+    role = " ".join(filter(None, (service.role, service.mode)))
+    return Encoded(mermaid_label(service.name, role, *_prices(service.prices), *(f"wallet {name}" for name in wallets)))
 
 
 def _prices(prices: tuple[PriceLine, ...]) -> list[str]:
@@ -163,10 +160,9 @@ def _prices(prices: tuple[PriceLine, ...]) -> list[str]:
     if not prices:
         return []
     first, *rest = prices
-    verb = "pays at most" if first.pays else "asks"
     work = "" if first.work == "base price" else f" for {first.work}"
-    more = f" and {len(rest)} more price{'s' if len(rest) > 1 else ''}" if rest else ""
-    return [f"{verb} {first.price}{work}{more}"]
+    more = f" and {_counted(len(rest), 'more cap' if first.pays else 'more price')}" if rest else ""
+    return [f"{price_in_words(first.pays, first.price)}{work}{more}"]
 
 
 def _streams(blueprint: Blueprint, here: set[str], complete: bool) -> list[tuple[str, str, list[str]]]:

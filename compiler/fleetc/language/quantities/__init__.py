@@ -31,6 +31,7 @@ from fleetc.language.quantities.addresses import (
     reach_of,
 )
 from fleetc.language.quantities.amounts import (
+    ANY_PRICE,
     BYTE_UNITS,
     ETH_UNITS,
     PIXEL_UNITS,
@@ -47,6 +48,7 @@ from fleetc.language.quantities.amounts import (
     parse_price,
     parse_throughput,
     parse_wei,
+    price_in_words,
 )
 from fleetc.language.quantities.runner_prices import (
     LOAD_TIMES,
@@ -62,6 +64,7 @@ from fleetc.language.quantities.spelling import respelled
 from fleetc.language.quantities.text import QuantityError
 
 __all__ = [
+    "ANY_PRICE",
     "BYTE_UNITS",
     "ETH_UNITS",
     "LOAD_TIMES",
@@ -106,6 +109,7 @@ __all__ = [
     "parse_throughput",
     "parse_url",
     "parse_wei",
+    "price_in_words",
     "reach_of",
     "respelled",
 ]

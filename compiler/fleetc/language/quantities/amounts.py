@@ -40,6 +40,17 @@ _LOAD = re.compile(rf"({_NUMBER}) ([A-Za-z]+) ?/ ?s")
 _LOAD_EXAMPLE = "2000000000 pixels / s"
 
 
+ANY_PRICE = "any price"
+"""What people read where a node pays whatever is asked."""
+
+
+def price_in_words(pays: bool, amount: str) -> str:
+    """What a node does with a price, as the start of a sentence: "asks X", "pays at most X", "pays any price"."""
+    if not pays:
+        return f"asks {amount}"
+    return f"pays {amount}" if amount == ANY_PRICE else f"pays at most {amount}"
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """An amount for a number of pixels (or of compute units, for AI). `str` gives "1200 wei / pixel".

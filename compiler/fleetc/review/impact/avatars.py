@@ -94,7 +94,7 @@ def _reach(item: Item, before: Item | None, after: Item | None, left: bool) -> I
     there = "there was none" if before is None else _told(was, item.host)
     everyone = "everyone who can reach the host" if now[2] == "everyone" else "those on the allowlist"
     headline = f"Opens {item.what} of {item.host} (port {now[0]}) to {everyone}" if wider else ""
-    text, weight = f"{item.what}: {here}; before {there}", "worse" if wider else "better"
+    text, weight = f"{item.what}: {here}; before: {there}", "worse" if wider else "better"
     yield Fact("exposure", item.host, text, Decimal(wider), hints, weight=weight, headline=headline)
 
 

@@ -248,13 +248,13 @@ class Impact:
         for fact in self._once_for_each_wallet(fact for delta in group for fact in self._facts.get(id(delta), ())):
             same.setdefault((fact.impact, fact.text), []).append(fact)
         own = {name for delta in group for name in (delta.item.node, delta.item.host)}
+        alone = len({delta.item.node or delta.item.host for delta in group}) == 1
         for impact in IMPACTS:
             several = [(text, facts) for (kind, text), facts in same.items() if kind == impact]
             several.sort(key=lambda one: _weight(one[1]))
             for text, facts in several[:_NAMED]:
-                others = dict.fromkeys(f.node for f in facts if f.node not in own)
-                times = len({self._wallet(fact) for fact in facts}) if impact == "funds" else len(facts)
-                head = f"{_names(others)}: " if others else f"{times} times: " if times > 1 else ""
+                named = dict.fromkeys(f.node for f in facts if f.node not in own or not alone)
+                head = f"{_names(named)}: " if named else ""
                 yield _effect(impact, head + text, facts)
             rest = [fact for _, facts in several[_NAMED:] for fact in facts]
             if rest:

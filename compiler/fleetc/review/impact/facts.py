@@ -94,7 +94,9 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
         flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
         stays = before if key in old and NodeRef(old[key].host, item.node) in left else ()
         if stays:
-            yield Fact("exposure", item.node, f"{item.what}: still {_listed(stays)}", Decimal(0), (flag,))
+            headline = f"{item.node} is left running, and {_port(purpose, stays)} stays open to {_everyone(stays)}"
+            told = f"{item.what}: still {_listed(stays)}"
+            yield Fact("exposure", item.node, told, Decimal(0), (flag,), headline=headline)
         text = _reached(before, after, key in old, key in new) if not stays else _listed(after)
         if after or not stays:
             weight = ("critical" if purpose in _CRITICAL else "worse") if wider else "" if stays else "better"
@@ -148,8 +150,10 @@ def _reached(before: tuple[Opening, ...], after: tuple[Opening, ...], was: bool,
     """
     if list(map(str, before)) == list(map(str, after)):
         return f"{_listed(after)}, as before: on all addresses, IPv4 and IPv6, whichever way it is written"
-    there = _listed(before) if was else "there was none"
-    return f"{_listed(after) if remains else 'gone'}; before {there}"
+    if len(before) == len(after) == 1 and before[0]._replace(port="") == after[0]._replace(port=""):
+        return str(after[0]).replace(f"port {after[0].port} ", f"port {after[0].port} instead of {before[0].port} ", 1)
+    there = _listed(before) if was else "none"
+    return f"{_listed(after) if remains else 'gone'}; before: {there}"
 
 
 def _listed(found: tuple[Opening, ...]) -> str:

@@ -17,7 +17,7 @@ from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.prices import prices_of, sold_at_base
 from fleetc.analysis.tickets import Amount
 from fleetc.language.fleet import Fleet
-from fleetc.language.quantities import WEI_IN_ETHER, Price, Wei
+from fleetc.language.quantities import ANY_PRICE, WEI_IN_ETHER, Price, Wei, price_in_words
 from fleetc.lower.common import account
 from fleetc.lower.market import hours_text, number_text, percent_text
 from fleetc.review.impact.facts import Fact, node_of
@@ -61,17 +61,28 @@ class Quote(NamedTuple):
     of_base: bool = False
 
 
-def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
+class Deal(NamedTuple):
+    """What a price of a node is for: whether the node `pays` it, and for what and whom, as the end of a sentence."""
+
+    pays: bool
+    object: str
+
+    def said(self, amount: str) -> str:
+        """The deal at an amount, in words."""
+        return f"{price_in_words(self.pays, amount)}{self.object}"
+
+
+def quotes(fleet: Fleet | None, name: str) -> dict[Deal, Quote]:
     """Every price that a node asks or pays, by what it is for."""
     node = node_of(fleet, name)
-    found: dict[str, Quote] = {}
+    found: dict[Deal, Quote] = {}
     if fleet is None or node is None:
         return found
     for one in prices_of(fleet, node):
-        what = "pays at most" if one.pays else "asks"
+        what = ""
         entry = _entry(fleet, one.work)
         if one.work:
-            what += f" for {one.work}"
+            what = f" for {one.work}"
             hints = _leaf(entry, "prices.json" if one.pays else "aiModels.json")
         else:
             hints = ("-maxPricePerUnit" if one.pays else "-pricePerUnit", "-pixelsPerUnit")
@@ -79,11 +90,11 @@ def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
             buyer = account(fleet, one.to)  # the node knows accounts only, so another account is another price
             what += f" of account {buyer}"
             hints = hints if one.work else (f"prices.json: {buyer}", "prices.json")
-        found[what] = Quote(one.price, hints, entry)
+        found[Deal(one.pays, what)] = Quote(one.price, hints, entry)
     for sold in sold_at_base(fleet, node):
         entry = _entry(fleet, sold.model)
         hints = (*_leaf(entry, "aiModels.json"), "-aiModels", "-pricePerUnit", "-pixelsPerUnit")
-        found[f"asks for {sold.model}"] = Quote(sold.base, hints, entry, True)
+        found[Deal(False, f" for {sold.model}")] = Quote(sold.base, hints, entry, True)
     return found
 
 
@@ -102,20 +113,20 @@ def _prices(old: Fleet | None, new: Fleet | None, names: list[str], left: Collec
     scales = [Scale(fleet.rates if fleet else {}) for fleet in (old, new)]
     for name in names:
         before, after = quotes(old, name), quotes(new, name)
-        for what in [*after, *(what for what in before if what not in after)]:
-            there, here = before.get(what), after.get(what)
+        for deal in [*after, *(deal for deal in before if deal not in after)]:
+            there, here = before.get(deal), after.get(deal)
             same = there is None or here is None or there.entry == here.entry
             if there and here and same and _worth(there, scales[0]) == _worth(here, scales[1]):
                 continue
             hints = (here or there or Quote(None, ())).hints
             if node_of(old, name) is None or node_of(new, name) is None:
                 verb = "" if here else "still " if name in left else "no longer "
-                text, amount = f"{verb}{what} {_price(here or there)}", UNBOUNDED
+                text, amount = f"{verb}{deal.said(_price(here or there))}", UNBOUNDED
             elif there and here and not same:
-                text = f"{what} {_price(here)}, for {here.entry}, instead of {_price(there)}, for {there.entry}"
+                text = f"{deal.said(_price(here))} ({here.entry}) instead of {_price(there)} ({there.entry})"
                 amount = UNBOUNDED
             else:
-                text, amount = _change(what, there, here, scales)
+                text, amount = _change(deal, there, here, scales)
             yield Fact("price", name, text, amount, hints, headline=f"{name} {text}")
 
 
@@ -123,8 +134,11 @@ def _worth(quote: Quote, scale: Scale) -> tuple[str, Amount] | None:
     return None if quote.price is None else scale.of(quote.price)
 
 
-def _change(what: str, before: Quote | None, after: Quote | None, scales: list[Scale]) -> tuple[str, Decimal]:
-    text = f"{what} {_price(after)} instead of {_price(before)}"
+def _change(deal: Deal, before: Quote | None, after: Quote | None, scales: list[Scale]) -> tuple[str, Decimal]:
+    own = f"no {'cap' if deal.pays else 'price'} of its own"
+    now = f"has {own}{deal.object}" if after is None else deal.said(_price(after))
+    most = "at most " if deal.pays and after is not None and after.price is None else ""
+    text = f"{now} instead of {own if before is None else most + _price(before)}"
     if before is None or after is None or before.price is None or after.price is None:
         return text, UNBOUNDED
     (unit, old), (other, new) = scales[0].of(before.price), scales[1].of(after.price)
@@ -149,10 +163,8 @@ def percent_amount(percent: Fraction) -> Decimal:
 
 
 def _price(quote: Quote | None) -> str:
-    if quote is None:
-        return "no price of its own"
-    if quote.price is None:
-        return "any price"
+    if quote is None or quote.price is None:
+        return ANY_PRICE
     return f"{quote.price}, its base price," if quote.of_base else str(quote.price)
 
 
@@ -180,7 +192,7 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
             verb = words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
             because = _because(markets[1], gateway, seller, goods)
-            headline = f"{thing} {verb} by {gateway} from {seller}{because}"
+            headline = f"{gateway} {_ACTIVE[verb]} {thing} from {seller}{because}"
             who, weight = (other, *_payers(markets, gateway)), "worse" if ended else ""
             yield Fact("price", home, text + because, Decimal(0), _HINTS, who, weight, headline)
 
@@ -194,6 +206,13 @@ def _payers(markets: list[Market | None], gateway: str) -> list[str]:
 _ENDED = ("can no longer be bought", "may no longer be bought")
 _BEGUN = ("can newly be bought", "can be bought for certain")
 """Of a purchase, and of one that nobody can tell about on the other side."""
+_ACTIVE = {
+    "can no longer be bought": "can no longer buy",
+    "may no longer be bought": "may no longer buy",
+    "can newly be bought": "can newly buy",
+    "can be bought for certain": "can buy for certain",
+}
+"""The same of whoever buys."""
 
 
 def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:

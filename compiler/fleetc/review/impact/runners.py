@@ -54,7 +54,7 @@ def _prices(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
             continue
         amount = _percent(there, here) if there and here else UNBOUNDED
         verb, told = ("asks", will) if here else ("is no longer sold; it asked", was)
-        text = f"{name} {verb} {told}" + (f"; before {was}" if there and here else "")
+        text = f"{name} {verb} {told}" + (f"; before: {was}" if there and here else "")
         yield Fact("price", node, text, amount, _hints(name), headline=f"{node}: {text}")
 
 

@@ -47,7 +47,7 @@ def streams(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
             text = f"stream removed; who could watch it: {there}"
             yield Fact("exposure", "", text, Decimal(0), (name,), weight="better")
         else:
-            told = f"{here}; before {there}" if str(there) != str(here) else f"{here}, but not the same as before"
+            told = f"{here}; before: {there}" if str(there) != str(here) else f"{here}, but not the same as before"
             wider = not _narrower(there, here)
             text, headline = f"who may watch the stream: {told}", f"Stream {name} may be watched by {told}"
             hints, weight = (f"{name}: {_POLICY}",), "worse" if wider else "better"

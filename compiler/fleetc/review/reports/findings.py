@@ -56,7 +56,9 @@ def located(review: Review, broken: Sequence[Breach], unchecked: Sequence[str], 
 def _change(change: Change, spec: str) -> Located:
     (gravest, *_) = wording.impacts(change)
     severity = Severity.WARNING if gravest in wording.GRAVE else Severity.NOTE
-    return _located(CODES[gravest], severity, _sentence(change), _meaning(change), _places(change.causes, spec))
+    alarm = next((effect.headline for effect in change.effects if effect.weight == "critical"), "")
+    message = f"{alarm}: {_sentence(change)}" if alarm else _sentence(change)
+    return _located(CODES[gravest], severity, message, _meaning(change), _places(change.causes, spec))
 
 
 def _rule(note: RuleNote, spec: str) -> Located:

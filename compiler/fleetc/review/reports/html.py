@@ -114,7 +114,7 @@ class _Page:
             "tone": wording.gravest_tone(review),
             "critical": any(map(wording.is_critical, review.changes)),
             "size": wording.headline(review) if review.changes or review.foreign else "",
-            "costs": sentence(files) + ("" if verdict.startswith(restarts) else f"; {restarts}"),
+            "costs": sentence(files) + ("" if restarts in verdict else f"; {restarts}"),
             "notes": [wording.clip(note, SENTENCE) for note in first(review.notes, _NOTES, "more note")],
             "tones": _tones(review),
             "filter": self._hosts.form(self._templates, "flag, value, file, reason"),

@@ -151,7 +151,7 @@ def _fold(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _change(change: Change) -> Iterator[str]:
-    tags = ", ".join(f"**{impact}**" for impact in wording.impacts(change))
+    tags = ", ".join(f"**{tag}**" for tag in wording.tags(change))
     place = _text(wording.where(change), _SENTENCE)
     what = f"{_text(change.kind, _NAME)} {_code(change.what, _NAME)}"
     values = paired.values(change, _VALUE, "&rarr;", _value, _value)

@@ -22,6 +22,7 @@ _VALUE = 100
 _SENTENCE = 400
 
 _STYLES = {
+    wording.CRITICAL: "1;37;41",
     **dict.fromkeys(("exposure", "funds"), "1;31"),
     **dict.fromkeys(("price", "identity"), "1;33"),
     **dict.fromkeys(("chain", "capacity", "cold-start"), "1;34"),
@@ -92,8 +93,7 @@ def _painted(text: str, style: str, colour: bool) -> str:
 
 
 def _change(change: Change, colour: bool) -> Iterator[str]:
-    found = wording.impacts(change)
-    tags = ", ".join(_painted(impact, _STYLES[impact], colour) for impact in found)
+    tags = ", ".join(_painted(tag, _STYLES[tag], colour) for tag in wording.tags(change))
     yield f"{tags}  " + _plain(
         f"{change.kind} {wording.clip(change.what, _VALUE)}{paired.values(change, _VALUE, '->', str, _element)}"
     )

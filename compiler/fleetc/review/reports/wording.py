@@ -31,6 +31,9 @@ MEANINGS = {
 GRAVE = frozenset({"exposure", "funds", "price", "identity"})
 """The classes that no report folds away while there is room."""
 
+CRITICAL = "critical"
+"""The word before what nobody may miss."""
+
 _ALIKE_NAMED = 3
 _FOREIGN = 8
 
@@ -72,6 +75,11 @@ _NO_TONES = {"none": "calm"}
 def is_critical(change: Change) -> bool:
     """Whether a change has an effect that nobody may miss."""
     return any(effect.weight == "critical" for effect in change.effects)
+
+
+def tags(change: Change) -> tuple[str, ...]:
+    """What stands before a change: that it is critical, and its classes."""
+    return (CRITICAL, *impacts(change)) if is_critical(change) else impacts(change)
 
 
 def effects(change: Change, shown: int) -> tuple[list[Effect], int]:
@@ -185,13 +193,25 @@ def gravest(review: Review) -> str:
         )
     unknown = "; what that means for prices, funds and reach is unknown" if review.files_only else ""
     if effect.impact in ("restart", "cold-start") and review.restarts:
-        return f"{_ended(review)}{unknown}"
+        cause = _alone(review)
+        return f"{f'{cause}: ' if cause else ''}{_ended(review)}{unknown}"
     said = effect.headline or (effect.text if effect.impact in _WITH_NAMES else f"{_subject(change)}: {effect.text}")
     ranks = [gravity(other.effects[0])[0] for other in review.changes[1:] if other.effects]
     alike = ranks.count(gravity(effect)[0])
     others = f"; {count(alike, 'more change')} {'is' if alike == 1 else 'are'} as grave" if alike else ""
     return f"{said}{unknown}{others}"
 
+
+def _alone(review: Review) -> str:
+    """What the only change of a review is, where that is short, such as another node release."""
+    change = review.changes[0]
+    old, new = change.old or "", change.new or ""
+    short = old and new and len(change.what) + len(old) + len(new) <= _SHORT
+    return f"{change.what} {new} instead of {old}" if short and len(review.changes) == 1 else ""
+
+
+_SHORT = 60
+"""Up to so many characters a change is named in the verdict."""
 
 _WITH_NAMES = ("restart", "live", "cold-start")
 """Classes whose sentences name the processes that they are about."""
