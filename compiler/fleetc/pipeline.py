@@ -61,11 +61,18 @@ def check_spec(sources: Sequence[Source], policies: Policies | None = None, toda
         fleet, found = read_fleet(document)
         diagnostics += found
         if fleet is not None:
-            judged = policies.check(Judged(fleet, document)) if policies else ()
-            more = [*versions.check(document), *comments.check(document), *comments.todos(document), *judged]
-            diagnostics += rules.check(fleet, more, policies.codes if policies else None, today)
+            diagnostics += judge(document, fleet, today, policies)
     sound = None if has_errors(diagnostics) else fleet
     return Checked(document, sound, tuple(diagnostics), tuple(sources), policies)
+
+
+def judge(
+    document: Document, fleet: Fleet, today: date | None = None, policies: Policies | None = None
+) -> list[Diagnostic]:
+    """What is to be said of a spec that can be read: what rules find, also those beside it, and its comments."""
+    judged = policies.check(Judged(fleet, document)) if policies else ()
+    more = [*versions.check(document), *comments.check(document), *comments.todos(document), *judged]
+    return rules.check(fleet, more, policies.codes if policies else None, today)
 
 
 def compile_spec(

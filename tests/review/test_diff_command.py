@@ -412,3 +412,33 @@ def test_every_example_is_what_its_committed_tree_says() -> None:
     for name in ("demo", "ai-split"):
         done = fleetc("diff", ROOT / "inventories" / name)
         assert done.returncode == 0, done.stderr
+
+
+def test_copy_of_the_spec_is_tried_against_a_branch(folder: Path) -> None:
+    """The branch has no such file, so the spec with the usual name is what the copy is a copy of."""
+    (folder / "try.toml").write_text(EDITED.replace("max_sessions = 3", "max_sessions = 2"), encoding="utf-8")
+    done = fleetc("diff", "try.toml", "--against", "main", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "argument -maxSessions: 4 -> 2" in done.stdout and "--> try.toml:29:16" in done.stdout
+    assert "note: main has no try.toml, so fleet.toml there is compared with" in done.stdout
+    git_in(folder, "rm", "--quiet", "--cached", "fleet.toml")
+    git_in(folder, "commit", "--quiet", "--message", "gone")
+    assert "try.toml is not a file at HEAD" in refused(
+        fleetc("diff", "try.toml", "--against", "HEAD", cwd=folder), "git-file-missing"
+    )
+
+
+def test_warnings_of_both_sides_are_counted_and_not_repeated(folder: Path) -> None:
+    old = DEMO.replace('orchestrators = ["orch"]', 'orchestrators = ["orch"]  # TODO: all of them')
+    (folder / "fleet.toml").write_text(old, encoding="utf-8")
+    git_in(folder, "commit", "--quiet", "--all", "--message", "two")
+    new = old.replace("max_sessions = 4", "max_sessions = 3")
+    (folder / "fleet.toml").write_text(new, encoding="utf-8")
+    done = fleetc("diff", folder, "--against", "HEAD")
+    assert "-maxSessions: 4 -> 3" in done.stdout
+    assert done.stderr == "note: 1 warning is as before this change; fleetc check shows all warnings\n"
+    (folder / "fleet.toml").write_text(new.replace("[fleet]", "[fleet]  # TODO"), encoding="utf-8")
+    more = fleetc("diff", folder, "--against", "HEAD")
+    assert more.stderr.startswith("warning[todo-left]: 2 values are still marked TODO") and "note:" not in more.stderr
+    assert "1 warning" in fleetc("diff", folder, "--against", folder / "fleet.toml").stderr
+    assert fleetc("diff", folder, "--against", "gone").stderr.startswith("warning[todo-left]")

@@ -52,7 +52,8 @@ ELSEWHERE = "elsewhere"
 """The unit of a cap of a signer outside the fleet; no currency except wei has lower-case letters."""
 WEI = "wei"
 _LEAST_OVERHEAD = Fraction(101, 100)
-_DIGITS = 6
+_DIGITS = 4
+"""How many digits a proposed amount has: so few that people can type it."""
 
 
 class PriceEntry(NamedTuple):
@@ -143,14 +144,22 @@ def least_advertised(exact: Amount, terms: Terms) -> Amount | None:
     return tickets.sent(exact, _LEAST_OVERHEAD, terms.adjusts)
 
 
-def enough(offer: PriceEntry) -> Price:
-    """A cap that admits an offer as it reaches the gateway: in wei exactly that price, else rounded up."""
+def arriving(offer: PriceEntry) -> Price:
+    """An offer as it reaches the gateway: in wei exactly that price, else rounded up."""
     price, asked = offer.price, offer.sent
     if price is None or asked is None or asked == offer.worth:
         return price or Price(Decimal(0), WEI)
     if price.currency == WEI:
         return Price(_decimal(ceil(asked * 1000), -3), WEI)
     return _near(Fraction(price.amount) * asked / offer.worth, price, up=True)
+
+
+def enough(offer: PriceEntry) -> Price:
+    """A cap that admits an offer as it reaches the gateway: that price, rounded up to a few digits."""
+    price, asked = offer.price, offer.sent
+    if price is None or price.currency != WEI or not asked or asked == offer.worth:
+        return arriving(offer)
+    return _near(Fraction(asked), Price(Decimal(0), WEI), up=True)
 
 
 def at_gas(chain: Chain) -> str:
@@ -165,7 +174,7 @@ def coming_to(offer: PriceEntry, chain: Chain, known: bool = True) -> str:
     """
     if offer.sent is None or offer.sent == offer.worth:
         return ""
-    return f"; it comes to {'' if known else 'at least '}{enough(offer)} {at_gas(chain)}"
+    return f"; it comes to {'' if known else 'at least '}{arriving(offer)} {at_gas(chain)}"
 
 
 def affordable(offer: PriceEntry, bound: PriceLimit) -> Price | None:
@@ -176,16 +185,26 @@ def affordable(offer: PriceEntry, bound: PriceLimit) -> Price | None:
     if price.currency == WEI:
         thousandths = bound.worth * 1000
         most = floor(thousandths) if bound.inclusive else ceil(thousandths) - 1
-        return Price(_decimal(most, -3), WEI) if most > 0 else None
+        return _near(Fraction(most, 1000), Price(Decimal(0), WEI), up=False) if most > 0 else None
     below = Fraction(price.amount) * bound.worth / offer.worth
-    return _near(below, price, up=False) if below else None
+    return _near(below, price, up=False, itself=bound.inclusive) if below else None
 
 
-def _near(amount: Fraction, price: Price, up: bool) -> Price:
-    """A price for the same number of pixels with few digits: not below the amount, or below it and never above."""
+def _near(amount: Fraction, price: Price, up: bool, itself: bool = True) -> Price:
+    """A price for the same number of pixels with few digits: not below the amount, or not above it.
+
+    `itself` is whether it may be the amount where that has so few digits.
+    """
     shift = _DIGITS - len(str(int(amount))) if amount >= 1 else _DIGITS + len(str(int(1 / amount)))
     scaled = amount * Fraction(10) ** shift
-    return Price(_decimal(ceil(scaled) if up else ceil(scaled) - 1, -shift), price.currency, price.pixels)
+    digits = ceil(scaled) if up else floor(scaled) if itself else ceil(scaled) - 1
+    return Price(_decimal(digits, -shift), price.currency, price.pixels)
+
+
+def gas_below(until: int) -> str:
+    """A gas price below which two trade, in words: with few digits, and never above the exact one."""
+    cut = 10 ** max(0, len(str(until)) - _DIGITS)
+    return f"{'about ' if until % cut else ''}{Wei(until // cut * cut)}"
 
 
 def _decimal(digits: int, exponent: int) -> Decimal:

@@ -69,7 +69,7 @@ def baseline(
     then, notes = _settings_at(revision, settings)
     recorded = then.tree_of(base)
     need_plain_directories(revision.checkout, (*then.overlay, recorded))
-    sources, missing = _sources_at(revision, base, then.overlay, limit_bytes)
+    sources, missing = _sources_at(revision, base, then.overlay, limit_bytes, strict=rolled_out)
     notes += missing
     if rolled_out:
         side = _tree_at(revision, recorded)
@@ -153,10 +153,20 @@ def _settings_at(revision: Revision, settings: Settings) -> tuple[Settings, list
 
 
 def _sources_at(
-    revision: Revision, base: Path, overlays: Sequence[Path], limit_bytes: int
+    revision: Revision, base: Path, overlays: Sequence[Path], limit_bytes: int, strict: bool
 ) -> tuple[list[Source], list[str]]:
-    """The spec and its overlays as they were, and a note for each overlay that was not there. Raises `FilesError`."""
+    """The spec and its overlays as they were, and a note for each overlay that was not there. Raises `FilesError`.
+
+    A spec that was not there may be a copy in which somebody tries a change, so unless `strict`, it is compared with
+    the one that has the usual name.
+    """
     sources, notes = [], []
+    usual = base.with_name(files.SPEC_NAME)
+    if not strict and git.read_at(revision, base, limit_bytes) is None:
+        if git.read_at(revision, usual, limit_bytes) is None:
+            raise git.missing_at(revision, base)
+        notes.append(f"{revision.name} has no {base}, so {usual} there is compared with")
+        base = usual
     for place in (base, *overlays):
         if place is not base and not git.belongs(revision, place):
             raise git.missing_at(revision, place)

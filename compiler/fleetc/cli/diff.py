@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument, TodayOption
-from fleetc.cli.output import coloured, files_failure, message, wrong_usage
+from fleetc.cli.output import coloured, files_failure, message, report, wrong_usage
 from fleetc.cli.paging import put
 from fleetc.cli.working import (
     compile_or_exit,
@@ -31,6 +31,7 @@ from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
+    from fleetc.places.diagnostic import Diagnostic
     from fleetc.review.data import Review, RuleNote
     from fleetc.review.limits import Breach, ImpactLimit
     from fleetc.review.sides import Side
@@ -74,11 +75,18 @@ def diff(
     asked = options(against, max_impact, form, output)
     told = Format(form) if form in _FINDINGS else Format.text
     policies = read_policies(spec, today, told, ("check", "change"))
-    compiled, _ = compile_or_exit(spec, settings, told, policies, today)
+    compiled, _ = compile_or_exit(spec, settings, told, policies, today, later=True)
+    standing: tuple[Diagnostic, ...] = ()
     try:
         if limits is not None:
             asked = asked._replace(limits=read_limits(limits).limits)
         found = quietly(run, asked, spec, compiled, settings, today)
+        standing = found.standing
+    except files.FilesError as failure:
+        _tell_warnings(compiled, standing, settings, told)
+        files_failure(failure, told)
+    _tell_warnings(compiled, standing, settings, told)
+    try:
         put(found.text(output is None and coloured(settings, sys.stdout)))
     except files.FilesError as failure:
         files_failure(failure, told)
@@ -86,6 +94,18 @@ def diff(
         message(line)
     if found.broken or (exit_code and found.differs):
         raise typer.Exit(PROBLEMS)
+
+
+def _tell_warnings(compiled: Compiled, standing: tuple[Diagnostic, ...], settings: Settings, form: Format) -> None:
+    """Print the warnings that are new, and how many the other side has too: those are no part of the change."""
+    if form is not Format.text:
+        return
+    checked = compiled.checked
+    fresh = tuple(one for one in checked.diagnostics if one not in standing)
+    report(replace(checked, diagnostics=fresh), list(checked.sources), settings, form, always=False)
+    if standing:
+        count = "1 warning is" if len(standing) == 1 else f"{len(standing)} warnings are"
+        message(f"note: {count} as before this change; fleetc check shows all warnings")
 
 
 class Options(NamedTuple):
@@ -108,13 +128,14 @@ def options(against: str | None, max_impact: str, form: str, output: Path | None
 
 
 class Compared(NamedTuple):
-    """A review and the request for it."""
+    """A review and the request for it. `standing` are the warnings that both sides have."""
 
     review: Review
     asked: Options
     templates: Mapping[str, str]
     sources: Sequence[Source]
     pages: Mapping[str, str] = {}
+    standing: tuple[Diagnostic, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -172,7 +193,22 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, toda
     foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
     review = replace(review, foreign=foreign, notes=(*review.notes, *notes))
     pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
-    return Compared(review, asked, shipped[0], _sources(compiled), pages)
+    return Compared(review, asked, shipped[0], _sources(compiled), pages, _standing(old, compiled, today))
+
+
+def _standing(old: Side, compiled: Compiled, today: date | None) -> tuple[Diagnostic, ...]:
+    """The warnings about a spec that it would also have had before: the same words at the same key."""
+    from fleetc.pipeline import judge
+
+    found = compiled.checked.diagnostics
+    if not found or old.fleet is None or old.document is None:
+        return ()
+    before = {_words(one) for one in judge(old.document, old.fleet, today)}
+    return tuple(one for one in found if _words(one) in before)
+
+
+def _words(one: Diagnostic) -> tuple[object, ...]:
+    return one.code, one.severity, one.message, one.primary.place
 
 
 def _rules(old: Side, new: Side, compiled: Compiled, today: date | None) -> tuple[RuleNote, ...]:

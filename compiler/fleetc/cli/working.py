@@ -144,8 +144,10 @@ def compile_or_exit(
     policies: Policies | None = None,
     today: date | None = None,
     inputs: Inputs | None = None,
+    later: bool = False,
 ) -> tuple[Compiled, list[Located]]:
-    """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned.
+    """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned; if
+    `later`, whoever calls prints them.
 
     `policies` and `today` are for commands that bring something new into force. Others ask no rules beside the spec and
     have no day: what was sound then still is. `inputs` are the texts, where they were read already.
@@ -156,7 +158,7 @@ def compile_or_exit(
     inputs = inputs or read_inputs(spec, settings, form)
     sources = inputs.sources
     compiled: Compiled = quietly(compile_spec, sources, inputs.templates, inputs.playbooks, policies, today)
-    if form is Format.text or compiled.tree is None:
+    if compiled.tree is None or (form is Format.text and not later):
         report(compiled.checked, sources, settings, form, form is not Format.text, day_used(compiled.checked, today))
     tell_day(compiled.checked, today)
     if compiled.tree is None:

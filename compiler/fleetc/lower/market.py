@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from fleetc.analysis.acceptance import BUYS, NOT_ASKED, VIDEO, Decision, Goods, PriceEntry
+from fleetc.analysis.acceptance import BUYS, NOT_ASKED, VIDEO, Decision, Goods, PriceEntry, gas_below
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, market_of, matrix
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.tickets import Amount
 from fleetc.blueprint.market import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.quantities import WEI_IN_ETHER, Price, Wei
+from fleetc.language.quantities import WEI_IN_ETHER, Price
 from fleetc.language.signing import payer
 from fleetc.lower.runner_market import runner_rows
 from fleetc.upstream import ACTIVE_SET
@@ -74,7 +74,7 @@ def outcome_text(decision: Decision, until: int | None) -> str:
         text += f": {decision.why}"
     if until is None:
         return text
-    return f"{text}{'' if decision.outcome == BUYS else '; buys'} while gas is below {Wei(until)}"
+    return f"{text}{'' if decision.outcome == BUYS else '; buys'} while gas is below {gas_below(until)}"
 
 
 def _summary(found: Summary) -> MarketSummary:

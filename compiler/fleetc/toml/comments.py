@@ -19,7 +19,7 @@ from fleetc.toml.scan import STRINGS, Scan
 
 _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
 _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
-_TODO = re.compile(r"#.*?\bTODO\b[:,]?(.*)")
+_TODO = re.compile(r"#[ \t]*TODO\b[:,]?(.*)")
 
 TODO_LEFT = "todo-left"
 _SHOWN = 8

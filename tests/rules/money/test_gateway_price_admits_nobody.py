@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
@@ -216,7 +218,7 @@ def test_model_left_to_the_cap_for_video(snapshot: SnapshotAssertion) -> None:
 
 def test_model_without_a_price_is_sold_at_the_base_price() -> None:
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
-    silent(onchain(model(price=None), node, orchestrator(**AI)))
+    assert printed(onchain(model(price=None), node, orchestrator(**AI)), CODE) == "no problems\n"
 
 
 def test_two_names_of_one_model_share_a_cap() -> None:
@@ -258,3 +260,12 @@ def test_verdict_is_that_of_comparing_every_offer(
     offers = [special or base for base, special in sellers]
     met = any(offer[1] != cap[1] or _sent(offer) <= Fraction(cap[0], cap[2]) for offer in offers)
     assert any(d.code == CODE for d in checked(text).diagnostics) == (not met)
+
+
+@pytest.mark.parametrize("price", ["4768371", "1234.567", "0.0123", "999949", "1176.4", "7"])
+def test_number_of_the_help_is_short_and_enough(price: str) -> None:
+    seller = orchestrator(price=f'"{price} wei / pixel"')
+    text = onchain(gateway(orchestrators=LIST, max_price='"0.001 wei / pixel"'), seller)
+    found = re.search(r'raise max_price to "(\S+) wei / pixel"', flagged(text, CODE))
+    assert found is not None and len(found[1].replace(".", "").strip("0")) <= 4
+    assert printed(text.replace("0.001 wei", f"{found[1]} wei"), CODE) == "no problems\n"

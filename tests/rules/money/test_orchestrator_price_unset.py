@@ -13,6 +13,7 @@ from tests.rules.support import (
     offchain,
     onchain,
     orchestrator,
+    printed,
     silent,
 )
 
@@ -34,7 +35,7 @@ def test_model_without_any_price(snapshot: SnapshotAssertion) -> None:
 
 def test_price_of_the_model_or_of_the_use_or_of_the_node_is_enough() -> None:
     silent(onchain(model(), orchestrator(price=None, **AI)))
-    silent(onchain(model(price=None), orchestrator(**AI)))
+    assert printed(onchain(model(price=None), orchestrator(**AI)), CODE) == "no problems\n"
     use = '[{ use = "realvis", price = "4000 wei / pixel" }]'
     silent(onchain(model(price=None), orchestrator(price=None, **{**AI, "models": use})))
 

@@ -64,3 +64,11 @@ def test_bound_of_the_payer_is_in_the_way() -> None:
 
 def test_other_pipelines_have_no_common_size() -> None:
     silent(_image("12882811 wei / pixel").replace("text-to-image", "audio-to-text"))
+
+
+def test_both_problems_are_said_at_once_where_the_cap_is_too_low_as_well() -> None:
+    low = gateway(mode='"ai"', orchestrators='["orch"]', max_price='"1500 wei / pixel"')
+    text = _image("12882811 wei / pixel", low)
+    assert 'ticket_ev = "23 gwei"' in flagged(text, CODE, Severity.WARNING)
+    assert flagged(text, "gateway-price-admits-nobody")
+    assert flagged(_live("2894 wei / pixel", low), CODE, Severity.WARNING)  # nothing is bought, so nothing is certain

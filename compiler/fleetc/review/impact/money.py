@@ -11,13 +11,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale
+from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale, gas_below
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.prices import prices_of, sold_at_base
 from fleetc.analysis.tickets import Amount
 from fleetc.language.fleet import Fleet
-from fleetc.language.quantities import ANY_PRICE, WEI_IN_ETHER, Price, Wei, price_in_words
+from fleetc.language.quantities import ANY_PRICE, WEI_IN_ETHER, Price, price_in_words
 from fleetc.lower.common import account
 from fleetc.lower.market import hours_text, number_text, percent_text
 from fleetc.review.impact.facts import Fact, node_of
@@ -238,8 +238,8 @@ def _because(market: Market | None, gateway: str, seller: str, goods: Goods) -> 
     until = market.until(cell)
     why = [cell.decision.why] if cell.decision.why else []
     if until is not None and cell.decision.outcome == BUYS:
-        return f" while gas is below {Wei(until)}"
-    why += [f"only while gas is below {Wei(until)}"] if until is not None else []
+        return f" while gas is below {gas_below(until)}"
+    why += [f"only while gas is below {gas_below(until)}"] if until is not None else []
     return f": {'; '.join(why)}" if why else ""
 
 

@@ -34,9 +34,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
-from fleetc.analysis.acceptance import WEI, PriceEntry, coming_to
+from fleetc.analysis.acceptance import TOO_EXPENSIVE, WEI, PriceEntry, coming_to
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.payments import bound, payer_path, round_up, ticket_value
+from fleetc.analysis.ranking import Verdict
 from fleetc.analysis.tickets import Backing, Terms
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Wei
@@ -54,16 +55,20 @@ _REQUESTS = {
 
 
 class PricedRequest(NamedTuple):
-    """A request to a gateway for what an orchestrator offers; `fee` in wei."""
+    """A request to a gateway for what an orchestrator offers; `fee` in wei. `bought` is whether its cap admits that."""
 
     gateway: str
     offer: PriceEntry
     fee: int
     pixels: int
+    bought: bool
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the most expensive offers of each kind that a gateway buys; a shared price is reported once."""
+    """Look at the most expensive offers of each kind that a gateway buys; a shared price is reported once.
+
+    Where its cap admits none, look at the cheapest, so that both problems are reported at once.
+    """
     if not fleet.on_chain:
         return
     market = market_of(fleet)
@@ -71,16 +76,25 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for name in market.caps:
         backing = market.backing[name]
         for goods, verdict in market.purchases(name):
-            for offer in verdict.best if goods[0] in _REQUESTS else ():
+            for offer in _looked_at(verdict) if goods[0] in _REQUESTS else ():
                 if not offer.sent or offer.unit != WEI:
                     continue
                 pixels = _REQUESTS[goods[0]][0]
-                request = PricedRequest(name, offer, -(-offer.sent * pixels // 1), pixels)
+                request = PricedRequest(
+                    name, offer, -(-offer.sent * pixels // 1), pixels, verdict.outcome != TOO_EXPENSIVE
+                )
                 face = tickets.ticket(offer.terms, backing, market.chain).face
                 key = (offer.path, offer.terms, backing.nonces)
                 if key not in seen and request.fee > tickets.holds(offer.terms, backing, face):
                     seen.add(key)
                     yield _too_much(fleet, market, request, backing)
+
+
+def _looked_at(verdict: Verdict) -> tuple[PriceEntry, ...]:
+    """What is bought; if the cap admits nothing, the cheapest, which a higher cap would admit."""
+    if verdict.outcome == TOO_EXPENSIVE and verdict.cheapest is not None:
+        return (verdict.cheapest,)
+    return verdict.best
 
 
 def _too_much(fleet: Fleet, market: Market, request: PricedRequest, backing: Backing) -> Diagnostic:
@@ -89,7 +103,7 @@ def _too_much(fleet: Fleet, market: Market, request: PricedRequest, backing: Bac
     face = tickets.ticket(terms, backing, market.chain).face
     most = tickets.holds(terms, backing, face)
     bare = offer.worth * request.pixels > backing.nonces * terms.ticket_ev
-    certain = offer.goods[0] == _LIVE and bare and market.listed(name) is not None
+    certain = request.bought and offer.goods[0] == _LIVE and bare and market.listed(name) is not None
     related = [Label(offer.path, f"the price{coming_to(offer, market.chain)}")]
     if backing.max_total_ev is not None and most < backing.nonces * terms.ticket_ev:
         related.append(bound(fleet, payer_path(fleet, name), "max_total_ev", backing.max_total_ev))
