@@ -381,7 +381,7 @@ def test_table_says_what_a_runner_comes_to_and_who_buys_it() -> None:
     )
     text = renting(runner(capacity="4"), tables=(wallet(), buyer, poor))
     row = ("echo", "orch", "0.1 USD / hour", "11111111111 wei / second", "6 of 100 tickets", "0.4 USD")
-    assert rows(text) == [(*row, "poor", "too expensive"), (*row, "signer", "buys")]
+    assert rows(text) == [(*row, "poor", "too expensive"), (*row, "signer", "buys while gas is below 2.500000001 gwei")]
     tree = compile_text(text).tree
     assert tree is not None
     page = next(a.content.decode() for a in tree.artifacts if a.path == "FLEET.md")
@@ -402,6 +402,43 @@ def test_nobody_pays_in_advance_what_needs_too_many_tickets() -> None:
     ((*_, advance, _earns, _name, outcome),) = rows(text)
     assert advance == "487 of 100 tickets"
     assert outcome.startswith("refused")
+
+
+@pytest.mark.parametrize(
+    ("funds", "told", "code"),
+    [
+        ('deposit = "0 ETH"\nreserve = "0.3 ETH"', "refused: the payer has no deposit", "gateway-deposit-missing"),
+        (
+            'deposit = "0.5 ETH"\nreserve = "0.005 ETH"',
+            "refused: the payer's reserve is too small for a ticket; buys while gas is below",
+            "reserve-backs-no-ticket",
+        ),
+        (
+            'deposit = "0.002 ETH"\nreserve = "0.3 ETH"',
+            "refused: the payer's deposit is below one face value; buys while gas is below",
+            "deposit-below-face-value",
+        ),
+    ],
+)
+def test_funds_of_the_signer_decide_as_those_of_a_gateway_do(funds: str, told: str, code: str) -> None:
+    """A client's payment is a ticket like any other: with a face value, a deposit and a reserve behind it."""
+    buyer = signer(buys_runners='["echo"]')
+    text = renting(tables=(buyer,)).replace('deposit = "0.5 ETH"\nreserve = "0.3 ETH"', funds)
+    assert funds in text
+    ((*_, outcome),) = rows(text)
+    assert outcome.startswith(told)
+    assert code in printed(text)
+
+
+def test_worth_of_one_ticket_is_compared_with_the_limit_of_the_signer() -> None:
+    """The node rounds the chance of winning up, so as much as the limit is refused."""
+    buyer = signer(buys_runners='["echo"]')
+    refused = renting(ticket_ev='"3000 gwei"', tables=(buyer,))
+    ((*_, outcome),) = rows(refused)
+    assert outcome == "refused: ticket_ev is above what the payer allows for a ticket"
+    assert "signer allows for a ticket" in flagged(refused, "ticket-value-above-limit")
+    ((*_, outcome),) = rows(renting(ticket_ev='"2900 gwei"', tables=(buyer,)))
+    assert outcome.startswith("buys while gas is below")
 
 
 def test_signer_with_a_list_only_finds_what_is_on_it() -> None:
