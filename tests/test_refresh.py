@@ -8,6 +8,7 @@ import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -213,7 +214,7 @@ def source_of(release: Release) -> str:
     return "\n".join((*defaults, *lines))
 
 
-def _rows(release: Release) -> dict[str, dict[str, object]]:
+def _rows(release: Release) -> dict[str, dict[str, Any]]:
     rows = tomllib.loads(TEXT)["flags"].items()
     return {
         name: row

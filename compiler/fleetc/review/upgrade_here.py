@@ -52,7 +52,7 @@ def _reward(fleet: Fleet, node: Node, service: Service) -> str | None:
     if other is not None and str(other).lower() != str(own).lower():
         return f"{node.name} has the account {own}, which has to be the registered reward caller of {other}"
     sellers = (one.wallet for one in fleet.orchestrators.values())
-    if isinstance(settings, Orchestrator) or settings.wallet in sellers:
+    if isinstance(settings, Orchestrator) or getattr(settings, "wallet", None) in sellers:
         return f"{node.name} has the account {own}, so that has to be the registered orchestrator itself"
     return (
         f"{node.name} has the account {own}, which no orchestrator of this spec has: it has to be a registered reward "
