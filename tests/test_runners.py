@@ -18,6 +18,7 @@ from tests.rules.support import (
     SECRET,
     flagged,
     free_orchestrator,
+    gateway,
     host,
     offchain,
     printed,
@@ -283,6 +284,14 @@ def test_names_of_runners_are_references_and_share_the_names_of_nodes() -> None:
     assert 'no runner "ecco"' in printed(renting(runners='["ecco"]'))
     assert 'did you mean "echo"' in printed(renting(runners='["ecco"]'))
     assert "name-used-twice" in printed(renting(runner("orch"), runners='["orch"]'))
+
+
+def test_who_gives_a_gateway_what_only_others_have_is_told_whose_it_is() -> None:
+    """Clients buy runners through a signer; a gateway has no way to."""
+    buying = renting(tables=(gateway(orchestrators='["orch"]', buys_runners='["echo"]', runners='["echo"]'),))
+    found = printed(buying, "unknown-key")
+    assert "buys_runners is a key of remote_signers" in found
+    assert "runners is a key of orchestrators" in found
 
 
 def test_runner_with_a_url_has_nothing_that_only_a_process_has() -> None:
