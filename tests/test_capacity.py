@@ -45,6 +45,7 @@ def spec(host: Raw, **nodes: Raw) -> Raw:
         "transcoders": nodes.get("transcoders", {}),
         "ai_workers": nodes.get("ai_workers", {}),
         "orchestrators": {"orch": front, **nodes.get("orchestrators", {})},
+        "runners": nodes.get("runners", {}),
     }
 
 
@@ -63,7 +64,7 @@ def a_gpu(draw: Random) -> Raw:
 
 
 def a_host(seed: int) -> Raw:
-    """A small host with up to three nodes on up to four GPUs."""
+    """A small host with up to three nodes and two live runners on up to four GPUs."""
     draw = Random(seed)
     count = draw.randint(1, 4)
     tables: dict[str, Raw] = {"transcoders": {}, "ai_workers": {}, "orchestrators": {}}
@@ -86,7 +87,19 @@ def a_host(seed: int) -> Raw:
         else:
             node["orchestrator"] = "orch"
         tables[kind][f"n-{index}"] = node
+    tables["runners"] = {f"r-{index}": a_runner(draw, count, index) for index in range(draw.choice((0, 0, 1, 2)))}
     return spec({"gpus": [a_gpu(draw) for _ in range(count)]}, **tables)
+
+
+def a_runner(draw: Random, count: int, index: int) -> Raw:
+    """A live runner on some of the GPUs, which seldom says nothing of what it takes of each."""
+    runner: Raw = {"host": "box", "app": "a", "image": "a:1.0.0", "port": 9000 + index, "health": "/health"}
+    runner["gpus"] = "all" if draw.random() < 0.2 else draw.sample(range(count), draw.randint(1, count))
+    if draw.random() < 0.9:
+        runner["memory"] = f"{draw.choice([2, 6, 10, 14])} GiB"
+    if draw.random() < 0.4:
+        runner["encode_sessions"] = draw.randint(1, 6)
+    return runner
 
 
 def entry(draw: Random, name: str) -> Raw:
@@ -127,6 +140,10 @@ def slow(raw: Raw) -> list[Slow]:
                     least = min(ids[turn:] + ids[:turn], key=lambda gpu: load[gpu])
                     load[least] += 1
                     found[least] = found[least]._replace(streams=found[least].streams + 1)
+    for runner in raw["runners"].values():
+        for gpu in range(len(gpus)) if runner["gpus"] == "all" else runner["gpus"]:
+            found[gpu].sizes.append(int(runner["memory"].split()[0]) if "memory" in runner else None)
+            found[gpu] = found[gpu]._replace(streams=found[gpu].streams + runner.get("encode_sessions", 0))
     return found
 
 
@@ -260,8 +277,8 @@ def test_every_offered_change_makes_the_gpus_fit_and_harms_nothing() -> None:
                 new = {code for code, _ in now - before if code != "gpu-memory-tight"}
                 assert not new, (seed, table, key, value)
                 assert other_errors(after) <= other_errors(fleet), (seed, table, key, value)
-                kinds.add(key)
-    assert kinds == {"gpus", "capacity", "warm", "max_sessions"}
+                kinds.add("gpus of a runner" if table[0] == "runners" else key)
+    assert kinds == {"gpus", "gpus of a runner", "capacity", "warm", "max_sessions"}
 
 
 def memory(raw: Raw) -> list[int]:
@@ -275,7 +292,7 @@ def test_whenever_one_cold_entry_of_the_conflict_would_help_something_is_offered
             if problem.code != "gpu-memory-exceeded" or problem.help.startswith("write "):
                 continue
             table, name, *_ = (str(part) for part in problem.primary.place)  # type: ignore[union-attr]  # a path
-            for place in range(len(raw[table][name]["models"])):
+            for place in range(len(raw[table][name].get("models", ()))):
                 tried = changed(raw, [table, name, "models", str(place)], "warm", False)
                 full = {gpu for code, gpu in verdict(tried) if code == "gpu-memory-exceeded"}
                 worse = {gpu for gpu in full if memory(tried)[gpu] > memory(raw)[gpu]}

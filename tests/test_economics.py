@@ -22,7 +22,8 @@ from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import QuantityError, Throughput, parse_throughput
 from fleetc.language.spec import read_fleet
 from fleetc.lower import lower
-from fleetc.lower.market import hours_text, lower_market, number_text
+from fleetc.lower.market import lower_market
+from fleetc.lower.market_words import hours_text, number_text
 from fleetc.messages.market import as_text
 from fleetc.toml.document import Source, read_document
 from tests import economics_oracle as oracle

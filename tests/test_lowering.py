@@ -276,11 +276,25 @@ def test_extra_flags_stand_on_the_command_line_as_go_reads_them() -> None:
         (free_orchestrator(instances='["https://b.example.net"]'), "use 443"),
         (free_orchestrator(live_runner_proxy='"https://runner.example.net"'), "exactly once"),
         (free_orchestrator(live_runner_proxy='"{proxy}"'), "https://{proxy}.example.net"),
+        (free_orchestrator(live_runner_proxy='"https://r.example.net/run-{proxy}"'), "last part of the path"),
+        (free_orchestrator(live_runner_proxy='"https://r.example.net/{proxy}/app"'), "last part of the path"),
+        (free_orchestrator(live_runner_proxy='"https://r.example.net/run?to={proxy}"'), "last part of the path"),
         (free_gateway(extra_flags="{ v = 1.5 }"), '"0.5"'),
     ],
 )
 def test_values_that_the_node_misreads_are_refused(text: str, message: str) -> None:
     assert message in refused(offchain(text))
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["https://{proxy}.example.net:8443", "http://a-{proxy}.example.net/app", "https://r.example.net/r/{proxy}/"],
+)
+def test_template_for_live_runners_is_one_that_the_node_takes(template: str) -> None:
+    text = offchain(free_orchestrator(live_runner_proxy=f'"{template}"', live_runners="true", secret=SECRET))
+    found = service(text, "orch")
+    assert flags(found)["liveRunnerProxyUrl"] == template
+    assert node.broken_rules(settings(found)) == ()
 
 
 def test_helpers_are_in_the_whole_tree_on_both_runtimes() -> None:

@@ -21,6 +21,7 @@ from tests.rules.support import (
     flagged,
     free_gateway,
     free_orchestrator,
+    gateway,
     offchain,
     onchain,
     orchestrator,
@@ -145,6 +146,50 @@ def test_upgrade_to_a_newer_release_tells_what_is_known_and_what_is_not() -> Non
     assert "from v0.9.2 on, the administration listener" in found
     assert "in some release after v0.9.1, -reward=true stops" in found
     assert "-enableCliTxRoutes" in found
+
+
+def changes(text: str, to: str = "v0.9.2") -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    """What the node does otherwise, by the name of the change: the end of the sentence, and whom it concerns."""
+    sources = [Source("fleet.toml", text)]
+    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for one in compare(check_spec(sources), sources, parse_release(to)).changes:
+        found.setdefault(one.name, []).append((one.text.rpartition("; ")[2], one.nodes))
+    return found
+
+
+def test_address_concerns_the_orchestrators_that_have_such_a_one() -> None:
+    here = free_orchestrator(service='"127.0.0.1:8935"', host='"edge"', http='"127.0.0.1:8936"')
+    ((said, nodes),) = changes(offchain(free_gateway(), here))["routable-service-address"]
+    assert (said, nodes) == ("orch is at 127.0.0.1:8935", ("orch",))
+    ((said, nodes),) = changes(offchain(free_gateway(), free_orchestrator()))["routable-service-address"]
+    assert (said, nodes) == ("that is so for no node of this spec", ())
+
+
+def test_transactions_are_those_that_people_send_through_each_kind_of_node() -> None:
+    found = dict(changes(onchain(gateway(orchestrators='["orch"]'), orchestrator()))["cli-transaction-routes"])
+    assert found == {
+        "write cli_transactions = true to fund, unlock or withdraw a deposit through it": ("gate",),
+        "write cli_transactions = true to activate it, to change its cuts or its address, or to withdraw fees "
+        "through it": ("orch",),
+    }
+
+
+def test_reward_is_told_with_the_account_that_calls_it() -> None:
+    own, other = "0x" + "3" * 40, "0x" + "4" * 40
+    calling = wallet(reward_by='"orch"', address=f'"{own}"')
+
+    def said(*tables: str) -> tuple[str, tuple[str, ...]]:
+        (found,) = changes(onchain(*tables))["reward-of-another-account"]
+        return found
+
+    itself = f"orch has the account {own}, so that has to be the registered orchestrator itself"
+    assert said(calling, orchestrator(wallet='"third"')) == (itself, ("orch",))
+    caller = f"orch has the account {own}, which has to be the registered reward caller of {other}"
+    assert said(calling, orchestrator(wallet='"third"', orchestrator_address=f'"{other}"')) == (caller, ("orch",))
+    nobody = wallet(reward_by='"none"', address=f'"{own}"')
+    assert said(nobody, orchestrator(wallet='"third"')) == ("that is so for no node of this spec", ())
+    alone = said(calling.replace('"orch"', '"caller"'), reward_caller(wallet='"third"'), orchestrator())
+    assert alone[1] == ("caller",) and "which no orchestrator of this spec has" in alone[0]
 
 
 def test_upgrade_knows_nothing_beyond_what_it_knows_of_the_one_before() -> None:

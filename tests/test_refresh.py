@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc import upstream
+from fleetc.upstream import RELEASES, Release, format_release, node_source, parse_release
 from fleetc.upstream.go_text import arguments, evaluate, go_duration, string_literal, without_comments
-from fleetc.upstream.refresh import Difference, FlagRegistration, compare, registrations, report, rewritten
+from fleetc.upstream.refresh import (
+    Difference,
+    FlagRegistration,
+    compare,
+    registrations,
+    report,
+    rewritten,
+    with_release,
+)
 from tests.node import values
 from tests.support import ROOT
 
@@ -158,10 +170,147 @@ def test_new_rows_wait_for_a_person_and_known_ones_keep_their_columns() -> None:
     assert "gasLimit" in rows  # the source does not have it: a person decides
 
 
-def test_report_drafts_the_section_of_the_release() -> None:
+def test_report_says_what_is_left_for_a_person() -> None:
     told = report(compare(found(), small_table(*found()), (0, 9, 2)), (0, 9, 2))
     assert "-brandNew: appeared, default true" in told
-    assert tomllib.loads(told[told.index("[releases.") :]) == {"releases": {"v0.9.2": {"date": ""}}}
+    assert "--write adds v0.9.2 to both tables of releases. You fill in its date" in told
+
+
+# The tables of releases
+
+
+def test_release_comes_into_the_list_of_releases_once() -> None:
+    once = rewritten(TEXT, {}, (0, 9, 2))
+    assert tomllib.loads(once)["releases"] == [*map(format_release, RELEASES), "v0.9.2"]
+    assert rewritten(once, {}, (0, 9, 2)) == once
+    assert rewritten(TEXT, {}, RELEASES[-1]) == TEXT
+
+
+def test_release_gets_a_section_and_keeps_what_was_public_of_it() -> None:
+    text = TABLE.with_name("releases.toml").read_text(encoding="utf-8")
+    before, known = tomllib.loads(text), tomllib.loads(with_release(text, (0, 9, 2)))
+    assert known["releases"]["v0.9.2"].pop("date") == ""
+    assert before["releases"]["v0.9.2"].pop("partial") is True
+    assert known == before
+    later = tomllib.loads(with_release(text, (0, 9, 3)))
+    assert list(later["releases"])[-1] == "v0.9.3" and later["releases"]["v0.9.3"] == {"date": ""}
+    assert later["unplaced"] == before["unplaced"]
+    assert with_release(text, (0, 9, 1)) == text
+
+
+# The flags of every release that is known, as its source registers them
+
+
+def source_of(release: Release) -> str:
+    """Go text that registers the flags of a release in this tool's words; half of them have defaults of their own."""
+    lines, defaults = [], []
+    for at, (name, row) in enumerate(_rows(release).items()):
+        kind, default = row["type"], _literal(row["type"], row["default"])
+        if at % 2:
+            defaults.append(f"default{at} := {default}\n\tF{at}: &default{at},")
+            default = f"*cfg.F{at}"
+        word = {"float": "Float64", "int64": "Int64", "uint64": "Uint64"}.get(kind, kind.capitalize())
+        lines.append(f'cfg.F{at} = fs.{word}("{name}", {default}, "what -{name} does, if anything")')
+    return "\n".join((*defaults, *lines))
+
+
+def _rows(release: Release) -> dict[str, dict[str, Any]]:
+    rows = tomllib.loads(TEXT)["flags"].items()
+    return {
+        name: row
+        for name, row in rows
+        if parse_release(row["since"]) <= release and ("removed" not in row or parse_release(row["removed"]) > release)
+    }
+
+
+def _literal(kind: str, default: object) -> str:
+    if kind == "string":
+        return f"`{default}`"
+    if kind == "duration":
+        return f"{values.duration(str(default))} * time.Nanosecond"
+    return str(default).lower()
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=format_release)
+def test_flags_of_each_release_are_read_without_a_difference(release: Release) -> None:
+    flags = registrations([source_of(release)])
+    assert set(flags) == set(_rows(release))
+    assert compare(flags, TEXT, release) == []
+
+
+@pytest.mark.parametrize(("old", "new"), list(pairwise(RELEASES)), ids=format_release)
+def test_table_of_each_release_becomes_that_of_the_next_but_for_what_people_decide(old: Release, new: Release) -> None:
+    table, flags = small_table(*_rows(old)), registrations([source_of(new)])
+    table = re.sub(r"^releases = .*?^\]", f'releases = [\n  "{format_release(old)}",\n]', table, flags=re.M | re.S)
+    differences = compare(flags, table, new)
+    appeared = {one.flag for one in differences if one.kind == "appeared"}
+    assert appeared == set(_rows(new)) - set(_rows(old))
+    assert {one.flag for one in differences if one.kind == "vanished"} == set(_rows(old)) - set(_rows(new))
+    assert {one.kind for one in differences} <= {"appeared", "vanished"}
+    after = tomllib.loads(rewritten(table, flags, new))
+    assert after["releases"] == [format_release(old), format_release(new)]
+    assert all(after["flags"][name]["type"] == row["type"] for name, row in _rows(new).items())
+    assert all(after["flags"][name]["default"] == row["default"] for name, row in _rows(new).items())
+    assert {name for name, row in after["flags"].items() if row["group"] == "unsorted"} == appeared
+    assert compare(flags, rewritten(table, flags, new), new) == [d for d in differences if d.kind == "vanished"]
+
+
+# What else the source says
+
+
+def tree(**changed: str) -> dict[str, str]:
+    """A small source that has what the tables of this package want of one, with some of its files changed."""
+    metrics = tomllib.loads(TABLE.with_name("metrics.toml").read_text(encoding="utf-8"))["metrics"]
+    live = tomllib.loads(TABLE.with_name("live_settings.toml").read_text(encoding="utf-8"))["settings"].values()
+    paths = {path for row in live for path in (row["set"], *row.get("read", ())[:1])}
+    views = "\n".join(f'{{ Name: "{name.removeprefix("livepeer_")}", }},' for name in metrics)
+    routes = "\n".join(f'mux.Handle("{path}", handler())' for path in sorted(paths))
+    texts = {
+        "monitor/census.go": views,
+        "server/webserver.go": routes,
+        "cmd/livepeer/starter/starter.go": FLAGS_GO + 'glog.Exit("no such network") // glog.Exit("a comment")\n',
+        "ai/runner/live_runner.go": 'fmt.Errorf("live runner deregistered by %v", it)',
+    }
+    return texts | {path.replace("__", "/") + ".go": text for path, text in changed.items()}
+
+
+def test_source_that_has_all_of_it_gives_no_notice() -> None:
+    assert list(node_source.gone(tree(), tree())) == []
+    assert list(node_source.new(tree(), tree())) == []
+    assert node_source.report([], []) == ""
+
+
+def test_what_the_tables_have_and_the_source_has_not() -> None:
+    before, texts = tree(), tree()
+    texts["monitor/census.go"] = texts["monitor/census.go"].replace('"gateway_ticket_face_value"', '"another"')
+    texts["server/webserver.go"] = texts["server/webserver.go"].replace('"/setMaxSessions"', '"/setSessions"')
+    texts["ai/runner/live_runner.go"] = ""
+    assert [(one.what, one.text, one.decided_in) for one in node_source.gone(texts, before)] == [
+        ("a metric", "livepeer_gateway_ticket_face_value", "metrics.toml"),
+        ("a path of a listener", "/setMaxSessions", "live_settings.toml"),
+        ("a text of logs", "live runner deregistered", "signatures/live-runner-gone.toml"),
+    ]
+    assert "a text of logs" not in {one.what for one in node_source.gone(texts, {})}, "drivers write some of them"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "what", "told"),
+    [
+        ("cmd/livepeer/starter/starter", 'glog.Exitf("no %v", x)', "a stop at the start", "no %v"),
+        ("media/whip", 'x := os.Getenv("LIVE_AI_NEW")', "a variable", "LIVE_AI_NEW"),
+        ("server/more", 'mux.HandleFunc("POST /newRoute", h)', "a path of a listener", "POST /newRoute"),
+        ("ai/runner/more", 'errors.New("too many of them")', "a refusal of live runners", "too many of them"),
+        ("ai/runner/types", 'Colour string `json:"colour,omitempty"`', "a key of a document or an answer", "colour"),
+        ("core/capabilities", 'Capability_Dance: "Dance",', "a capability", "Dance"),
+        ("ai/worker/docker", 'm["x"] = "livepeer/ai-runner:dance"', "an image of runners", "livepeer/ai-runner:dance"),
+    ],
+)
+def test_what_is_new_is_for_a_person_to_decide(path: str, text: str, what: str, told: str) -> None:
+    texts = tree()
+    texts[f"{path}.go"] = f"{texts.get(f'{path}.go', '')}\n{text}\n// {text.replace(told, 'comment')}\n"
+    (found,) = node_source.new(texts, tree())
+    assert (found.what, found.text) == (what, told)
+    assert f"{what}: {told}  ({found.decided_in})" in node_source.report([], [found])
 
 
 # The little of Go that is read
@@ -234,6 +383,13 @@ def test_no_text_is_too_much_for_the_reader(text: str) -> None:
 # The command
 
 
+def _put(folder: Path, texts: dict[str, str]) -> Path:
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return folder
+
+
 def _run(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-I", "-m", "fleetc.upstream", *map(str, words)],
@@ -261,6 +417,24 @@ def test_command_compares_and_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("processes")
+def test_command_refreshes_all_of_a_source_at_once(tmp_path: Path) -> None:
+    for name in ("node_flags.toml", "releases.toml"):
+        (tmp_path / name).write_text(TABLE.with_name(name).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "node_flags.toml").write_text(small_table(*found()), encoding="utf-8")
+    old = _put(tmp_path / "old", tree())
+    texts = tree(media__whip='os.Getenv("LIVE_AI_NEW")', server__a_test='mux.Handle("/onlyTested", h)')
+    new = _put(tmp_path / "new", texts)
+    words = (new, "--before", old, "--release", "v0.9.2", "--table", tmp_path / "node_flags.toml", "--write")
+    told = _run(*words)
+    assert (told.returncode, told.stderr) == (1, "")
+    assert "-brandNew: appeared" in told.stdout and "a variable: LIVE_AI_NEW  (" in told.stdout
+    assert "onlyTested" not in told.stdout
+    assert "[flags.brandNew]" in (tmp_path / "node_flags.toml").read_text(encoding="utf-8")
+    assert '"v0.9.2",\n]' in (tmp_path / "node_flags.toml").read_text(encoding="utf-8")
+    assert '[releases."v0.9.2"]\ndate = ""\n' in (tmp_path / "releases.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -269,6 +443,7 @@ def test_command_compares_and_writes(tmp_path: Path) -> None:
         (("README.md", "--release", "latest"), "write it like v0.9.2"),
         (("README.md", "--release", "v0.8.0", "--write"), "only be compared"),
         (("README.md",), "--release"),
+        (("inventories", "--release", "v0.9.1"), "inventories has no Go files"),
     ],
 )
 def test_command_refuses_wrong_usage(words: tuple[str, ...], told: str) -> None:

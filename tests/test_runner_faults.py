@@ -31,8 +31,9 @@ def spec(fault: dict[str, Any]) -> str:
         tables["echo"]["arguments"] = f'["--token", "{TOKEN}{letters}"]'
     lines = [str(DATA["base"]).replace(fault["without"], "") if "without" in fault else str(DATA["base"])]
     add = fault.get("add", "")
-    if add.startswith("[fleet]"):  # another value of a table that is there
-        lines[0] = lines[0].replace("[fleet]", add.strip(), 1)
+    header = add.partition("\n")[0]
+    if header in lines[0] and header:  # another value of a table that is there
+        lines[0] = lines[0].replace(header, add.strip(), 1)
         add = ""
     for name, values in tables.items():
         lines += [f"[{NAMES[name]}]", *(f"{key} = {value}" for key, value in values.items() if value), ""]

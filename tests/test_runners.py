@@ -18,6 +18,7 @@ from tests.rules.support import (
     SECRET,
     flagged,
     free_orchestrator,
+    gateway,
     host,
     offchain,
     printed,
@@ -32,7 +33,7 @@ from tests.test_lowering import content, flags, plan, service, settings
 
 VECTORS = json.loads((ROOT / "tests" / "data" / "live_runners.json").read_text())
 APPS = ROOT / "tests" / "data" / "runners"
-NAMES = sorted(path.stem for path in APPS.glob("*.toml") if path.stem not in ("base", "chain"))
+NAMES = sorted(path.stem for path in APPS.glob("*.toml") if path.stem != "chain")
 FILE = "liveRunners.json"
 
 
@@ -60,12 +61,11 @@ def test_account_of_the_node_takes_and_refuses_what_the_node_does(vector: dict[s
 @pytest.mark.parametrize("chain", [False, True], ids=["off-chain", "on a chain"])
 @pytest.mark.parametrize("name", NAMES)
 def test_app_is_a_short_spec_whose_list_the_node_takes(name: str, chain: bool) -> None:
-    files = [APPS / "base.toml", *([APPS / "chain.toml"] if chain else []), APPS / f"{name}.toml"]
-    lines = files[-1].read_text().splitlines()
-    assert len(lines) <= 15
+    files = [APPS / f"{name}.toml", *([APPS / "chain.toml"] if chain else [])]
+    assert len(files[0].read_text().splitlines()) <= 15
     checked = check_spec(sources_of(*files))
     assert checked.fleet is not None, checked.diagnostics
-    assert {d.code for d in checked.diagnostics} <= {"runner-server-shared", "image-not-pinned"}
+    assert {d.code for d in checked.diagnostics} <= {"runner-server-shared"}
     services = {found.name: found for one in lower(checked.fleet).hosts for found in one.services}
     orchestrator = services["orch"]
     words = flags(orchestrator)
@@ -286,6 +286,14 @@ def test_names_of_runners_are_references_and_share_the_names_of_nodes() -> None:
     assert "name-used-twice" in printed(renting(runner("orch"), runners='["orch"]'))
 
 
+def test_who_gives_a_gateway_what_only_others_have_is_told_whose_it_is() -> None:
+    """Clients buy runners through a signer; a gateway has no way to."""
+    buying = renting(tables=(gateway(orchestrators='["orch"]', buys_runners='["echo"]', runners='["echo"]'),))
+    found = printed(buying, "unknown-key")
+    assert "buys_runners is a key of remote_signers" in found
+    assert "runners is a key of orchestrators" in found
+
+
 def test_runner_with_a_url_has_nothing_that_only_a_process_has() -> None:
     text = renting(runner(host=None, image=None, port=None, url='"http://192.0.2.7:80"', gpus="[0]", memory='"1 GiB"'))
     assert "cannot use gpus and memory" in printed(text)
@@ -381,7 +389,7 @@ def test_table_says_what_a_runner_comes_to_and_who_buys_it() -> None:
     )
     text = renting(runner(capacity="4"), tables=(wallet(), buyer, poor))
     row = ("echo", "orch", "0.1 USD / hour", "11111111111 wei / second", "6 of 100 tickets", "0.4 USD")
-    assert rows(text) == [(*row, "poor", "too expensive"), (*row, "signer", "buys")]
+    assert rows(text) == [(*row, "poor", "too expensive"), (*row, "signer", "buys while gas is below 2.500000001 gwei")]
     tree = compile_text(text).tree
     assert tree is not None
     page = next(a.content.decode() for a in tree.artifacts if a.path == "FLEET.md")
@@ -402,6 +410,43 @@ def test_nobody_pays_in_advance_what_needs_too_many_tickets() -> None:
     ((*_, advance, _earns, _name, outcome),) = rows(text)
     assert advance == "487 of 100 tickets"
     assert outcome.startswith("refused")
+
+
+@pytest.mark.parametrize(
+    ("funds", "told", "code"),
+    [
+        ('deposit = "0 ETH"\nreserve = "0.3 ETH"', "refused: the payer has no deposit", "gateway-deposit-missing"),
+        (
+            'deposit = "0.5 ETH"\nreserve = "0.005 ETH"',
+            "refused: the payer's reserve is too small for a ticket; buys while gas is below",
+            "reserve-backs-no-ticket",
+        ),
+        (
+            'deposit = "0.002 ETH"\nreserve = "0.3 ETH"',
+            "refused: the payer's deposit is below one face value; buys while gas is below",
+            "deposit-below-face-value",
+        ),
+    ],
+)
+def test_funds_of_the_signer_decide_as_those_of_a_gateway_do(funds: str, told: str, code: str) -> None:
+    """A client's payment is a ticket like any other: with a face value, a deposit and a reserve behind it."""
+    buyer = signer(buys_runners='["echo"]')
+    text = renting(tables=(buyer,)).replace('deposit = "0.5 ETH"\nreserve = "0.3 ETH"', funds)
+    assert funds in text
+    ((*_, outcome),) = rows(text)
+    assert outcome.startswith(told)
+    assert code in printed(text)
+
+
+def test_worth_of_one_ticket_is_compared_with_the_limit_of_the_signer() -> None:
+    """The node rounds the chance of winning up, so as much as the limit is refused."""
+    buyer = signer(buys_runners='["echo"]')
+    refused = renting(ticket_ev='"3000 gwei"', tables=(buyer,))
+    ((*_, outcome),) = rows(refused)
+    assert outcome == "refused: ticket_ev is above what the payer allows for a ticket"
+    assert "signer allows for a ticket" in flagged(refused, "ticket-value-above-limit")
+    ((*_, outcome),) = rows(renting(ticket_ev='"2900 gwei"', tables=(buyer,)))
+    assert outcome.startswith("buys while gas is below")
 
 
 def test_signer_with_a_list_only_finds_what_is_on_it() -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from urllib.parse import urlsplit
 
 from tests.node import addresses, document_rules, documents, live_runners, reading, values
 from tests.node.parsing import Settings
@@ -180,7 +181,7 @@ def _orchestrator(settings: Settings) -> Iterator[str]:
     if settings.on("useLiveRunners") and not secret and not settings.text("liveRunnerConfig"):
         yield "R76"
     proxy = settings.text("liveRunnerProxyUrl")
-    if live and proxy and proxy.count("{proxy}") != 1:
+    if live and proxy and not _template(proxy):
         yield "R77"
     if settings.text("liveRunnerConfig") and _fails(lambda: _runners(settings)):
         yield "R78"
@@ -194,6 +195,18 @@ def _orchestrator(settings: Settings) -> Iterator[str]:
         yield "R92"
     if _fails(lambda: reading.http_listener(settings)):
         yield "R93"
+
+
+def _template(text: str) -> bool:
+    """Whether the node takes a template for addresses of live runners: {proxy} in the host, or as the last segment."""
+    if text.strip().count("{proxy}") != 1:
+        return False
+    parts = urlsplit(text.strip().replace("{proxy}", "p-r-o-x-y"))
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return False
+    segments = parts.path.split("/")
+    last = segments[-1] or segments[-2:][0]
+    return ("p-r-o-x-y" in parts.netloc) != (last == "p-r-o-x-y")
 
 
 def _runners(settings: Settings) -> None:

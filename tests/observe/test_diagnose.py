@@ -178,6 +178,15 @@ def test_limits_of_tickets_are_told_and_not_proposed(place: Path) -> None:
         assert "Write" not in help_
 
 
+def test_worth_of_a_ticket_that_makes_a_batch_small_enough_is_computed(place: Path) -> None:
+    batches = [glog(f"numTickets {count} exceeds maximum of 100", level="E") for count in (101, 487, 200)]
+    help_, _ = help_of(place, "signer-batch-large", *batches, node="orch")
+    assert 'largest batch in the log was 487 tickets, which takes ticket_ev = "49 gwei" if it was for orch' in help_
+    given = ('ticket_ev = "10 gwei"', 'ticket_ev = "20 gwei"')
+    help_, _ = help_of(place, "signer-batch-large", *batches, node="orch", spec=given)
+    assert 'ticket_ev = "98 gwei"' in help_
+
+
 def test_extremes_of_a_log_with_more_values_than_are_kept(place: Path) -> None:
     tickets = [glog(f"ticket EV {1000 + n}.5 > max ticket EV 1000.0", level="E") for n in [*range(50), 8999]]
     help_, _ = help_of(place, "ticket-value-high", *tickets, node="gate")

@@ -95,8 +95,13 @@ def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
         say = error if not isinstance(total, int) or not total or stated > total else warning
         has = f"allows {_sessions(load.sessions_total)} at once" if load.sessions_total else "has no video encoder"
         come = f"it may get {load.sessions_used} stream{'' if load.sessions_used == 1 else 's'}"
-        if any(map(of_a_slot, problem.conflict)):
-            come = f"streams and avatar slots may need {load.sessions_used}"
+        others = [
+            name
+            for name, table in (("live runners", "runners"), ("avatar slots", "avatars"))
+            if any(demand.origin[0] == table for demand in problem.conflict)
+        ]
+        if others:
+            come = f"{' and '.join(['streams', *others])} may need {load.sessions_used}"
         message = f"{_which(problem)} {has}, but {come}"
         yield say("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
     for crowd in _crowds(fleet, SESSIONS, 0, 100):

@@ -1,7 +1,8 @@
-"""Which gateway can pay which orchestrator: the bounds of both, and the funds between them.
+"""Who can pay which orchestrator: the bounds of both, and the funds between them.
 
 In: a sound `Fleet` on a chain. Out: one `Meeting` for each gateway and each kind of terms among the orchestrators that
-it asks. Called by the rules about payments. The formulas are in `tickets.py`.
+it asks, and for each signer among those whose live runners its clients may buy. Called by the rules about payments.
+The formulas are in `tickets.py`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
-from fleetc.analysis.acceptance import VIDEO, Goods, at_gas
+from fleetc.analysis.acceptance import VIDEO, Goods, at_gas, chain_of
 from fleetc.analysis.economics import View, market_of
+from fleetc.analysis.runner_offers import backing_of_clients, buyers, found_by, sold
 from fleetc.analysis.tickets import Backing, Chain, Terms, Ticket
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
@@ -19,15 +21,17 @@ from fleetc.language.quantities import Wei
 from fleetc.language.signing import has_signer, payer
 from fleetc.places.diagnostic import Label, Path
 
+_GWEI = 10**9
+
 
 class Meeting(NamedTuple):
-    """A gateway and an orchestrator that it asks; it represents all orchestrators with these terms.
+    """A buyer and an orchestrator that it asks; it represents all orchestrators with these terms.
 
-    `payer` is the path of the node that pays, `wallet` its wallet; `listed` says that the gateway names the
-    orchestrator, so that it is meant to use this one.
+    The buyer is a gateway, or a signer whose clients buy live runners. `payer` is the path of the node that pays,
+    `wallet` its wallet; `listed` says that the buyer names the orchestrator, or a runner of it, and so means this one.
     """
 
-    gateway: str
+    buyer: str
     seller: str
     payer: Path
     wallet: str
@@ -48,14 +52,14 @@ class Meeting(NamedTuple):
 
 
 def meetings(fleet: Fleet) -> tuple[Meeting, ...]:
-    """Every gateway with a known wallet, against each kind of terms that it meets; none off-chain."""
+    """Every buyer with a known wallet, against each kind of terms that it meets; none off-chain."""
     answers: dict[str, tuple[Meeting, ...]] = fleet.answers[meetings]
     if "all" not in answers:
-        answers["all"] = tuple(_meetings(fleet)) if fleet.on_chain else ()
+        answers["all"] = (*_of_gateways(fleet), *_of_clients(fleet)) if fleet.on_chain else ()
     return answers["all"]
 
 
-def _meetings(fleet: Fleet) -> Iterator[Meeting]:
+def _of_gateways(fleet: Fleet) -> Iterator[Meeting]:
     market = market_of(fleet)
     met: dict[tuple[View, str, bool], list[tuple[str, Terms]]] = {}
     for name in market.caps:
@@ -70,6 +74,20 @@ def _meetings(fleet: Fleet) -> Iterator[Meeting]:
             met[asking] = list(_sellers(view, [goods for goods in (VIDEO, *view.models) if market.wants(name, goods)]))
         for seller, terms in met[asking]:
             yield Meeting(name, seller, paying.path, wallet, listed, terms, market.backing[name], market.chain)
+
+
+def _of_clients(fleet: Fleet) -> Iterator[Meeting]:
+    """Each signer with a known wallet, against the terms of the orchestrators that sell live runners to its clients."""
+    offers, chain = tuple(sold(fleet)), chain_of(fleet)
+    for node, signer in buyers(fleet):
+        if signer.wallet is None:
+            continue
+        backing, seen = backing_of_clients(fleet, node), set()
+        for one in sorted(found_by(signer, offers), key=lambda one: one.offer.name not in signer.buys_runners):
+            if one.terms not in seen:  # those that it names come first
+                seen.add(one.terms)
+                seller, listed = one.offer.orchestrator.name, one.offer.name in signer.buys_runners
+                yield Meeting(node.name, seller, node.path, signer.wallet, listed, one.terms, backing, chain)
 
 
 def refused(fleet: Fleet, refusal: str) -> list[tuple[str, list[Meeting]]]:
@@ -116,6 +134,22 @@ def bound(fleet: Fleet, payer: Path, field: str, worth: int) -> Label:
     if getattr(node.tickets, field) is not None:
         return Label((*payer, "tickets", field), f"the limit of {name}")
     return Label(payer, f"it has no tickets.{field}, so {Wei(worth)}")
+
+
+def limits_for(fleet: Fleet, signer: Node, ticket_ev: int, count: int) -> str:
+    """What to write so that a signer allows a payment of so many tickets of this worth; "" if it does.
+
+    The node rounds the worth of a ticket up, so as much as the limit is above it.
+    """
+    backing = backing_of_clients(fleet, signer)
+    needed = (("max_ev", backing.max_ev, ticket_ev), ("max_total_ev", backing.max_total_ev, ticket_ev * count))
+    parts = [f'{field} = "{above(worth)}"' for field, most, worth in needed if most is not None and worth >= most]
+    return f"tickets = {{ {', '.join(parts)} }}" if parts else ""
+
+
+def above(worth: int) -> Wei:
+    """The next amount in whole gwei above one."""
+    return Wei((worth // _GWEI + 1) * _GWEI)
 
 
 def round_up(amount: int) -> Wei:

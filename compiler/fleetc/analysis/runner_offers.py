@@ -5,41 +5,55 @@ In: a sound `Fleet` on a chain. Out: `RunnerOffer` and `RunnerDecision` values. 
 
 Clients buy runners through a remote signer; a gateway has no way to. A signer refuses a payment of more than 100
 tickets, and compares the number in its max_price with the wei of every price, whether they are for a pixel, a second or
-a request. Source: the node's own code at release v0.9.1.
+a request. Its tickets have the same bounds as those of a gateway, and the same funds behind them; only the price gets
+no cost of redeeming on top. Source: the node's own code at release v0.9.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from fleetc.analysis import runner_prices
-from fleetc.analysis.acceptance import BUYS, NO_RATE, REFUSED, TOO_EXPENSIVE, UNKNOWN
+from fleetc.analysis import runner_prices, tickets
+from fleetc.analysis.acceptance import (
+    BUYS,
+    NO_FUNDS,
+    NO_RATE,
+    REFUSED,
+    TOO_EXPENSIVE,
+    UNKNOWN,
+    backing_of,
+    chain_of,
+    terms_of,
+)
 from fleetc.analysis.runner_prices import RunnerWorth
+from fleetc.analysis.tickets import Backing, Chain, PricePair, Terms
 from fleetc.language.effective_runners import Offer, offers
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Price
 from fleetc.language.signer import Signer
-from fleetc.upstream import FLAGS
-
-DEFAULT_TICKET_EV = int(FLAGS["ticketEV"].default)
-"""The expected value of a ticket, in wei, that a node has by itself."""
-
-DEFAULT_TOTAL = int(FLAGS["maxTotalEV"].default)
-"""The most wei that one payment of a signer may be worth by itself."""
 
 TOTAL_TOO_LOW = "a payment in advance is worth more than its tickets.max_total_ev"
 TOO_MANY_TICKETS = "a payment in advance needs more than 100 tickets of its ticket_ev"
 
 
 class RunnerOffer(NamedTuple):
-    """A runner that an orchestrator sells: what its price comes to (None without a rate), and the value of a ticket."""
+    """A runner that an orchestrator sells: what its price comes to (None without a rate), and the terms of tickets."""
 
     offer: Offer
     worth: RunnerWorth | None
-    ticket_ev: int
+    terms: Terms
+
+    @property
+    def ticket_ev(self) -> int:
+        """The expected value of a ticket of the orchestrator, in wei."""
+        return self.terms.ticket_ev
+
+    @property
+    def in_advance(self) -> int | None:
+        """How many tickets a signer pays in advance; None where nobody knows, or no number would do."""
+        return -(-self.worth.prepaid // self.ticket_ev) if self.worth is not None and self.ticket_ev else None
 
     @property
     def payable(self) -> bool:
@@ -48,12 +62,16 @@ class RunnerOffer(NamedTuple):
 
 
 class RunnerDecision(NamedTuple):
-    """What comes of a signer and an offer, in the words of `acceptance.py`; `why` is the reason, or ""."""
+    """What comes of a signer and an offer, in the words of `acceptance.py`; `why` is the reason, or "".
+
+    `until` is the gas price in wei below which the two trade, if gas decides.
+    """
 
     signer: Node
     sold: RunnerOffer
     outcome: str
     why: str = ""
+    until: int | None = None
 
 
 def sold(fleet: Fleet) -> Iterator[RunnerOffer]:
@@ -61,14 +79,8 @@ def sold(fleet: Fleet) -> Iterator[RunnerOffer]:
     for offer in offers(fleet) if fleet.on_chain else ():
         if offer.runner.price is not None:
             worth = runner_prices.worth(offer.runner.price, fleet.rates)
-            yield RunnerOffer(offer, worth, ticket_ev(offer))
-
-
-def ticket_ev(offer: Offer) -> int:
-    """The expected value of a ticket of the orchestrator, in wei."""
-    settings = offer.orchestrator.settings
-    own = settings.ticket_ev if isinstance(settings, Orchestrator) else None
-    return DEFAULT_TICKET_EV if own is None else own.wei
+            seller = fleet.orchestrators[offer.orchestrator.name]
+            yield RunnerOffer(offer, worth, terms_of(fleet, seller))
 
 
 def buyers(fleet: Fleet) -> Iterator[tuple[Node, Signer]]:
@@ -78,44 +90,63 @@ def buyers(fleet: Fleet) -> Iterator[tuple[Node, Signer]]:
             yield Node("remote_signers", name, signer), signer
 
 
+def found_by(signer: Signer, found: Iterable[RunnerOffer]) -> Iterator[RunnerOffer]:
+    """The offers that the clients of a signer may find."""
+    for one in found:
+        if not signer.orchestrators or one.offer.orchestrator.name in signer.orchestrators:
+            yield one
+
+
+def backing_of_clients(fleet: Fleet, signer: Node) -> Backing:
+    """The funds and limits behind the tickets that a signer signs for its clients."""
+    return backing_of(fleet, signer)._replace(nonces=tickets.SIGNED_NONCES)
+
+
 def decisions(fleet: Fleet) -> Iterator[RunnerDecision]:
     """Each signer against each offer that its clients may find."""
     found = tuple(sold(fleet))
+    chain = chain_of(fleet)
     for node, signer in buyers(fleet):
-        for one in found:
-            if not signer.orchestrators or one.offer.orchestrator.name in signer.orchestrators:
-                yield RunnerDecision(node, one, *decide(fleet, signer, one))
+        backing = backing_of_clients(fleet, node)
+        for one in found_by(signer, found):
+            outcome, why = decide(fleet, signer, one, backing, chain)
+            yield RunnerDecision(node, one, outcome, why, _until(outcome, why, one, backing, chain))
 
 
-def decide(fleet: Fleet, signer: Signer, one: RunnerOffer) -> tuple[str, str]:
-    """The outcome of a signer's cap and an offer, and why."""
+def decide(fleet: Fleet, signer: Signer, one: RunnerOffer, backing: Backing, chain: Chain) -> tuple[str, str]:
+    """The outcome of a signer's cap and funds and an offer, and why."""
     if one.worth is None:
         return UNKNOWN, NO_RATE
     if one.worth.refusal:
         return REFUSED, f"its price is {one.worth.refusal}"
     if not one.payable:
         return REFUSED, TOO_MANY_TICKETS
-    if not total_allows(signer, one):
-        return REFUSED, TOTAL_TOO_LOW
-    if not isinstance(signer.max_price, Price):
-        return BUYS, ""
-    cap = cap_in_wei(fleet, signer.max_price)
-    if cap is None:
+    cap = cap_in_wei(fleet, signer.max_price) if isinstance(signer.max_price, Price) else None
+    if cap is not None and one.worth.wei > cap:
+        return TOO_EXPENSIVE, ""
+    refusal = refusal_of(one, backing, chain)
+    if refusal:
+        return REFUSED, refusal
+    if isinstance(signer.max_price, Price) and cap is None:
         return UNKNOWN, NO_RATE
-    return (BUYS, "") if one.worth.wei <= cap else (TOO_EXPENSIVE, "")
+    return (BUYS, "") if backing.known else (UNKNOWN, NO_FUNDS)
 
 
-def total_of(signer: Signer) -> int:
-    """The most wei that one payment of a signer may be worth."""
-    own = signer.tickets.max_total_ev
-    return DEFAULT_TOTAL if own is None else own.wei
+def refusal_of(one: RunnerOffer, backing: Backing, chain: Chain) -> str:
+    """Why a signer with these funds and limits makes no payment in advance for an offer, or nothing."""
+    ticket = tickets.ticket(one.terms, backing, chain)
+    if ticket.refusal or one.in_advance is None:
+        return ticket.refusal
+    whole = tickets.objection(one.ticket_ev, ticket.face, backing, one.in_advance)
+    return TOTAL_TOO_LOW if whole == tickets.TOTAL else whole
 
 
-def total_allows(signer: Signer, one: RunnerOffer) -> bool:
-    """Whether a signer signs as many tickets at once as it has to pay in advance; also where nobody knows."""
-    if one.worth is None or not one.ticket_ev:
-        return True
-    return -(-one.worth.prepaid // one.ticket_ev) * one.ticket_ev <= total_of(signer)
+def _until(outcome: str, why: str, one: RunnerOffer, backing: Backing, chain: Chain) -> int | None:
+    """The gas price in wei below which a signer can pay, where nothing else than its funds is in the way."""
+    gas_decides = outcome == BUYS or (outcome == REFUSED and why in (tickets.RESERVE, tickets.DEPOSIT))
+    if not gas_decides or not backing.known or one.worth is None:
+        return None
+    return tickets.turning_point(PricePair(one.worth.wei, None, one.terms._replace(adjusts=False), backing), chain)
 
 
 def cap_in_wei(fleet: Fleet, cap: Price) -> Fraction | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from fleetc.language.quantities import WEI_IN_ETHER, RunnerPrice, Wei, canonical_number
@@ -101,7 +101,24 @@ def dearest(unit: str, ticket_ev: int, usd_in_wei: int) -> Fraction:
     return Fraction(TICKETS * ticket_ev // PREPAID[unit]) * PARTS[unit] / usd_in_wei
 
 
-def rounded_down(number: Fraction) -> str:
-    """A positive number in decimal digits, cut to six of them; "" where that leaves nothing."""
-    cut = Context(prec=6, rounding=ROUND_FLOOR).divide(Decimal(number.numerator), Decimal(number.denominator))
-    return f"{canonical_number(cut):f}" if cut else ""
+def lowest(unit: str, usd_in_wei: int) -> Fraction:
+    """The lowest price in USD for one of the node's units that comes to a whole wei."""
+    return Fraction(PARTS[unit], usd_in_wei)
+
+
+def highest(unit: str, usd_in_wei: int) -> Fraction:
+    """The highest price in USD for one of the node's units that the node can count."""
+    return Fraction(MOST_WEI * PARTS[unit], usd_in_wei)
+
+
+def quoted(price: RunnerPrice, amount: Fraction, usd_in_wei: int, *, up: bool = False) -> str:
+    """An amount of USD for one of the node's units, in the currency and the unit of a price, with six digits.
+
+    It is cut, or rounded `up`; "" where that leaves nothing.
+    """
+    own = amount / price.sold_by.times
+    if price.currency != "USD":
+        own = own * usd_in_wei / WEI_IN_ETHER
+    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    cut = digits.divide(Decimal(own.numerator), Decimal(own.denominator))
+    return f"{canonical_number(cut):f} {price.currency} / {price.unit}" if cut else ""

@@ -93,14 +93,20 @@ InstanceUrl = Annotated[
 ]
 
 
+_PROXY = "proxy-placeholder"
+
+
 def _proxy(text: str) -> str:
-    form = 'write "https://{proxy}.example.net"'
+    form = 'write "https://{proxy}.example.net" or "https://example.net/run/{proxy}"'
     if text.count("{proxy}") != 1:
         raise refuse("the live runner template must contain {proxy} exactly once", form)
     try:
-        parse_url(text.replace("{proxy}", "proxy"), ("http", "https"))
+        url = parse_url(text.replace("{proxy}", _PROXY), ("http", "https"))
     except QuantityError as problem:
         raise refuse(problem.message, form) from None
+    path = re.split(r"[?#]", url.path)[0]
+    if _PROXY not in url.host and not path.removesuffix("/").endswith(f"/{_PROXY}"):
+        raise refuse("the node takes {proxy} in the host, or as the whole last part of the path", form)
     return text
 
 

@@ -30,6 +30,7 @@ _WITH_FLAGS = ("fleet", "hosts", "wallets", *NODE_TABLES)
 _SECRET_WORDS = ("password", "passphrase", "secret", "token", "credential", "api_key", "private_key")
 _LONGEST_KEY = 100
 """A longer key is not compared with known names."""
+_TABLES_SHOWN = 3
 _TYPE_NAMES = {
     "string_type": "text in quotes",
     "int_type": "a whole number",
@@ -109,7 +110,11 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True, secret=_says_secret(path, keys)),
-            help=versions.renamed_since(path) or _flag(last, path, near) or asked(near) or suggestions.listed(keys),
+            help=versions.renamed_since(path)
+            or _flag(last, path, near)
+            or asked(near)
+            or _elsewhere(last, path, root)
+            or suggestions.listed(keys),
             fix=fix_rename(path, meant) if certain else None,
         )
     if kind == "missing":
@@ -157,6 +162,14 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
         )
     message = f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
     return error("invalid-value", message, Label(path, secret=secret), help=_description(root, path))
+
+
+def _elsewhere(key: str, path: Path, root: type[BaseModel]) -> str:
+    """Which other tables have a key, for one that a table does not know; "" for none, or more than a few."""
+    if len(path) != 3 or path[0] not in NODE_TABLES:
+        return ""
+    tables = [name for name in NODE_TABLES if name != path[0] and key in _known_keys(root, (name, ""))]
+    return f"{key} is a key of {' and '.join(tables)}" if 0 < len(tables) <= _TABLES_SHOWN else ""
 
 
 def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:

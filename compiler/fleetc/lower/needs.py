@@ -10,7 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Argument, HostBlueprint, SecretVariable, Service
+from fleetc.blueprint.blueprint import (
+    AVATAR_DIRECTORY,
+    DOCKER_SOCKET,
+    Argument,
+    HostBlueprint,
+    SecretVariable,
+    Service,
+)
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Need, Program
 from fleetc.blueprint.tasks import VERIFIER
@@ -169,7 +176,9 @@ def _of_runner(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
         yield from _secret(secret, own)
     yield Need("data-directory", service.data_dir, table, "", own, (("chain_id", ""),))
     for mount in service.mounts:
-        if mount.path != service.data_dir:
+        if mount.path == DOCKER_SOCKET:
+            yield Need("docker", "", mount.origin, "Docker Engine, running", own)
+        elif mount.path != service.data_dir:
             yield Need("models-directory", mount.path, mount.origin, "directory that the runner reads and writes", own)
     for port in service.ports:
         facts = (("address", str(port.address)), ("port", str(port.port)), ("protocol", port.protocol))

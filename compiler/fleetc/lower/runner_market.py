@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from fleetc.analysis import runner_prices
+from fleetc.analysis.acceptance import Decision
 from fleetc.analysis.runner_offers import RunnerDecision, RunnerOffer, decisions, sold
 from fleetc.blueprint.market import RunnerRow
 from fleetc.language.fleet import Fleet
+from fleetc.lower.market_words import outcome_text
 
 _BY_TIME = ("hour", "720p")
 
@@ -25,7 +27,7 @@ def runner_rows(fleet: Fleet) -> Iterator[RunnerRow]:
     for one in sold(fleet):
         found = decided.get((one.offer.orchestrator.name, one.offer.name), [])
         for decision in found:
-            outcome = f"{decision.outcome}: {decision.why}" if decision.why else decision.outcome
+            outcome = outcome_text(Decision(decision.outcome, None, decision.why), decision.until)
             yield _row(fleet, one, decision.signer.name, outcome)
         if not found:
             yield _row(fleet, one, "", "")
@@ -33,7 +35,7 @@ def runner_rows(fleet: Fleet) -> Iterator[RunnerRow]:
 
 def _row(fleet: Fleet, one: RunnerOffer, signer: str, outcome: str) -> RunnerRow:
     worth = one.worth
-    tickets = -(-worth.prepaid // one.ticket_ev) if worth is not None and one.ticket_ev else None
+    tickets = one.in_advance
     return RunnerRow(
         runner=one.offer.name,
         orchestrator=one.offer.orchestrator.name,

@@ -18,9 +18,10 @@ from typing import NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from fleetc.analysis import capacity
-from fleetc.analysis.acceptance import VIDEO
+from fleetc.analysis.acceptance import VIDEO, terms_of
 from fleetc.analysis.economics import market_of
 from fleetc.analysis.funds import funds
+from fleetc.analysis.tickets import SIGNED_NONCES
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress, ServiceField
@@ -30,6 +31,7 @@ from fleetc.language.worker import Transcoder
 from fleetc.observe.amounts import Range
 from fleetc.upstream import FLAGS
 
+_GWEI = 10**9
 _MOST_SESSIONS = 4096
 _SHOWN = 3
 _SERVICE: TypeAdapter[ServiceAddress] = TypeAdapter(ServiceField)
@@ -188,6 +190,19 @@ def _above_limit(case: Case, what: str, place: int) -> str:
     return f"the dearest such {what} in the log was worth {_ether(worth.high)}, and the limit was {_ether(limit.high)}"
 
 
+def batch_limit(case: Case) -> str:
+    """The worth of a ticket with which the largest batch would have been one that a signer signs."""
+    count = case.ranges.get(0)
+    sellers = [(node, node.settings) for node in case.nodes if isinstance(node.settings, Orchestrator)]
+    if count is None or not sellers:
+        return ""
+    words = []
+    for node, settings in sellers[:_SHOWN]:
+        enough = Wei(ceil(terms_of(case.fleet, settings).ticket_ev * count.high / SIGNED_NONCES / _GWEI) * _GWEI)
+        words.append(f'ticket_ev = "{enough}" if it was for {node.name}')
+    return f"the largest batch in the log was {_plain(count.high)} tickets, which takes {', or '.join(words)}"
+
+
 def gas_limit(case: Case) -> str:
     """The limit that would have let the transactions of the log through."""
     gwei = case.ranges.get(1)
@@ -296,6 +311,7 @@ PROOFS: Mapping[str, Proof] = {
     "ticket-value-high": ticket_limit,
     "payment-value-high": payment_limit,
     "gas-price-above-limit": gas_limit,
+    "signer-batch-large": batch_limit,
     "sessions-not-available": market,
     "price-above-cap": cap,
     "gateway-cap-below-every-price": cap,

@@ -22,6 +22,7 @@ from fleetc.language.worker import AiWorker
 from fleetc.lower import lower
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity
+from fleetc.review.upgrade_here import HERE
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Flag, Release, format_release
 from fleetc.upstream.releases import ReleaseChange, between, unplaced
@@ -35,7 +36,7 @@ _FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
 
 
 class Finding(NamedTuple):
-    """One thing to know: a stable name (of a flag or a change), a sentence, and the nodes that it concerns."""
+    """One thing to know: a stable name (of a flag or a change), a sentence, and the nodes that it concerns, if any."""
 
     name: str
     text: str
@@ -82,7 +83,7 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
     checked = check_spec(overlaid)
     before, after = _services(lower(fleet)), _services(lower(_moved(fleet, target)))
     moves = [
-        _Move(node, before[node.name], after[node.name], target, talks_to_chain(fleet, node))
+        _Move(fleet, node, before[node.name], after[node.name], target, talks_to_chain(fleet, node))
         for node in fleet.nodes
         if node.settings.node_release is None
     ]
@@ -98,7 +99,7 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
         lost=_findings(moves, _lost),
         renamed=_findings(moves, _renamed),
         defaults=_findings(moves, _defaults),
-        changes=(*_findings(moves, _changes), *_order(fleet, target)),
+        changes=(*_findings(moves, _changes), *_spared(moves), *_order(fleet, target)),
         lines=None if checked.fleet is None else _lines(moves),
     )
 
@@ -107,6 +108,7 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
 class _Move:
     """One node that gets the release: its service today and then."""
 
+    fleet: Fleet
     node: Node
     service: Service
     then: Service
@@ -232,8 +234,26 @@ def _defaults(move: _Move) -> Iterator[tuple[str, str]]:
 
 def _changes(move: _Move) -> Iterator[tuple[str, str]]:
     for change, text in _crossed(move):
-        if not change.unset:
-            yield change.name, text
+        here = _here(change, move)
+        if not change.unset and here is not None:
+            yield change.name, f"{text}; {here}" if here else text
+
+
+def _here(change: ReleaseChange, move: _Move) -> str | None:
+    """What the values of the spec say of a change; None if it does not concern the node after all."""
+    asked = HERE.get(change.name)
+    return "" if asked is None else asked(move.fleet, move.node, move.service)
+
+
+def _spared(moves: list[_Move]) -> Iterator[Finding]:
+    """Changes that would concern nodes of the spec, but for their values: that is worth knowing as well."""
+    found: dict[tuple[str, str], list[str | None]] = {}
+    for move in moves:
+        for change, text in _crossed(move):
+            found.setdefault((change.name, text), []).append(_here(change, move))
+    for (name, text), here in found.items():
+        if all(one is None for one in here):
+            yield Finding(name, f"{text}; that is so for no node of this spec", ())
 
 
 def _crossed(move: _Move) -> Iterator[tuple[ReleaseChange, str]]:

@@ -1,7 +1,10 @@
-"""Brings `node_flags.toml` up to a release: `python -m fleetc.upstream FLAGS.go STARTER.go MAIN.go --release v0.9.2`.
+"""Brings this package up to a release of the node: `python -m fleetc.upstream SOURCE --before OLDER --release v0.9.2`.
 
-In: files of the node's source. Out: the differences on stdout; with --write the table's rows too. Exit codes: 0 nothing
-differs, 1 something does, 2 wrong usage. A tool for those who maintain this package, and the one door of `upstream/`.
+In: the node's source, as a directory or as the files that register flags; with --before also that of the release
+before. Out: on stdout every difference of the flags, what the tables have and the source has not, and what is new and
+a person has to decide. With --write the rows of flags, and the release in both tables of releases. Exit codes: 0
+nothing differs, 1 something does, 2 wrong usage. A tool for those who maintain this package, and the one door of
+`upstream/`.
 """
 
 from __future__ import annotations
@@ -10,34 +13,57 @@ import argparse
 import sys
 from pathlib import Path
 
-from fleetc.upstream import NEWEST_RELEASE, Release, format_release, parse_release
-from fleetc.upstream.refresh import compare, registrations, report, rewritten
+from fleetc.upstream import NEWEST_RELEASE, Release, format_release, node_source, parse_release
+from fleetc.upstream.refresh import compare, registrations, report, rewritten, with_release
 
 TABLE = Path(__file__).with_name("node_flags.toml")
+_FLAGS = "cmd/livepeer/"
+"""Where the source registers flags."""
 
 
 def main(words: list[str] | None = None) -> int:
     """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m fleetc.upstream", description=__doc__.splitlines()[0])
-    parser.add_argument("sources", nargs="+", type=Path, help="Go files that register flags and set their defaults")
-    parser.add_argument("--release", required=True, type=_release, help="release that the files are of")
-    parser.add_argument("--write", action="store_true", help="write new and changed rows into the table")
+    parser.add_argument("sources", nargs="+", type=Path, help="the node's source, or its Go files that register flags")
+    parser.add_argument("--before", type=Path, help="the source of the release before, to see what is new")
+    parser.add_argument("--release", required=True, type=_release, help="release that the source is of")
+    parser.add_argument("--write", action="store_true", help="write new and changed rows into the tables")
     parser.add_argument("--table", type=Path, default=TABLE, help="the table, by default this package's own")
     options = parser.parse_args(words)
     if options.write and options.release < NEWEST_RELEASE:
         parser.error(f"the table is that of {format_release(NEWEST_RELEASE)}; an older source can only be compared")
     try:
         table = options.table.read_text(encoding="utf-8")
-        found = registrations(path.read_text(encoding="utf-8") for path in options.sources)
+        whole = _texts(options.sources[0]) if len(options.sources) == 1 and options.sources[0].is_dir() else {}
+        before = _texts(options.before) if options.before is not None else {}
+        texts = [text for path, text in whole.items() if path.startswith(_FLAGS)]
+        found = registrations(texts if whole else (path.read_text(encoding="utf-8") for path in options.sources))
     except (OSError, UnicodeDecodeError) as failure:
         parser.error(f"a file cannot be read: {failure}")
     if not found:
         parser.error("these files register no flags")
     differences = compare(found, table, options.release)
-    sys.stdout.write(report(differences, options.release))
+    missing = list(node_source.gone(whole, before)) if whole else []
+    fresh = list(node_source.new(whole, before)) if whole and before else []
+    sys.stdout.write(report(differences, options.release) + node_source.report(missing, fresh))
     if options.write:
-        options.table.write_text(rewritten(table, found, options.release), encoding="utf-8", newline="\n")
-    return 1 if differences else 0
+        _write(options.table, rewritten(table, found, options.release))
+        releases = options.table.with_name("releases.toml")
+        if releases.exists():
+            _write(releases, with_release(releases.read_text(encoding="utf-8"), options.release))
+    return 1 if differences or missing or fresh else 0
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """The Go texts of a source by their path there, without those of tests."""
+    paths = sorted(path for path in folder.rglob("*.go") if path.is_file() and not path.name.endswith("_test.go"))
+    if not paths:
+        raise FileNotFoundError(f"{folder} has no Go files")
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _release(text: str) -> Release:

@@ -124,8 +124,32 @@ def rewritten(table_text: str, found: Mapping[str, FlagRegistration], release: R
         rows[name]["type"] = now.type
         if now.default is not None:
             rows[name]["default"] = now.default
-    head = table_text[: table_text.index("\n[flags.")]
+    head = _listing(table_text[: table_text.index("\n[flags.")], release)
     return head + "".join(_row(name, rows[name]) for name in sorted(rows))
+
+
+def _listing(head: str, release: Release) -> str:
+    """The part above the rows, with the release as the newest of its list."""
+    name = format_release(release)
+    listed = re.search(r"^releases = \[\n((?:  .*\n)*)\]", head, re.MULTILINE)
+    if listed is None or f'"{name}"' in listed[1]:
+        return head
+    return f'{head[: listed.end(1)]}  "{name}",\n{head[listed.end(1) :]}'
+
+
+def with_release(text: str, release: Release) -> str:
+    """The table of releases with a section for one: its date and its changes are for people to find out.
+
+    What was public of it before it came stays, and is no longer all that is known.
+    """
+    header = f'[releases."{format_release(release)}"]\n'
+    if f"{header}partial = true\n" in text:
+        return text.replace(f"{header}partial = true\n", f'{header}date = ""\n')
+    if header in text:
+        return text
+    end = text.find("\n# Source: ", text.rfind('\n[releases."')) + 1 or text.find("[[unplaced]]")
+    end = len(text) if end < 0 else end
+    return f'{text[:end]}{header}date = ""\n\n{text[end:]}'
 
 
 def _row(name: str, row: Mapping[str, Any]) -> str:
@@ -158,9 +182,7 @@ def report(differences: Iterable[Difference], release: Release) -> str:
     if new:
         lines += [
             "",
-            f"releases.toml needs this, and node_flags.toml {format_release(release)} in its list of releases:",
-            "",
-            f'[releases."{format_release(release)}"]',
-            'date = ""',
+            f"--write adds {format_release(release)} to both tables of releases. You fill in its date and what else it",
+            "changed in releases.toml, and the roles, the group and the impact of each new flag in node_flags.toml.",
         ]
     return "\n".join(lines) + "\n"

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import SECRET, avatars, flagged, free_orchestrator, host, offchain, silent, staged, transcoder
+from fleetc.places.diagnostic import Severity
+from tests.rules.support import (
+    SECRET,
+    avatars,
+    flagged,
+    free_orchestrator,
+    host,
+    offchain,
+    renting,
+    runner,
+    silent,
+    staged,
+    transcoder,
+)
 
 CODE = "gpu-not-on-host"
 ORCH = free_orchestrator(host='"edge"', secret=SECRET)
@@ -20,6 +35,13 @@ def test_ids_of_the_list_are_fine() -> None:
 
 def test_host_without_a_list_says_nothing() -> None:
     silent(offchain(host("bare"), ORCH, transcoder(host='"bare"', gpus="[7]")))
+
+
+def test_runner_on_a_host_that_alone_lists_no_gpus(snapshot: SnapshotAssertion) -> None:
+    text = renting(host("bare") + runner(host='"bare"', gpus='"all"'))
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+    silent(re.sub(r"^gpus = \[\n.*?^\]\n", "", text, flags=re.MULTILINE | re.DOTALL))
+    silent(renting(host("bare") + runner(host='"bare"')))
 
 
 def test_slot_with_a_gpu_beyond_the_list(snapshot: SnapshotAssertion) -> None:

@@ -17,14 +17,14 @@ def selling(price: str, buys: str | None = '["echo"]', **buyer: str) -> str:
 def test_a_dear_request_and_what_it_says_to_write(snapshot: SnapshotAssertion) -> None:
     found = flagged(selling("0.10"), CODE)
     assert found == snapshot
-    assert 'max_total_ev = "40000 gwei"' in found
-    silent(selling("0.10", tickets='{ max_total_ev = "40000 gwei" }'))
-    flagged(selling("0.10", tickets='{ max_total_ev = "39999 gwei" }'), CODE)
+    assert 'max_total_ev = "40001 gwei"' in found
+    silent(selling("0.10", tickets='{ max_total_ev = "40001 gwei" }'))
+    flagged(selling("0.10", tickets='{ max_total_ev = "40000 gwei" }'), CODE)
 
 
-def test_the_limit_of_the_node_is_included() -> None:
-    silent(selling("0.05"))
-    flagged(selling("0.0501"), CODE)
+def test_as_much_as_the_limit_is_too_much_because_the_node_rounds_tickets_up() -> None:
+    silent(selling("0.0475"))
+    assert "20000 gwei and what the node rounds up" in flagged(selling("0.05"), CODE)
 
 
 def test_signer_that_may_find_it_without_naming_it_is_warned() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.rules.support import flagged, renting, runner, silent
@@ -19,3 +20,16 @@ def test_more_than_the_node_can_count(snapshot: SnapshotAssertion) -> None:
 
 def test_one_wei_is_enough() -> None:
     silent(renting(runner(price='"0.000249 USD / 720p hour"')))
+
+
+@pytest.mark.parametrize(
+    ("asked", "enough"),
+    [
+        ("0.0001 USD / 720p hour", "0.000248832 USD / 720p hour"),
+        ("0.000001 USD / 720p minute", "0.0000041472 USD / 720p minute"),
+        ("0.0000000001 ETH / 720p hour", "0.0000000995328 ETH / 720p hour"),
+    ],
+)
+def test_the_price_that_it_names_would_do(asked: str, enough: str) -> None:
+    assert f'price = "{enough}" or more' in flagged(renting(runner(price=f'"{asked}"')), CODE)
+    silent(renting(runner(price=f'"{enough}"')))

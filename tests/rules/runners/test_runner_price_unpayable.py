@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, renting, runner, silent
+from tests.rules.support import flagged, renting, runner, signer, silent
 
 CODE = "runner-price-unpayable"
 
@@ -49,3 +49,18 @@ def test_what_it_says_to_write_is_enough() -> None:
     assert 'price = "0.72 USD / hour"' in flagged(text, CODE)
     minutes = renting(runner(price='"1 USD / minute"'), ticket_ev=None)
     assert 'price = "0.012 USD / minute"' in flagged(minutes, CODE)
+    ether = renting(runner(price='"0.0003 ETH / hour"'), ticket_ev=None)
+    assert 'price = "0.000288 ETH / hour"' in flagged(ether, CODE)
+
+
+def test_limits_of_a_signer_that_buys_it_are_named_in_the_same_message() -> None:
+    """Above 18 USD an hour so many wei are paid in advance that the signer's own limits refuse them as well."""
+
+    def selling(ticket_ev: str | None, tickets: str | None = None) -> str:
+        pays = signer(buys_runners='["echo"]', allow_no_auth="true", tickets=tickets)
+        return renting(runner(price='"400 USD / hour"'), ticket_ev=ticket_ev, tables=(pays,))
+
+    limits = '{ max_ev = "4446 gwei", max_total_ev = "444501 gwei" }'
+    found = flagged(selling(None), CODE)
+    assert f'ticket_ev = "4445 gwei" or more in orchestrators.orch and tickets = {limits} in remote_signers' in found
+    silent(selling('"4445 gwei"', limits))

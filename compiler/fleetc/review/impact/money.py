@@ -19,7 +19,7 @@ from fleetc.analysis.tickets import Amount
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import ANY_PRICE, WEI_IN_ETHER, Price, price_in_words
 from fleetc.lower.common import account
-from fleetc.lower.market import hours_text, number_text, percent_text
+from fleetc.lower.market_words import hours_text, number_text, percent_text
 from fleetc.review.impact.facts import Fact, node_of
 
 UNBOUNDED = Decimal(100)

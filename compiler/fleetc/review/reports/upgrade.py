@@ -55,7 +55,8 @@ def _section(title: str, findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{title}: nothing"
     else:
         yield f"{title}:"
-        yield from (f"  {finding.text} ({_nodes(finding.nodes)})" for finding in findings)
+        for finding in findings:
+            yield f"  {finding.text}" + (f" ({_nodes(finding.nodes)})" if finding.nodes else "")
     yield ""
 
 

@@ -1,6 +1,8 @@
 """A node, a live runner or an avatar slot uses a GPU that its host does not have.
 
-Why: the node exits at startup because the device is missing, and the game of a slot never starts.
+Why: the node exits at startup because the device is missing, and the game of a slot never starts. A host without a list
+has an unknown number of GPUs. But if the fleet lists those of other hosts, a live runner with GPUs on a host without
+any is a warning.
 
 Example:
 
@@ -24,7 +26,7 @@ from collections.abc import Iterator
 
 from fleetc.language import effective, effective_avatar, effective_runners
 from fleetc.language.fleet import Fleet, Stack
-from fleetc.places.diagnostic import Diagnostic, Label, error
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -44,7 +46,19 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 [Label(("hosts", host, "gpus"), "the GPUs of the host, counted from 0")],
                 'use ids from the list, write gpus = "all", or add the GPU to the host',
             )
+    listed = next((name for name, host in sorted(fleet.hosts.items()) if host.gpus), None)
     for placed in fleet.placed_runners:
+        if placed.runner.gpus is not None and not fleet.hosts[placed.host].gpus and listed is not None:
+            yield warning(
+                "gpu-not-on-host",
+                f"runner {placed.name} uses GPUs of host {placed.host}, which lists none",
+                Label((*placed.path, "gpus")),
+                [
+                    Label(("hosts", placed.host), "no gpus"),
+                    Label(("hosts", listed, "gpus"), "other hosts list theirs"),
+                ],
+                f'write gpus = [{{ model = "..." }}] in hosts.{placed.host}, or use a host that has them',
+            )
         count, ids = len(fleet.hosts[placed.host].gpus), effective_runners.gpu_ids(fleet, placed)
         at = next((at for at, gpu in enumerate(ids) if gpu >= count), None) if not isinstance(ids, str) else None
         if count and at is not None:

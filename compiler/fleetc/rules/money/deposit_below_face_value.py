@@ -4,7 +4,8 @@ Why: a gateway makes no ticket with a face value above its deposit, or above dep
 refuses the orchestrator's tickets and buys nothing. The face value is 100 x the cost of redeeming (gas of redeeming x
 gas price), at most the reserve / 100 and at most max_face_value. So it depends on the gas price, which is gas_price of
 [fleet] or else 0.05 gwei, and on the size of the active set, which is assumed to be 100. A deposit that is not even
-above ticket_ev is always too small: an error if the gateway lists the orchestrator. Otherwise it is a warning.
+above ticket_ev is always too small: an error if the gateway lists the orchestrator. Otherwise it is a warning. All of
+it holds as well for a signer whose clients buy live runners; those that buys_runners names are listed.
 
 Example:
 
@@ -38,7 +39,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         times = f" {largest.backing.multiplier} times" if largest.backing.multiplier > 1 else ""
         yield (error if certain else warning)(
             "deposit-below-face-value",
-            f"the deposit of wallet {wallet} does not cover{times} a ticket of {largest.seller}, so {largest.gateway} "
+            f"the deposit of wallet {wallet} does not cover{times} a ticket of {largest.seller}, so {largest.buyer} "
             f"cannot pay it{'' if certain else ', ' + largest.at_least}",
             Label(("wallets", wallet, "deposit")),
             [Label(("orchestrators", largest.seller), f"its tickets have a face value of {Wei(largest.ticket.face)}")],

@@ -5,7 +5,8 @@ the active set. It gives none if that share is not above ticket_ev, or is below 
 redeeming x gas price, with a gas price of at most 3 gwei). The gateway then gets no session and has nothing to pay
 with; the orchestrator's log says "insufficient sender reserve". Only the chain knows how many orchestrators are active:
 fleetc assumes 100, the most on Arbitrum One. The gas price is gas_price of [fleet], or else 0.05 gwei. It is an error
-if no gas price and no active set would help a gateway that lists the orchestrator. Otherwise it is a warning.
+if no gas price and no active set would help a gateway that lists the orchestrator. Otherwise it is a warning. All of it
+holds as well for a signer whose clients buy live runners; those that buys_runners names are listed.
 
 Example:
 
@@ -39,7 +40,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         yield (error if certain else warning)(
             "reserve-backs-no-ticket",
             f"the reserve of wallet {wallet} is too small for a ticket of {dearest.seller}, "
-            f"so {dearest.gateway} cannot pay it{assumed}",
+            f"so {dearest.buyer} cannot pay it{assumed}",
             Label(("wallets", wallet, "reserve")),
             [ticket_value(fleet, dearest.seller, dearest.terms)],
             f'set more aside, and write reserve = "{round_up(_needed(dearest))}" or more in wallets.{wallet}',

@@ -3,7 +3,8 @@
 Why: a gateway refuses tickets whose expected value is above tickets.max_ev (3000 gwei by default), and payments above
 tickets.max_total_ev (20000 gwei); a payment is at least one ticket. The orchestrator rounds the chance of winning up,
 so a ticket_ev that equals the limit is refused too. Only the gateway's log shows it. It is an error if the gateway
-lists the orchestrator. Otherwise it is a warning.
+lists the orchestrator. Otherwise it is a warning. All of it holds as well for a signer whose clients buy live runners;
+those that buys_runners names are listed.
 
 Example:
 

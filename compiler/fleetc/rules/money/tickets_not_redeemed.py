@@ -45,7 +45,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         face, cost = dearest.ticket.face, _cost(dearest)
         yield warning(
             "tickets-not-redeemed",
-            f"{dearest.seller} redeems no ticket of {dearest.gateway}: a ticket pays at most {Wei(face)}, "
+            f"{dearest.seller} redeems no ticket of {dearest.buyer}: a ticket pays at most {Wei(face)}, "
             f"but redeeming it costs {Wei(cost)} {dearest.at_least}",
             Label(("wallets", wallet, "reserve")),
             [Label(("orchestrators", dearest.seller), "works for nothing")],

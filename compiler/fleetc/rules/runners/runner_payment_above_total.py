@@ -26,7 +26,7 @@ Instead:
 
     [remote_signers.signer]
     buys_runners = ["sd3"]
-    tickets = { max_total_ev = "40000 gwei" }
+    tickets = { max_total_ev = "50000 gwei" }
 
     [orchestrators.orch]
     runners = ["sd3"]
@@ -40,33 +40,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.payments import bound
-from fleetc.analysis.runner_offers import TOTAL_TOO_LOW, decisions, total_of
+from fleetc.analysis.payments import bound, limits_for
+from fleetc.analysis.runner_offers import TOTAL_TOO_LOW, backing_of_clients, decisions
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Wei
 from fleetc.language.signer import Signer
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
-_GWEI = 10**9
-
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each signer and each runner that its clients may find, at the rate of the spec."""
     for decision in decisions(fleet):
-        settings, one = decision.signer.settings, decision.sold
-        if decision.why != TOTAL_TOO_LOW or one.worth is None or not isinstance(settings, Signer):
+        node, one = decision.signer, decision.sold
+        if decision.why != TOTAL_TOO_LOW or one.in_advance is None or not isinstance(node.settings, Signer):
             continue
-        offer, signer = one.offer, decision.signer.name
-        takes = -(-one.worth.prepaid // one.ticket_ev) * one.ticket_ev
-        enough = Wei(-(-takes // _GWEI) * _GWEI)
-        yield (error if offer.name in settings.buys_runners else warning)(
+        offer, seller, takes = one.offer, one.offer.orchestrator.name, one.in_advance * one.ticket_ev
+        most = backing_of_clients(fleet, node).max_total_ev or 0
+        rounded = " and what the node rounds up" if takes == most else ""
+        yield (error if offer.name in node.settings.buys_runners else warning)(
             "runner-payment-above-total",
-            f"clients of signer {signer} cannot pay for runner {offer.name} at {offer.orchestrator.name}: that takes "
-            f"{Wei(takes)} in advance, and the signer allows {Wei(total_of(settings))} for one payment",
+            f"clients of signer {node.name} cannot pay for runner {offer.name} at {seller}: that takes "
+            f"{Wei(takes)}{rounded} in advance, and the signer allows {Wei(most)} for one payment",
             Label((*offer.of_runner, "price")),
-            [
-                bound(fleet, decision.signer.path, "max_total_ev", total_of(settings)),
-                Label(("rates", "USD"), "the rate"),
-            ],
-            f'write tickets = {{ max_total_ev = "{enough}" }} or more in remote_signers.{signer}, or a lower price',
+            [bound(fleet, node.path, "max_total_ev", most), Label(("rates", "USD"), "the rate")],
+            f"write {limits_for(fleet, node, one.ticket_ev, one.in_advance)} or more in remote_signers.{node.name}, "
+            "or a lower price",
         )

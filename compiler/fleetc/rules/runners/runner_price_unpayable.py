@@ -34,7 +34,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis import runner_prices
-from fleetc.analysis.runner_offers import RunnerOffer, sold
+from fleetc.analysis.payments import limits_for
+from fleetc.analysis.runner_offers import RunnerOffer, buyers, sold
 from fleetc.analysis.runner_prices import RunnerWorth
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Wei
@@ -53,7 +54,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 def _unpayable(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> Diagnostic:
     offer = one.offer
     seller = offer.orchestrator
-    tickets = -(-worth.prepaid // one.ticket_ev) if one.ticket_ev else "no number of"
+    tickets = "no number of" if one.in_advance is None else one.in_advance
     given = "ticket_ev" in seller.settings.model_fields_set
     place: Path = (*seller.path, "ticket_ev") if given else offer.path
     note = "the worth of a ticket" if given else f"the worth of a ticket is {Wei(one.ticket_ev)} by default"
@@ -64,15 +65,23 @@ def _unpayable(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> Diagnostic
         f"tickets, and it signs at most {runner_prices.TICKETS}",
         Label((*offer.of_runner, "price")),
         [Label(place, note), Label(("rates", "USD"), "the rate")],
-        f'write ticket_ev = "{enough}" or more in orchestrators.{seller.name}{_price(fleet, one, worth)}',
+        f'write ticket_ev = "{enough}" or more in orchestrators.{seller.name}{_limits(fleet, one, worth, enough)}'
+        f"{_price(fleet, one, worth)}",
     )
+
+
+def _limits(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth, enough: Wei) -> str:
+    """What signers that name the runner need beside tickets of that worth; "" if their limits do."""
+    count = -(-worth.prepaid // enough.wei)
+    wanted = (node for node, signer in buyers(fleet) if one.offer.name in signer.buys_runners)
+    needed = [(node, limits_for(fleet, node, enough.wei, count)) for node in wanted]
+    return "".join(f" and {limits} in remote_signers.{node.name}" for node, limits in needed if limits)
 
 
 def _price(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> str:
     """The highest price that the tickets of now pay, in the unit of the spec; "" if there is none."""
-    price = one.offer.runner.price
+    price, rate = one.offer.runner.price, fleet.rates["USD"].wei
     if price is None or not one.ticket_ev:
         return ""
-    most = runner_prices.dearest(worth.unit, one.ticket_ev, fleet.rates["USD"].wei) / price.sold_by.times
-    text = runner_prices.rounded_down(most)
-    return f', or price = "{text} USD / {price.unit}" or less' if text else ""
+    most = runner_prices.quoted(price, runner_prices.dearest(worth.unit, one.ticket_ev, rate), rate)
+    return f', or price = "{most}" or less' if most else ""
