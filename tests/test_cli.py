@@ -358,6 +358,21 @@ def test_unknown_command_is_told_with_what_was_meant(word: str, said: str) -> No
     assert text.startswith("error: there is no command ") and said in text and text.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "usage"),
+    [
+        ("adopt", "[SOURCE]..."),
+        ("comment", "FILE"),
+        ("diagnose", "LOG..."),
+        ("merge-file", "base ours theirs path"),
+        ("policy", "ACTION [NAME]..."),
+        ("why", "{FILE:LINE|NODE} [FLAG]"),
+    ],
+)
+def test_usage_is_written_as_people_know_it(name: str, usage: str) -> None:
+    assert fleetc(name, "--help").stdout.startswith(f"Usage: fleetc {name} [OPTIONS] {usage}\n")
+
+
 def test_words_of_other_tools_are_no_commands_and_lead_to_some() -> None:
     names = {listed.name for listed in COMMANDS}
     assert set(ELSEWHERE.values()) <= names and not names & set(ELSEWHERE)

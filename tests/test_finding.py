@@ -142,6 +142,8 @@ def _keys(node: Any) -> set[str]:
         ("rendered/hosts/a/b/launch.flags:11", "launch.flags:11 is a line: fleetc why FILE:LINE says"),
         ("unknwon-key", 'did you mean "unknown-key"?'),
         ("gatewys", 'did you mean "gateways"?'),
+        ("codes.mony", 'did you mean "codes.money"?'),
+        ("nodess", '"nodess"; did you mean "nodes"?'),
         ("GPU", 'did you mean "gpu"?'),
         ("LP_XYZZY", 'fleetc knows no flag "LP_XYZZY"; flags of a newer release'),
         ("-pricePerUnits", 'did you mean "pricePerUnit"?'),

@@ -124,9 +124,30 @@ def test_node_that_is_left_running_is_said_to_be() -> None:
         assert table is not None
         gone = gone.replace(table[0], "")
     gone = gone.replace('instances = ["https://us-ai.example.net:8935"]', "")
-    assert wording.gravest(review(TWO, gone)) == (
+    found = review(TWO, gone)
+    assert wording.gravest(found) == (
         "us-images-1 is left running, and the service port (8935) stays open to everyone who can reach us-ai"
     )
+    prices = [effect.text for effect in found.changes[0].effects if effect.impact == "price"]
+    assert "timbrooks/instruct-pix2pix may still be bought by eu-images" in prices, "the registry still has it"
+
+
+@pytest.mark.parametrize(
+    ("host", "node", "said"),
+    [
+        ("us-gpu-2", "orchestrators.us-video-2", "video can no longer be bought by us-live"),
+        ("us-edge", "gateways.us-live", "video may still be bought from us-video-1"),
+    ],
+)
+def test_purchases_of_what_is_left_running_end_only_where_a_list_ends_them(host: str, node: str, said: str) -> None:
+    gone = TWO.replace('"us-video-2", ', "")
+    for table in (f"hosts.{host}", node):
+        match = re.search(rf"\n\[{table}\].*?(?=\n\[)", gone, re.S)
+        assert match is not None
+        gone = gone.replace(match[0], "")
+    texts = [effect.text for change in review(TWO, gone).changes for effect in change.effects]
+    assert any(said in text for text in texts), texts
+    assert not any("can no longer be bought from" in text for text in texts)
 
 
 def test_one_price_of_many_nodes_is_one_change_and_one_line() -> None:

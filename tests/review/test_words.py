@@ -9,6 +9,7 @@ import pytest
 
 from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, NodeRef
 from fleetc.review.reports import paired, wording
+from fleetc.text.leaks import HIDDEN
 from tests.review.samples import EMPTY, mixed, price_on
 
 A, B, C, D, E = "abcde"
@@ -100,6 +101,28 @@ def test_files_with_equal_lines_are_one_group() -> None:
     assert len(wording.alike([FileChange("a/x", "changed", (line,)), FileChange("b/y", "changed", (line,))])) == 2
     units = [FileChange(f"hosts/h{n}/n{n}/livepeer-n{n}.service", "changed", (line,)) for n in "12"]
     assert len(wording.alike(units)) == 1, "the name of the node in that of the file makes no difference"
+
+
+def test_files_that_only_name_their_own_host_and_node_differently_are_one_group() -> None:
+    def unit(number: int, of: int) -> FileChange:
+        path = f"hosts/gpu-{number}/orch-{number}/livepeer-orch-{number}.service"
+        line = Line(
+            path, 3, 3, f"Description=Livepeer orch-{of}, release v1", f"Description=orchestrator orch-{of} on gpu-{of}"
+        )
+        return FileChange(path, "changed", (line,))
+
+    (same,) = wording.alike([unit(1, 1), unit(2, 2), unit(3, 3)])
+    assert same.same == "same but for names in 3 files"
+    assert len(wording.alike([unit(1, 1), unit(2, 1)])) == 2, "this one names the node of another file"
+    assert len(wording.alike([unit(1, 1), unit(2, 3)])) == 2
+    (exact,) = wording.alike([FileChange(f"hosts/h{n}/n{n}/a", "changed", (Line("", 1, 1, "x", "y"),)) for n in "12"])
+    assert exact.same == "same in 2 files"
+    hidden = (Line("", 1, 1, HIDDEN, HIDDEN),)
+    (one,) = wording.alike([FileChange(f"ansible/host_vars/h{n}.json", "changed", hidden) for n in "12"])
+    assert one.same == "same as far as shown in 2 files"
+
+
+def test_files_without_lines_are_grouped_by_directory() -> None:
     assert len(wording.alike([FileChange("a/x", "changed", ()), FileChange("b/x", "changed", ())])) == 2
     assert len(wording.alike([FileChange("a/x", "changed", ()), FileChange("a/y", "changed", ())])) == 1
 

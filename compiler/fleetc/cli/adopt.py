@@ -46,7 +46,7 @@ def adopt(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SOURCE...]",
+            metavar="SOURCE",
             help="Files with commands, units, Compose files and what they name; directories of such; - for standard "
             "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from. With --in-place, the spec.",
             show_default=False,

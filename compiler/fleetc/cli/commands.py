@@ -30,6 +30,11 @@ class OneCommand(TyperCommand):
                 problem.message = text.removeprefix("Value error, ")  # type: ignore[attr-defined]
             raise
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The parts of the usage line; braces are around alternatives alone, as people know it."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [piece if "|" in piece else piece.replace("{", "").replace("}", "") for piece in pieces]
+
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples."""
         if self.examples:

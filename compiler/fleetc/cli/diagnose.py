@@ -37,7 +37,7 @@ def diagnose(
     logs: Annotated[
         list[str],
         typer.Argument(
-            metavar="LOG...",
+            metavar="LOG",
             help="Files with logs, plain, gzip or zstd; - for standard input; HOST/NODE for the log that a host has.",
             show_default=False,
             autocompletion=completing.logs,

@@ -27,11 +27,13 @@ Action = StrEnum("Action", ["test", "list", "add"])
 def policy(
     action: Annotated[
         Action,
-        typer.Argument(help="test tries examples, list shows the ready rules, add copies some of them."),
+        typer.Argument(
+            metavar="ACTION", help="test tries examples, list shows the ready rules, add copies some of them."
+        ),
     ],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Rules, without policy/.", autocompletion=completing.ready_rules),
+        typer.Argument(metavar="NAME", help="Rules, without policy/.", autocompletion=completing.ready_rules),
     ] = None,
     spec: Annotated[
         Path, typer.Option("--spec", metavar="SPEC", help="The spec whose rules are meant, or its directory.")

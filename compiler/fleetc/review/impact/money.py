@@ -41,7 +41,7 @@ def trade(
     if before is None and after is None:
         return
     yield from _prices(before, after, nodes, left)
-    yield from _purchases(before, after, nodes, rates)
+    yield from _purchases(before, after, nodes, rates, left)
     yield from _funds(before, after)
 
 
@@ -171,7 +171,9 @@ def _price(quote: Quote | None) -> str:
 # --- purchases ------------------------------------------------------------------------------------
 
 
-def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bool) -> Iterator[Fact]:
+def _purchases(
+    old: Fleet | None, new: Fleet | None, names: list[str], rates: bool, left: Collection[str]
+) -> Iterator[Fact]:
     """Who can no longer buy what from whom, and who newly can."""
     markets = [None if fleet is None else market_of(fleet) for fleet in (old, new)]
     changed = set(names)
@@ -189,9 +191,10 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
         for gateway, seller, goods in sorted(less - more):
             home, other = (seller, gateway) if seller in changed else (gateway, seller)
             thing = "video" if goods == VIDEO else goods[1]
-            verb = words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
+            goes_on = ended and _goes_on(markets[1], gateway, seller, left)
+            verb = _LEFT if goes_on else words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
-            because = _because(markets[1], gateway, seller, goods)
+            because = "" if goes_on else _because(markets[1], gateway, seller, goods)
             headline = f"{gateway} {_ACTIVE[verb]} {thing} from {seller}{because}"
             who, weight = (other, *_payers(markets, gateway)), "worse" if ended else ""
             yield Fact("price", home, text + because, Decimal(0), _HINTS, who, weight, headline)
@@ -203,10 +206,21 @@ def _payers(markets: list[Market | None], gateway: str) -> list[str]:
     return [name for name in dict.fromkeys(found) if name not in (gateway, "")]
 
 
+def _goes_on(market: Market | None, gateway: str, seller: str, left: Collection[str]) -> bool:
+    """Whether a purchase may go on although the spec ends it, because nobody stops one of the two processes.
+
+    A seller that is left running is bought from by whoever finds it in another way than by a list of this fleet.
+    """
+    finds = market is not None and gateway in market.caps and market.listed(gateway) is None
+    return gateway in left or (seller in left and finds)
+
+
+_LEFT = "may still be bought"
 _ENDED = ("can no longer be bought", "may no longer be bought")
 _BEGUN = ("can newly be bought", "can be bought for certain")
 """Of a purchase, and of one that nobody can tell about on the other side."""
 _ACTIVE = {
+    _LEFT: "may still buy",
     "can no longer be bought": "can no longer buy",
     "may no longer be bought": "may no longer buy",
     "can newly be bought": "can newly buy",

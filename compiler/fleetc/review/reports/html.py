@@ -286,7 +286,7 @@ class _Page:
             "hosts": self._hosts.ranges(host for host in map(_host_of, paths) if host in self._hosts),
             "state": first.state,
             "path": wording.clip(first.path, NAME),
-            "same": f"same in {wording.count(len(paths), 'file')}" if len(paths) > 1 else "",
+            "same": group.same,
             "delta": f"+{added:,} \N{MINUS SIGN}{removed:,}" if first.lines else "lines not shown",
             "paths": [wording.clip(path, NAME) for path in paths[:_PLACES]] if len(paths) > 1 else [],
             "more_paths": f"and {len(paths) - _PLACES:,} more" if len(paths) > _PLACES else "",

@@ -201,7 +201,7 @@ def _files(review: Review) -> Iterator[str]:
 
 
 def _diff(group: wording.Alike) -> Iterator[str]:
-    same = f", same in {wording.count(len(group.paths), 'file')}" if len(group.paths) > 1 else ""
+    same = f", {group.same}" if group.same else ""
     yield plain_output(f"@@ {wording.clip(group.first.path, _NAME)} {group.first.state}{same} @@")
     for line in group.first.lines[:3]:
         yield from _line(line)

@@ -5,6 +5,7 @@ In: a `Review` and its parts. Out: plain text that no target has encoded yet, an
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from fleetc.emit.tree import SPEC_FOLDER
 from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review, RuleNote
 from fleetc.review.gravity import TONES, gravity, tone
 from fleetc.text.encoders import visible
+from fleetc.text.leaks import HIDDEN
 
 MEANINGS = {
     "exposure": "who can reach a host or a port",
@@ -319,31 +321,62 @@ def reason(spot: Cause) -> str:
 
 
 class Alike(NamedTuple):
-    """Files whose changes are the same line for line: the first represents all of them."""
+    """Files whose changes are the same line for line, `but_for_names` of hosts and nodes: the first represents all."""
 
     first: FileChange
     paths: tuple[str, ...]
+    but_for_names: bool = False
+
+    @property
+    def same(self) -> str:
+        """In how many files the changes are the same, in words; "" for one file."""
+        if len(self.paths) < 2:
+            return ""
+        hidden = any(HIDDEN in (line.old, line.new) for line in self.first.lines)  # which may be another in each file
+        apart = "as far as shown " if hidden else "but for names " if self.but_for_names else ""
+        return f"same {apart}in {count(len(self.paths), 'file')}"
 
 
 def alike(changed: Iterable[FileChange]) -> list[Alike]:
     """Groups of files of one name with equal changed lines, in the order of their first paths.
 
-    Where no lines are told, as of files that hold digests of others, the files of one directory are a group.
+    A file's own host and node may have other names in other files. Where no lines are told, as of files that hold
+    digests of others, the files of one directory are a group.
     """
-    groups: dict[object, list[FileChange]] = {}
+    groups: dict[object, list[tuple[FileChange, bool]]] = {}
     for file in changed:
-        lines = tuple((line.old_line, line.new_line, line.old, line.new) for line in file.lines)
-        groups.setdefault((_group_name(file.path, bool(lines)), file.state, lines), []).append(file)
-    return [Alike(group[0], tuple(file.path for file in group)) for group in groups.values()]
+        own = _own_names(file.path)
+        told = [(line.old_line, line.new_line, line.old, line.new) for line in file.lines]
+        lines = tuple((was, now, _nameless(old, own), _nameless(new, own)) for was, now, old, new in told)
+        key = (_group_name(file.path, own, bool(lines)), file.state, lines)
+        groups.setdefault(key, []).append((file, tuple(told) != lines))
+    return [Alike(group[0][0], tuple(f.path for f, _ in group), any(n for _, n in group)) for group in groups.values()]
 
 
-def _group_name(path: str, has_lines: bool) -> str:
-    """The name of a file without that of its node, in hosts/<host>/<node>/; the directory when no lines are told."""
+def _own_names(path: str) -> tuple[str, ...]:
+    """The host and the node that a file of the tree is about, by its path, and the unit of the node."""
+    parts = path.split("/")
+    if len(parts) == 3 and parts[:2] == ["ansible", "host_vars"]:
+        return (parts[2].removesuffix(".json"),)
+    return (*parts[1:3], f"livepeer-{parts[2]}") if len(parts) == 4 and parts[0] == "hosts" else ()
+
+
+def _nameless(line: str | None, names: tuple[str, ...]) -> str | None:
+    """A line with signs in the place of names, each its own."""
+    if line is None or not any(name in line for name in names):
+        return line
+    return _NAME.sub(lambda word: f"\0{names.index(word[0])}" if word[0] in names else word[0], line)
+
+
+_NAME = re.compile(r"[\w-]+")
+
+
+def _group_name(path: str, own: tuple[str, ...], has_lines: bool) -> str:
+    """The name of a file without those of its host and node; the directory when no lines are told."""
     directory, _, name = path.rpartition("/")
     if not has_lines:
         return f"{directory}/"
-    parts = directory.split("/")
-    return name.replace(parts[2], "*") if len(parts) == 3 and parts[0] == "hosts" and parts[2] else name
+    return _NAME.sub(lambda word: "*" if word[0] in own else word[0], name)
 
 
 def explained(review: Review) -> dict[tuple[str, int, int], int]:
