@@ -73,7 +73,7 @@ def unreachable(world: World, host: str) -> None:
 
 def down(world: World, node: str) -> None:
     world.process(node)["running"] = False
-    world.step(node, "start", "does not run")
+    world.step(node, "start", "it does not run")
 
 
 def drifted(world: World, node: str, words: str) -> None:
@@ -334,7 +334,7 @@ PLANTED = {
     "a node that is not there": dual(
         both(
             lambda w: w.hosts["gpu"]["state"]["processes"].clear(),
-            lambda w: w.step("orch", "start", "is new here"),
+            lambda w: w.step("orch", "start", "it is new here"),
         ),
         drift("node-not-running", ORCH),
     ),
@@ -360,7 +360,7 @@ PLANTED = {
         lambda w: w.step("orch", "restart", "its files change"), drift("other-release", ORCH)
     ),
     "a setting of an older release": dual(
-        lambda w: w.step("orch", "live", "takes maxSessions=12 while it runs"), drift("other-release", ORCH)
+        lambda w: w.step("orch", "live", "it takes maxSessions=12 while it runs"), drift("other-release", ORCH)
     ),
     "another release of the host": dual(
         lambda w: w.hosts["gpu"]["steps"].append({"do": "copy", "node": "", "reason": ""}),
@@ -368,7 +368,7 @@ PLANTED = {
     ),
     "a node that the spec does not have": dual(
         lambda w: w.hosts["gpu"]["steps"].append(
-            {"do": "retire", "node": "old", "reason": "has no place here any more"}
+            {"do": "retire", "node": "old", "reason": "it has no place here any more"}
         ),
         drift("node-not-in-spec", "hosts.gpu"),
     ),
@@ -451,7 +451,7 @@ PLANTED = {
         unknown("not-answered", "avatars.back"),
     ),
     "a service of a stack that does not run": stage(
-        lambda w: w.step("avatar/slot-03", "start", "does not run"), drift("node-not-running", "avatars.back")
+        lambda w: w.step("avatar/slot-03", "start", "it does not run"), drift("node-not-running", "avatars.back")
     ),
     "a checkout that is elsewhere": stage(
         lambda w: w.hosts["stage-1"]["state"]["processes"][2]["drift"].append("its checkout is not at v1.3.6"),

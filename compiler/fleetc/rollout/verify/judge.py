@@ -231,9 +231,9 @@ def _wallet(fleet: Fleet, alert: Alert) -> Path:
 def _meaning(do: str, node: str, reason: str) -> tuple[str, str]:
     """Code and words for something that a rollout would do now."""
     if do == "start":
-        return "node-not-running", f"{node} {'is not there' if reason == 'is new here' else reason}"
+        return "node-not-running", f"{node} is not there" if reason == "it is new here" else f"{node} does not run"
     if do == "retire":
-        return "node-not-in-spec", f"{node} runs and {reason}"
+        return "node-not-in-spec", f"{node} runs, and {reason}"
     if not node:
         return "other-release", "its release is not the one of the spec, but its nodes run the same files"
-    return "other-release", f"{node} runs with other files than those of the spec: {reason}"
+    return "other-release", f"{node} runs with other files than those of the spec; deploy would {do} it: {reason}"
