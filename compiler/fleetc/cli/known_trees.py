@@ -7,6 +7,7 @@ were committed, the newest first; and why none of them has a release. Called by 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import cache, cached_property
 from pathlib import Path
 
 from fleetc.cli.baseline import tree_at
@@ -30,13 +31,16 @@ class KnownTrees:
         self._base, self._settings, self._named = files.find_spec(spec), settings, named
         self._wanted = {f"{host}.json" for host in hosts}
         self._folder = settings.tree_of(self._base)
+        self._read: dict[str, Known | None] = {}
 
     def __iter__(self) -> Iterator[Known]:
         if self._named is not None:
             side = self._named
             yield Known(side.name, recorded_states(side.tree()), lambda: side)
-        for commit in self._commits():
-            known = self._known(commit)
+        for commit in self._commits:
+            if commit.revision.commit not in self._read:
+                self._read[commit.revision.commit] = self._known(commit)
+            known = self._read[commit.revision.commit]
             if known is not None:
                 yield known
 
@@ -53,6 +57,7 @@ class KnownTrees:
         looked = f"{many} of {self._folder.name}/ {'was' if len(commits) == 1 else 'were'} looked at"
         return f"{looked}; this clone has no more, so fetch all of its history" if cut else looked
 
+    @cached_property
     def _commits(self) -> list[git.Commit]:
         try:
             return git.commits_of(self._base, self._folder, MOST)
@@ -67,7 +72,7 @@ class KnownTrees:
             return None
         states = {state.host: state for name, content in found.items() if (state := _state(name, content))}
         name = f"{self._folder.name}/ of commit {commit.revision.name} of {commit.day}"
-        return Known(name, states, lambda: tree_at(commit.revision, self._folder, name))
+        return Known(name, states, cache(lambda: tree_at(commit.revision, self._folder, name)))
 
 
 def _state(name: str, content: bytes) -> HostState | None:

@@ -38,7 +38,7 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
     ]
     found += [f"effects  {_compared(one, len(plan.baseline.hosts))}" for one in plan.compared]
     found += _batches(plan)
-    found += [f"the fleet: {text}" for text in map(_effect, plan.effects)]
+    found += [f"the fleet: {text}" for text in map(effect_line, plan.effects)]
     found.append(f"processes: {_totals(plan)}")
     if plan.left:
         found.append(
@@ -107,11 +107,11 @@ def _host(step: HostActions, unknown: bool) -> Iterator[str]:
     yield f"  {step.host}"
     if unknown:
         yield f"    {NOT_KNOWN}: see effects above"
-    yield from (f"    {_effect(effect)}" for effect in step.effects)
+    yield from (f"    {effect_line(effect)}" for effect in step.effects)
     for action in step.actions:
         if action.do != "keep":
             yield f"    {_action(action)}"
-            yield from (f"      {_effect(effect)}" for effect in action.effects)
+            yield from (f"      {effect_line(effect)}" for effect in action.effects)
     kept = [action.node for action in step.actions if action.do == "keep" and action.node]
     if kept:
         yield f"    keep {_names(kept)}"
@@ -130,7 +130,8 @@ def _action(action: Action) -> str:
     return f"{action.do} {action.node}{target}: {action.reason}"
 
 
-def _effect(effect: Effect) -> str:
+def effect_line(effect: Effect) -> str:
+    """An effect, in words."""
     who = f" (concerns {_names(effect.who)})" if effect.who else ""
     return f"{effect.impact}: {effect.text}{who}"
 
