@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.rollout.hosts.kept import releases_before, releases_of
+from fleetc.rollout.hosts.kept import releases_before, releases_of, rolled_back
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.journal.history import Change, History, Run
+from fleetc.rollout.verify.data import Back
 from tests.support import compile_text
 from tests.test_foreign import DEMO
 
@@ -79,3 +80,12 @@ def test_releases_that_a_host_had_are_known_by_the_rollout_that_brought_them() -
     assert releases_of(known, "elsewhere") == []
     reverted = history({"studio": Change("new", "", A)}, {"studio": Change("reverted", A, A)})
     assert releases_of(reverted, "studio") == [(A, reverted.runs[0])]
+
+
+def test_hosts_that_were_rolled_back_last() -> None:
+    known = history({"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known.runs[1].kind = "rollback"
+    assert rolled_back(known) == {"studio": Back("", "ci", A)}
+    later = history({"studio": Change("new", B, A)}, {"studio": Change("new", A, B)})
+    later.runs[0].kind = "rollback"
+    assert rolled_back(later) == {}

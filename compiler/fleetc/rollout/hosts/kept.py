@@ -12,6 +12,7 @@ from typing import NamedTuple
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.journal.history import History, Run
+from fleetc.rollout.verify.data import Back
 from fleetc.text.encoders import visible
 from fleetc.text.suggestions import did_you_mean
 
@@ -77,6 +78,17 @@ def releases_of(history: History, host: str) -> list[Ran]:
 def rolled_out(history: History, host: str, release: str) -> Run | None:
     """The last rollout that brought a release to a host; None where the journal has none."""
     return next((ran.run for ran in releases_of(history, host) if ran.release == release), None)
+
+
+def rolled_back(history: History) -> dict[str, Back]:
+    """The hosts that rollouts took back and have not changed since."""
+    found: dict[str, Back] = {}
+    for run in history.runs:
+        for host, change in run.changes.items():
+            found.pop(host, None)
+            if run.kind == "rollback" and change.result == "new":
+                found[host] = Back(run.begun, run.who, change.after)
+    return found
 
 
 def _before_the_last(history: History, names: Sequence[str]) -> dict[str, str]:
