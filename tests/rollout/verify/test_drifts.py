@@ -538,7 +538,7 @@ def test_rollback_of_the_journal_is_named_while_its_release_runs(release: str) -
             "gpu: rolled back to aaaaaaaaaaaa at 2026-01-31T09:06:00Z by ci on runner, so orch runs with other files"
         )
         assert told[0][0].startswith(words)
-        assert {help for _, help in told} == {
+        assert {advice for _, advice in told} == {
             "revert the spec to what was rolled back to, or deploy the tree to bring its release back"
         }
     else:
