@@ -105,9 +105,8 @@ def main(words: list[str]) -> int:
         return _fail("interrupted; all that was started has ended", 130)
     except (UnexpectedError, FarmError, OSError, subprocess.CalledProcessError) as failure:
         return _fail(f"{failure}\nAll that was started has ended.", 1)
-    print(
-        f"\nAll that was started has ended. The fleet is in {names[0]}: its spec{'' if keep else ', the page fleet.html'} and its tree"
-    )
+    page = "" if keep else ", and the page fleet.html"
+    print(f"\nAll that was started has ended. The fleet is in {names[0]}: its spec, its tree{page}")
     return 0
 
 

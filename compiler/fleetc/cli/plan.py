@@ -14,6 +14,7 @@ import typer
 
 from fleetc.cli.options import HERE, LimitOption, ShardOption, SignerOption, SignersOption, SpecArgument, TodayOption
 from fleetc.cli.output import files_failure, message, wrong_usage
+from fleetc.cli.rolling import NOT_REACHED, tell_ways
 from fleetc.cli.working import (
     STDIN,
     compile_or_exit,
@@ -144,6 +145,7 @@ def _make(
     signed = "not signed" if key is None else f"signed with {key}"
     for line in summary.lines(made, document.seal_of(content), signed):
         typer.echo(line)
+    tell_ways([state.host for state in baseline.hosts if state.note.startswith(NOT_REACHED)], inputs.blueprint)
     if removed:
         message(f"the signature of the earlier plan in {write} was removed with it")
     message(f"{write} written" if write else "nothing written; use -o plan.json to keep the plan")

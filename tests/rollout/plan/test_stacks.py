@@ -287,7 +287,7 @@ def test_rollout_that_broke_off_in_the_stack_is_not_at_its_end(
     assert stage.run("deploy", "--plan", "plan.json").code == 0
     done = stage.run("deploy", "--plan", "plan.json")
     assert (done.code, hosts.rollouts) == (0, 2)
-    assert done.out == "nothing to do: 2 hosts already at the end of the plan\n"
+    assert done.out == "nothing to do: 2 hosts already run what the plan leads to\n"
 
 
 @pytest.mark.parametrize("against", [(), ("--against", "before")])
@@ -406,7 +406,7 @@ def test_plan_that_has_nothing_to_do_supersedes_older_ones(
     assert stage.run("deploy", "--check", "--plan", "back.json").code == 0
     assert hosts.newest == {}
     done = stage.run("deploy", "--plan", "back.json")
-    assert done.out == "nothing to do: 2 hosts already at the end of the plan\n"
+    assert done.out == "nothing to do: 2 hosts already run what the plan leads to\n"
     assert "2 hosts recorded this as the newest plan" in done.err
     assert "wrote down" not in stage.run("deploy", "--plan", "back.json").err
     stage.spec.write_text(edited, encoding="utf-8")

@@ -13,6 +13,7 @@ from fleetc.analysis.funds import funds
 from fleetc.blueprint.blueprint import RUNNERS, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Path
+from fleetc.rollout.findings import reaching_help
 from fleetc.rollout.verify import market, replies, stack
 from fleetc.rollout.verify.checks import accounts, live_runners, offers, peers, process, registration, runners
 from fleetc.rollout.verify.data import (
@@ -192,7 +193,7 @@ def _of_host(
         return Found(kind, code, host.name, node, f"{host.name}: {message}", at, help)
 
     if answer.unknown:
-        yield found("unknown", "host-unreachable", answer.unknown)
+        yield found("unknown", "host-unreachable", answer.unknown, help=reaching_help(host))
         return
     if answer.known_as not in _own_names(blueprint, host):
         other, name = answer.known_as
