@@ -30,9 +30,9 @@ demo: $(INSTALLED) ## Install into .venv, compile the demo fleet, show what was 
 	@echo "The page for people:     demo/FLEET.md"
 	@echo "To see an error message: change a port or misspell a key in inventories/demo/fleet.toml and run make demo again"
 
-demo-live: $(INSTALLED) ## Watch a fleet on this machine with verify, streams and diagnose (root; sshd, unshare, gcc, libssl-dev)
+demo-live: $(INSTALLED) ## Roll a fleet out on this machine, change it and watch it; KEEP=1 keeps it for you (root; sshd, gcc, libssl-dev, git)
 	@rm -rf demo-live
-	@$(BIN)/python -m tests.demo_live demo-live
+	@$(BIN)/python -m tests.demo_live demo-live $(if $(KEEP),--keep)
 
 quick: $(INSTALLED) ## Rules, language, lowering, formats and tidiness, without tests that start programs
 	$(BIN)/lint-imports --no-cache --no-logo

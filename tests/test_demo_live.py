@@ -19,10 +19,46 @@ from tests.support import ROOT, killed_on_error
 pytestmark = pytest.mark.usefixtures("processes")
 
 VERIFY = "fleetc verify --no-public"
+WELL = "2 hosts with 2 nodes asked: all of it is as reviewed"
 SHOWN = [
     ("fleetc compile", ["rendered: "]),
+    ("git init --quiet", []),
+    ("git add .", []),
+    ("git commit --quiet --message 'The first release'", []),
     ("fleetc deploy", ["2 hosts: 2 deployed"]),
-    (VERIFY, ["2 hosts with 2 nodes asked: all of it is as reviewed"]),
+    (VERIFY, [WELL]),
+    (demo.RAISE, []),
+    ("fleetc compile", ["rendered: "]),
+    ("git commit --quiet --all --message 'A higher price'", []),
+    (
+        "fleetc plan --observe",
+        [
+            "effects  compared with rendered/ of commit ",
+            "price: asks 1400 wei / pixel instead of 1200 wei / pixel (+16.7 percent)",
+            "restart: orch restarts: at most 4 live sessions drop",
+        ],
+    ),
+    ("fleetc deploy", ["2 hosts: 1 deployed, 1 unchanged"]),
+    (
+        "fleetc rollback",
+        [
+            "worker goes back to the release ",
+            "price: asks 1200 wei / pixel instead of 1400 wei / pixel (-14.3 percent)",
+            "1 host: 1 rolled back",
+        ],
+    ),
+    (
+        VERIFY,
+        [
+            "error[other-release]: worker: rolled back to ",
+            "orch: it runs with pricePerUnit = 1200 instead of 1400: the release on its host has that",
+            "2 hosts with 2 nodes asked: 2 differences from what was reviewed",
+            "help: revert the spec to what was rolled back to, or deploy the tree to bring its release back",
+            "(exit code 1)",
+        ],
+    ),
+    ("git revert --no-edit HEAD", []),
+    (VERIFY, [WELL]),
     (VERIFY, ["gate: it runs with maxPricePerUnit = 1000 instead of 1500", "fleet.toml:48:13", "(exit code 1)"]),
     (f"{VERIFY} --format html -o fleet.html", ["2 hosts with 2 nodes asked", "(exit code 1)"]),
     ("fleetc streams", ["1 stream: 1 missing", "(exit code 1)"]),
@@ -30,7 +66,11 @@ SHOWN = [
     ("fleetc streams", ["1 stream: 1 in_sync"]),
     (
         "fleetc diagnose edge/gate",
-        ["error[gateway-cap-below-every-price]", 'needs max_price = "1224 wei / pixel", which was 1000 then'],
+        [
+            "error[gateway-cap-below-every-price]",
+            "The node dropped offers above 1000 wei / pixel, which is not its cap in the spec (1500 wei / pixel)",
+            "fleetc verify tells which. The cheapest offer in the log, 1224 wei / pixel, is within the spec's",
+        ],
     ),
 ]
 """Commands in their order, with some of what each says."""
@@ -46,10 +86,11 @@ def work(tmp_path: Path) -> Path:
     return made
 
 
-def started(directory: Path, work: Path) -> subprocess.Popen[str]:
+def started(directory: Path, work: Path, *options: str) -> subprocess.Popen[str]:
     """The command of the target, with the signals of a terminal of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.demo_live", str(directory)], cwd=ROOT, env={**os.environ, "TMPDIR": str(work)},
+        [sys.executable, "-m", "tests.demo_live", str(directory), *options],
+        cwd=ROOT, env={**os.environ, "TMPDIR": str(work)},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
     )  # fmt: skip
 
@@ -79,10 +120,28 @@ def test_demo_shows_the_commands_and_leaves_nothing_but_the_fleet(tmp_path: Path
 
 
 @pytest.mark.slow
+def test_kept_hosts_are_there_for_another_shell_and_end_with_ctrl_c(tmp_path: Path, work: Path) -> None:
+    with killed_on_error(started(tmp_path / "fleet", work, "--keep")) as demo_live:
+        assert demo_live.stdout is not None
+        lines = iter(demo_live.stdout)
+        assert any("All of it stays until you press Ctrl-C here" in line for line in lines)
+        cd, source = [line.strip() for line in (next(lines), next(lines), next(lines)) if line.strip()]
+        script = f"{cd} && {source} && {demo.RAISE} && fleetc compile && fleetc plan --observe && fleetc deploy"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "(+16.7 percent)" in done.stdout and "2 hosts: 1 deployed, 1 unchanged" in done.stdout
+        os.killpg(demo_live.pid, signal.SIGINT)
+        said = "".join(lines)
+    assert demo_live.wait() == 0, said
+    assert "All that was started has ended." in said
+    assert list(left(work)) == []
+
+
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_a_rollout_ends_all_of_it(tmp_path: Path, work: Path) -> None:
     with killed_on_error(started(tmp_path / "fleet", work)) as demo_live:
         assert demo_live.stdout is not None
-        assert any("Bring the release to the host" in line for line in demo_live.stdout)
+        assert any("has the release" in line for line in demo_live.stdout)
         os.killpg(demo_live.pid, signal.SIGINT)
         said, _ = demo_live.communicate(timeout=120)
     assert demo_live.returncode == 130, said

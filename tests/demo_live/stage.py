@@ -32,7 +32,10 @@ _WALLETS = {"edge": "0x" + "1" * 40, "worker": "0x" + "2" * 40}
 _HOSTS_FILE = "127.0.0.1 localhost edge.example.net worker.example.net\n"
 _PASSWORD = b"password of the demo"
 _TOKEN = "token-of-the-demo"  # of the stand-in, which this process is
-_FROM_OUTSIDE = ("TERM", "COLUMNS", "NO_COLOR", "FLEETC_COLOR")
+FROM_OUTSIDE = ("TERM", "COLUMNS", "NO_COLOR", "FLEETC_COLOR")
+"""Variables that the demo has from whoever runs it."""
+
+_WHO = {"NAME": "Demo", "EMAIL": "demo@example.net"}
 
 
 class Stage(NamedTuple):
@@ -108,11 +111,13 @@ def _environment(work: Path) -> dict[str, str]:
     for name in ("home", "tmp"):
         (work / name).mkdir()
     return {
-        **{name: os.environ[name] for name in _FROM_OUTSIDE if name in os.environ},
+        **{name: os.environ[name] for name in FROM_OUTSIDE if name in os.environ},
         "PATH": PROGRAMS,
         "HOME": str(work / "home"),
         "TMPDIR": str(work / "tmp"),
         "LC_ALL": "C.UTF-8",
+        **{f"GIT_{role}_{what}": text for role in ("AUTHOR", "COMMITTER") for what, text in _WHO.items()},
+        "FLEETC_JOURNAL": str(work / "journal"),
         "FLEETC_SSH_KEY": str(work / "key"),
         "FLEETC_SSH_KNOWN_HOSTS": str(work / "known-hosts"),
     }

@@ -347,7 +347,7 @@ def test_a_setting_is_taken_without_a_restart_and_stays_after_one(make: Make, na
     edit, machine = EDITS[name], make()
     text = edited(machine, edit.old, edit.new)
     assert machine.says(edit.node, *edit.ask) == edit.before
-    assert machine.steps(text)[edit.node].startswith("live: takes ")
+    assert machine.steps(text)[edit.node].startswith("live: it takes ")
     switch = machine.roll_out(text)
     assert (switch["phase"], switch["restarted"], switch["live"]) == ("healthy", [], [edit.node])
     assert machine.starts == {"orch": 1, "gate": 1}
@@ -446,7 +446,8 @@ def test_a_setting_that_nobody_can_ask_for_waits_for_a_restart(make: Make, name:
     node, old, new, why = WAITS[name]
     machine = make()
     text = edited(machine, old, new)
-    assert machine.steps(text)[node].startswith(f"restart: its files change, and {why}")
+    step = machine.steps(text)[node]
+    assert step.startswith("restart: its files change (") and f"), and {why}" in step
     only = text.replace('live = "try"', 'live = "only"')
     assert machine.steps(only)[node].startswith(f"halt: {why}")
     plan = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
@@ -488,7 +489,7 @@ def test_never_means_a_restart(make: Make) -> None:
 def test_the_same_price_in_other_words_asks_nothing_of_the_node(make: Make) -> None:
     machine = make()
     text = edited(machine, '"1200 wei / pixel"', '"2400 wei / 2 pixels"')
-    assert machine.steps(text)["orch"] == "live: takes its new files while it runs"
+    assert machine.steps(text)["orch"] == "live: it takes its new files while it runs"
     machine.ill("orch", "refuse")
     assert machine.roll_out(text)["phase"] == "healthy"
     assert machine.starts == {"orch": 1, "gate": 1}
@@ -601,7 +602,10 @@ def test_containers_are_restarted_because_docker_keeps_their_arguments(tmp_path:
         process["running"] = True
     (restart,) = [one for one in steps(now, state(new)) if one["node"] == "orch"]
     assert restart["do"] == "restart"
-    assert restart["reason"] == "its files change, and Docker would start it again with the old values"
+    assert (
+        restart["reason"]
+        == "its files change (pricePerUnit=1300), and a container keeps the values that it was made with"
+    )
 
 
 def test_of_several_nodes_those_before_the_one_that_refuses_give_back_what_they_took(make: Make) -> None:
@@ -630,7 +634,7 @@ def test_a_host_learns_from_a_newer_fleetc_what_its_nodes_take(make: Make) -> No
     assert machine.ask("begin", plan=plan, check=True, **machine.request(machine.spec))["needed"] is False
     assert machine.steps(text)["orch"] == "restart: its files change"
     assert machine.ask("begin", plan=plan, **machine.request(machine.spec))["needed"] is False
-    assert machine.steps(text)["orch"] == "live: takes pricePerUnit=1300 while it runs"
+    assert machine.steps(text)["orch"] == "live: it takes pricePerUnit=1300 while it runs"
     assert machine.roll_out(text)["restarted"] == []
     machine.is_whole(text)
 

@@ -108,7 +108,7 @@ def test_an_entry_changes_without_a_restart_and_stays_so_after_one(renting: Rent
     old, new, told = EDITS[name]
     text = renting.edited(old, new)
     step = renting.machine.steps(text)["orch"]
-    assert step.startswith("live: takes liveRunnerConfig echo label persistent=") and step.endswith(" while it runs")
+    assert step.startswith("live: it takes liveRunnerConfig echo label persistent=") and step.endswith(" while it runs")
     switch = renting.machine.roll_out(text)
     assert (switch["phase"], switch["restarted"], switch["live"]) == ("healthy", [], ["orch"]), switch
     assert renting.machine.starts == renting.starts

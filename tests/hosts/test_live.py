@@ -96,7 +96,7 @@ def test_prices_change_without_a_restart(fleet: Priced) -> None:
     pids = fleet.pids()
     fleet.price(1250, 1260, 1600)
     told = fleet.deploy("--check")
-    assert "one: would change orch-a live: takes pricePerUnit=1250 while it runs" in told.stdout
+    assert "one: would change orch-a live: it takes pricePerUnit=1250 while it runs" in told.stdout
     assert (fleet.pids(), fleet.says()) == (pids, ("1200", "1200", "1500"))
     done = fleet.deploy()
     assert done.returncode == 0, done.stdout + done.stderr

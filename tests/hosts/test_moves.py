@@ -225,7 +225,9 @@ def test_rollback_takes_back_what_the_last_rollout_changed(fleet: Moving) -> Non
     back = fleet.fleetc("rollback", str(fleet.directory))
     assert back.returncode == 0, back.stdout + back.stderr
     assert fleet.runs() == before
-    assert "the spec still says otherwise" in back.stderr
+    assert "the spec still has another release for" in back.stderr
+    assert "go back to the release" in back.stdout or "goes back to the release" in back.stdout
+    assert "rolled back" in back.stdout.splitlines()[-1]
 
 
 @pytest.mark.slow

@@ -103,7 +103,7 @@ def test_a_plan_that_was_carried_out_has_nothing_left_to_do(fleet: Fleet) -> Non
     before = fleet.pids()
     done = fleet.carry_out(FARM_RPC_URL="")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "nothing to do: 3 hosts already at the end of the plan\n"
+    assert done.stdout == "nothing to do: 3 hosts already run what the plan leads to\n"
     assert fleet.pids() == before
 
 

@@ -122,7 +122,7 @@ def test_commands_of_the_readme(fleet: Copied) -> None:
     said = fleet.paste("\n".join(forward))
     assert "2 hosts asked: nothing keeps the release from running" in said
     assert "2 hosts: 2 unchanged" in said, "the first rollout was that of the chapter before"
-    assert "gpu-1: would change orch-a live: takes pricePerUnit=1250 while it runs" in said
+    assert "gpu-1: would change orch-a live: it takes pricePerUnit=1250 while it runs" in said
     assert fleet.price() == "1250"
     assert back.startswith("fleetc rollback")
     fleet.paste(back)

@@ -20,6 +20,7 @@ from tests.observe.support import CAPPED, SPEC, diagnose, glog, tally_of
 
 NOBODY = glog("manifestID=5c1a9e No sessions available for segment")
 ABOVE = glog("Orchestrator 0x1111111111111111111111111111111111111111 is above max price 1000.000, price=1212.500")
+IN_DOLLARS = '"0.03 USD / 1000000 pixels"'
 UNPAID = glog('Could not create payment bytes=120 err="no sender deposit"', level="E")
 
 
@@ -122,9 +123,15 @@ def test_price_that_would_do(place: Path) -> None:
 
 
 def test_price_of_the_spec_that_does_not_run(place: Path) -> None:
-    """The spec would buy, so the process runs with another cap than the spec has."""
-    help_, _ = help_of(place, "price-above-cap", ABOVE, node="gate")
-    assert "By the spec, gate buys video from 1 of 1 offer of this fleet" in help_
+    """The spec would buy, so the process ran with another cap than the spec has, and a higher one would not help."""
+    for code in ("price-above-cap", "gateway-cap-below-every-price"):
+        help_, _ = help_of(place, code, NOBODY, ABOVE, node="gate", spec=(IN_DOLLARS, '"90000000 wei / pixel"'))
+        assert "By the spec, gate buys video from 1 of 1 offer of this fleet" in help_
+        assert "above 1000 wei / pixel, which is not its cap in the spec (1500 wei / pixel and 5000000 wei" in help_
+        assert "fleetc verify tells which. The cheapest offer in the log, 1212.5 wei / pixel, is within" in help_
+        assert "Raise max_price" not in help_ and "needs max_price" not in help_
+    help_, _ = help_of(place, "price-above-cap", NOBODY, ABOVE, node="gate")
+    assert "Raise max_price" in help_, "nobody knows what a cap in dollars was then"
 
 
 @pytest.mark.parametrize("gone", ['deposit = "0.5 ETH"\n', 'reserve = "0.3 ETH"\n'])

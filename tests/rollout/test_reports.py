@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from fleetc.messages.forms import RolloutFormat
+from fleetc.rollout.hosts.begun import Step
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome
 from fleetc.rollout.journal.lines import Entry
@@ -69,3 +70,16 @@ def test_text_names_causes_and_log_lines() -> None:
     assert "three: not begun, because of two" in text
     assert "gate moves from one to two" in text
     assert text.splitlines()[-1] == "5 hosts: 1 deployed, 1 reverted, 1 not begun, 1 orphan, 1 assumed dead"
+
+
+def test_rollback_is_called_one_and_its_dry_run_says_where_it_leads() -> None:
+    host = HostOutcome("one", "new", "", "b" * 64, "a" * 64)
+    step = Step("one", "copy", "", "")
+    done = Outcome((host,), (), False, back=True)
+    assert written(RolloutFormat.text, done).splitlines()[-1] == "1 host: 1 rolled back"
+    tried = written(RolloutFormat.text, Outcome((host,), (step,), True, back=True))
+    assert "one: would go back to a release that it keeps\n" in tried
+    assert "one   bbbbbbbbbbbb  aaaaaaaaaaaa  -          -        would go back\n" in tried
+    assert "deployed" not in tried and "copy" not in tried
+    for form in RolloutFormat:
+        assert form is RolloutFormat.json or "rolled back" in written(form, done)

@@ -72,7 +72,7 @@ def baseline(
     sources, missing = _sources_at(revision, base, then.overlay, limit_bytes, strict=rolled_out)
     notes += missing
     if rolled_out:
-        side = _tree_at(revision, recorded)
+        side = tree_at(revision, recorded)
         if side is not None and _copies(side) == dict(zip(copies(sources), (one.text for one in sources), strict=True)):
             return _noted(side, notes)
     try:
@@ -209,12 +209,12 @@ def _text(name: str, content: bytes) -> Source | None:
         return None
 
 
-def _tree_at(revision: Revision, recorded: Path) -> Side | None:
-    """The tree that was committed at a revision; None if there is no complete one."""
+def tree_at(revision: Revision, recorded: Path, name: str = "") -> Side | None:
+    """The tree that was committed at a revision, by a `name` for people; None if there is no complete one."""
     found = git.files_below(revision, recorded)
     if MANIFEST not in found:
         return None
-    name = f"{revision.name}:{recorded}"
+    name = name or f"{revision.name}:{recorded}"
     try:
         entries = parse_manifest(found[MANIFEST], name)
     except FilesError:
@@ -254,7 +254,7 @@ def unchecked(
 
 def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Side | None:
     """The files of the tree that was committed at a revision; None where there is none."""
-    side = _tree_at(revision, recorded)
+    side = tree_at(revision, recorded)
     if side is None:
         return None
     note = f"only files are compared, with those of the tree committed at {revision.name}: {unsound.message}"

@@ -31,7 +31,7 @@ from fleetc.cli.options import (
     TodayOption,
     WorkerOption,
 )
-from fleetc.cli.output import files_failure, message, plain, wrong_usage
+from fleetc.cli.output import files_failure, message, wrong_usage
 from fleetc.cli.planned import around, count, refusals, shard_of
 from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
@@ -148,20 +148,24 @@ def deploy_planned(
         about = About(spec, settings, verified.inputs.blueprint, form)
         if set(verdict.reached) == set(hosts):
             if form is RolloutFormat.text:
-                typer.echo(plain(f"nothing to do: {count(hosts)} already at the end of the plan"))
+                typer.echo(f"nothing to do: {_at_end(hosts)}")
             else:
                 tell(Outcome(tuple(HostOutcome(host, "unchanged") for host in hosts), (), check), about)
             if not check:
                 _write_down(verified, about, verdict.unmarked)
             return
         if verdict.reached:
-            message(f"{count(verdict.reached)} already at the end of the plan")
+            message(_at_end(verdict.reached))
         inputs = verified.inputs
         limited = () if verified.plan.whole or inputs.shard else hosts
         with opened_journal(spec, settings, inputs.blueprint.fleet, check, form) as own, progress(sys.stderr) as show:
             goal = Goal(sealed=verified.mark, shard=inputs.shard)
             outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, own, goal, stated)
     tell(outcome, about)
+
+
+def _at_end(hosts: tuple[str, ...]) -> str:
+    return f"{count(hosts)} already run{'s' if len(hosts) == 1 else ''} what the plan leads to"
 
 
 def _write_down(verified: Verified, about: About, hosts: tuple[str, ...]) -> None:

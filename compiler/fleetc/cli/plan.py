@@ -14,6 +14,7 @@ import typer
 
 from fleetc.cli.options import HERE, LimitOption, ShardOption, SignerOption, SignersOption, SpecArgument, TodayOption
 from fleetc.cli.output import files_failure, message, wrong_usage
+from fleetc.cli.rolling import NOT_REACHED, tell_ways
 from fleetc.cli.working import (
     STDIN,
     compile_or_exit,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
     from fleetc.review.sides import Side
     from fleetc.rollout.hosts.plans import Verified
-    from fleetc.rollout.plan.make import Effects, Inputs
+    from fleetc.rollout.plan.data import Baseline
+    from fleetc.rollout.plan.make import Inputs, Meaning
     from fleetc.settings import Settings
 from fleetc.cli.planned import around, made, refusals, shard_of
 
@@ -135,13 +137,15 @@ def _make(
         if observe:
             with progress(sys.stderr) as show:
                 baseline = plans.observed_baseline(inputs, baseline, settings, show)
-    made = plans.make_plan(inputs, baseline, left, plans.clock(), lifetime, _effects(before, spec, compiled))
+        meaning = _meaning(baseline, before, spec, settings, compiled)
+    made = plans.make_plan(inputs, baseline, left, plans.clock(), lifetime, meaning)
     content = document.encode(made)
     with refusals(write or spec):
         removed = write is not None and plans.store(content, write, key)
     signed = "not signed" if key is None else f"signed with {key}"
     for line in summary.lines(made, document.seal_of(content), signed):
         typer.echo(line)
+    tell_ways([state.host for state in baseline.hosts if state.note.startswith(NOT_REACHED)], inputs.blueprint)
     if removed:
         message(f"the signature of the earlier plan in {write} was removed with it")
     message(f"{write} written" if write else "nothing written; use -o plan.json to keep the plan")
@@ -180,13 +184,14 @@ def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
     return baseline(against, spec, settings, shipped, limit, rolled_out=True)
 
 
-def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
-    """What the plan means for each host and node, compared with what was rolled out last; nothing if not given."""
-    from fleetc.review.compare import compare
+def _meaning(baseline: Baseline, before: Side | None, spec: Path, settings: Settings, compiled: Compiled) -> Meaning:
+    """What the plan means for each host and node, compared with the trees that have what they run."""
+    from fleetc.cli.known_trees import KnownTrees
     from fleetc.review.sides import of_compiled
-    from fleetc.rollout.plan.make import effects_of
+    from fleetc.rollout.plan.meaning import meaning_of
 
-    return effects_of(compare(before, of_compiled(str(spec), compiled))) if before else {}
+    trees = KnownTrees(spec, settings, [state.host for state in baseline.hosts], before)
+    return meaning_of(baseline.hosts, trees, of_compiled(str(spec), compiled), trees.why)
 
 
 def _inputs(

@@ -6,7 +6,7 @@ In: a spec, which says how its hosts are reached and in which batches. Out: what
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,10 +23,15 @@ from fleetc.cli.options import (
     TakeOverOption,
     WorkerOption,
 )
-from fleetc.cli.output import message
+from fleetc.cli.output import message, plain, wrong_usage
 from fleetc.cli.rolling import About, failures, opened_journal, tell
 from fleetc.cli.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, RolloutFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fleetc.emit.tree import Tree
 
 
 def rollback(
@@ -35,9 +40,14 @@ def rollback(
     to: Annotated[
         str,
         typer.Option(
-            "--to", metavar="DIGEST", help="Start of the digest of a manifest that was rolled out, or of a release."
+            "--to",
+            metavar="DIGEST",
+            help="Start of the digest of a release, or of the manifest of an earlier rollout: at least 8 characters.",
         ),
     ] = "",
+    listed: Annotated[
+        bool, typer.Option("--list", help="Show the releases that hosts had, and what going back would mean.")
+    ] = False,
     limit: LimitOption = None,
     forks: ForksOption = None,
     worker: WorkerOption = None,
@@ -50,25 +60,45 @@ def rollback(
 ) -> None:
     """Take hosts back to releases that they keep, through the same batches as a rollout.
 
-    Without --to, the hosts that the last rollout changed go back to what they ran before it.
+    Without --to, the hosts that the last rollout changed go back to what they ran before it. --list shows where hosts
+    can go back to.
 
     The spec is not changed: revert it too, or the next rollout brings the release back.
     """
+    from fleetc.cli.ways_back import listing, telling
     from fleetc.rollout.hosts.deploy import deploy_tree
-    from fleetc.rollout.hosts.kept import releases_before
+    from fleetc.rollout.hosts.kept import names_of, releases_before
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated
 
+    if listed and (to or check or form is not RolloutFormat.text):
+        wrong_usage("--list changes nothing and shows text, so it takes no --to, --check or --format")
     settings = load_settings(spec, overlay=overlay, journal=journal, forks=forks, worker=worker)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tree, blueprint = compiled.tree, compiled.blueprint
     stated = Stated(tuple(clear or ()), (), tuple(assume_dead or ()), tuple(take_over or ()))
-    with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
+    with failures(), opened_journal(spec, settings, blueprint.fleet, check or listed, form) as own:
+        if listed:
+            for line in listing(own.history, names_of(blueprint, limit or ()), spec, settings):
+                typer.echo(plain(line))
+            return
         back_to = releases_before(own.history, blueprint, to, tuple(limit or ()))
+        for line in telling(own.history, back_to, spec, settings):
+            typer.echo(plain(line), err=form is not RolloutFormat.text)
         goal = Goal("rollback", back_to)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, tuple(back_to), check, show, own, goal, stated)
     if outcome.exit_code == 0 and not check:
-        message("note: if the spec still says otherwise, revert it too, or the next rollout brings that back")
+        _tell_of_spec(tree, back_to)
     tell(outcome, About(spec, settings, blueprint, form))
+
+
+def _tell_of_spec(tree: Tree, back_to: Mapping[str, str]) -> None:
+    """Say where the spec still leads elsewhere: the next rollout would undo this one."""
+    from fleetc.rollout.plan.states import release_in
+
+    other = [host for host, release in back_to.items() if release_in(tree, host) != release]
+    if other:
+        what = f"the spec still has another release for {', '.join(other)}"
+        message(f"note: {what}: revert it and compile, or the next deploy brings that release back")

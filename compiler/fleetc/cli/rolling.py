@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from fleetc.rollout.hosts.journal import Journal
     from fleetc.settings import Settings
 
+NOT_REACHED = "could not be reached"
+"""How reasons begin of hosts that ssh did not get to."""
+
+_TOLD = 3
+
 
 @contextmanager
 def failures() -> Iterator[None]:
@@ -83,8 +88,18 @@ def tell(outcome: Outcome, about: About) -> None:
     if outcome.findings:
         tell_findings(outcome.findings, about.spec, about.settings, about.blueprint, Format.text)
     typer.echo(written(about.form, outcome), nl=False)
+    tell_ways([host.host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)], about.blueprint)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
+
+
+def tell_ways(names: Sequence[str], blueprint: Blueprint) -> None:
+    """Say of hosts that could not be reached how to find out why, of the first few."""
+    from fleetc.rollout.findings import reaching_help
+
+    hosts = {host.name: host for host in blueprint.hosts}
+    for name in [name for name in names if name in hosts][:_TOLD]:
+        message(f"note: {name}: {plain(reaching_help(hosts[name]))}")
 
 
 def tell_findings(

@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 import typer
 
 from fleetc.cli.options import HERE, ForksOption, LimitOption, OverlayOption, SpecArgument, WorkerOption
-from fleetc.cli.output import coloured, files_failure, wrong_usage
+from fleetc.cli.output import coloured, files_failure, message, wrong_usage
 from fleetc.cli.rolling import failures
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fleetc.blueprint.blueprint import Blueprint
     from fleetc.language.fleet import Fleet
     from fleetc.pipeline import Compiled
     from fleetc.rollout.hosts.runner import Event
-    from fleetc.rollout.verify.data import Found
+    from fleetc.rollout.verify.data import Back, Found
     from fleetc.rollout.verify.judge import Verdict
     from fleetc.rollout.verify.report import Report
     from fleetc.settings import Settings
@@ -172,11 +174,28 @@ def _look(asked: _Asked, told: bool = True) -> _Look:
     with failures(), shown as show:
         hosts = hosts_of(blueprint, asked.limit)
         answers = ask_hosts(tree, fleet, blueprint, asked.settings, hosts, show)
-    verdict = judge(fleet, blueprint, answers, _of_public(fleet, blueprint, hosts) if asked.public else ())
+    public = _of_public(fleet, blueprint, hosts) if asked.public else ()
+    verdict = judge(fleet, blueprint, answers, public, _rolled_back(asked))
     located = locate(diagnostics_of(verdict.found), compiled.checked.sources, compiled.checked.document)
     now = int(time.time())
     when = time.strftime(_TIME, time.gmtime(now))
     return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, when), now)
+
+
+def _rolled_back(asked: _Asked) -> Mapping[str, Back]:
+    """The hosts that rollouts from this machine took back last, as its journal says."""
+    from fleetc.disk import files
+    from fleetc.rollout.hosts.journal import to_read
+    from fleetc.rollout.hosts.kept import rolled_back
+    from fleetc.settings import journals
+
+    assert asked.compiled.blueprint is not None  # noqa: S101  # it compiled
+    try:
+        directory = journals(asked.settings, files.find_spec(asked.spec))
+        return rolled_back(to_read(directory, asked.compiled.blueprint.fleet).history)
+    except files.FilesError as failure:
+        message(f"note: no rollback is known: {failure.message}")
+        return {}
 
 
 def _ignore(_event: Event) -> None:

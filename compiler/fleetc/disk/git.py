@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from fleetc.disk.checkout import Checkout, NoRepositoryError, checkout_of, need_plain_directories, run_beside, stages
 from fleetc.disk.manifest import LIMIT_BYTES, FilesError, shown
@@ -17,6 +18,7 @@ from fleetc.disk.manifest import LIMIT_BYTES, FilesError, shown
 _NO_REVISION = re.compile(r"[-^]|.*(?:[\s:?*\[\\]|\.\.)")
 """Beginnings of options and exclusions; and characters, or dots of a range, that no branch or tag has in its name."""
 _LONGEST = 250
+_SHOWN = 12  # characters of the id of a commit
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _STEPS = re.compile(r"[~^]|@\{")
 """Where the name of a ref ends and the way from it to another commit begins."""
@@ -137,8 +139,44 @@ def missing_at(revision: Revision, path: Path) -> FilesError:
     return FilesError("git-file-missing", message, path=str(path), advice=advice)
 
 
-def files_below(revision: Revision, directory: Path) -> dict[str, bytes]:
-    """The regular files below a directory at a revision, by path in it; none where it had no such directory.
+class Commit(NamedTuple):
+    """A commit and the day of it, such as 2026-01-31."""
+
+    revision: Revision
+    day: str
+
+
+def commits_of(spec: Path, directory: Path, most: int) -> list[Commit]:
+    """The last commits that changed a directory, on whatever branch, the newest first; none where there are none, or no
+    repository.
+
+    Raises `FilesError` git-unavailable, git-checkout-nested and git-directory-in-checkout.
+    """
+    try:
+        checkout = checkout_of(spec)
+    except NoRepositoryError:
+        return []
+    need_plain_directories(checkout, (spec, directory))
+    head = Revision("HEAD", checkout.commit("HEAD"), checkout)
+    names = [f":(top,literal){name}" for name in _names(head, directory) if name]
+    if not head.commit or not names:
+        return []
+    asked = ("log", f"--max-count={most}", "--format=%H %cs", "--branches", "--remotes", "HEAD", "--", *names)
+    said = checkout.answer(*asked).decode("ascii", "replace").splitlines()
+    pairs = (line.partition(" ")[::2] for line in said)
+    return [Commit(Revision(commit[:_SHOWN], commit, checkout), day) for commit, day in pairs]
+
+
+def is_shallow(revision: Revision) -> bool:
+    """Whether the clone was made without the older part of the history."""
+    return revision.checkout.answer("rev-parse", "--is-shallow-repository").strip() == b"true"
+
+
+def files_below(
+    revision: Revision, directory: Path, only: Callable[[str], bool] = lambda path: True
+) -> dict[str, bytes]:
+    """The regular files below a directory at a revision, by path in it; none where it had no such directory. `only`
+    chooses among them.
 
     Raises `FilesError` git-content-missing.
     """
@@ -150,7 +188,7 @@ def files_below(revision: Revision, directory: Path) -> dict[str, bytes]:
         listed = checkout.run("ls-tree", "-r", "-z", "-l", "--full-tree", asked)
         if listed.returncode and not checkout.run("rev-parse", "--verify", "--quiet", asked).returncode:
             raise _lacking(revision, directory, name)
-        found = dict(_listed(listed.stdout)) if not listed.returncode else {}
+        found = {path: blob for path, blob in _listed(listed.stdout) if only(path)} if not listed.returncode else {}
         if found and sum(size for _, size in found.values()) <= _TREE_LIMIT_BYTES:
             typed = b"".join(b"%s\n" % blob for blob, _ in found.values())
             return dict(_cut(checkout.answer("cat-file", "--batch", typed=typed), found))

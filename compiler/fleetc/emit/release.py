@@ -32,12 +32,17 @@ def release_of(drafts: Iterable[Draft]) -> Release:
     Paths are `hosts/<host>/<service>/<name>`. The avatar stack has a directory like a service, but is not one: a
     rollout compares its files one by one, so that a change of one slot only affects that slot.
     """
+    return release_of_files((draft.path, draft.artifact().mode, draft.digest()) for draft in drafts)
+
+
+def release_of_files(listed: Iterable[tuple[str, int, str]]) -> Release:
+    """The same of files that are there already: path, mode and hex digest of each."""
     files: dict[str, str] = {}
     lines: dict[str, list[str]] = {}
-    for draft in drafts:
-        _, _, service, name = draft.path.split("/", 3)
-        digest = files[f"{service}/{name}"] = draft.digest()
-        lines.setdefault(service, []).append(f"{name} {draft.artifact().mode:04o} {digest}\n")
+    for path, mode, digest in listed:
+        _, _, service, name = path.split("/", 3)
+        files[f"{service}/{name}"] = digest
+        lines.setdefault(service, []).append(f"{name} {mode:04o} {digest}\n")
     digests = {service: _digest(of_service) for service, of_service in lines.items()}
     whole = _digest([f"{service} {digest}\n" for service, digest in digests.items()])
     return Release(whole, {name: digest for name, digest in digests.items() if name != AVATAR_DIRECTORY}, files)

@@ -12,7 +12,7 @@ from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.messages.locate import Located, Place, locate
 from fleetc.observe import targets
 from fleetc.observe.findings import Finding
-from fleetc.observe.proofs import PROOFS, Case
+from fleetc.observe.proofs import INSTEAD, PROOFS, Case
 from fleetc.observe.shapes import shape_of
 from fleetc.observe.tally import Seen, Where
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity
@@ -111,10 +111,12 @@ def _help(finding: Finding, spec: Spec, checked: Diagnostic | None) -> str:
     parts = [finding.handling.removesuffix(".")]
     if checked is not None:
         parts.append(f"the spec has a reason, {checked.code}: {checked.message}; {checked.help}")
-    proof = PROOFS.get(finding.code)
+    proof, instead = PROOFS.get(finding.code), INSTEAD.get(finding.code)
     if proof is not None and not isinstance(spec.writer, PlacedRunner):  # they are about settings of nodes
         nodes = targets.nodes_meant(spec.fleet, finding.change, spec.writer)
         case = Case(spec.fleet, nodes, spec.writer, tuple(finding.seen.parts), finding.seen.ranges)
+        other = instead(case) if instead is not None and checked is None else ""
+        parts = [f"{other[:1].upper()}{other[1:]}"] if other else parts
         parts.append(proof(case))
     return ". ".join(
         f"{part[:1].upper()}{part[1:]}" if index else part for index, part in enumerate(filter(None, parts))

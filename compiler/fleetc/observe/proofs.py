@@ -21,6 +21,7 @@ from fleetc.analysis import capacity
 from fleetc.analysis.acceptance import VIDEO, terms_of
 from fleetc.analysis.economics import market_of
 from fleetc.analysis.funds import funds
+from fleetc.analysis.prices import prices_of
 from fleetc.analysis.tickets import SIGNED_NONCES
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
@@ -215,10 +216,29 @@ def cap(case: Case) -> str:
     """What the market of the spec says, and the cap that admits the cheapest offer in the log."""
     prices, caps = case.ranges.get(1), case.ranges.get(0)
     words = [market(case)]
-    if prices is not None:
+    if prices is not None and not other_cap(case):
         then = f", which was {_span(caps)} then" if caps is not None else ""
         words.append(f'the cheapest offer in the log needs max_price = "{_plain(prices.low)} wei / pixel"{then}')
     return "; ".join(filter(None, words))
+
+
+def other_cap(case: Case) -> str:
+    """Why a higher cap in the spec would not help: the node ran with another one, and the spec's is high enough."""
+    prices, caps = case.ranges.get(1), case.ranges.get(0)
+    if case.writer is None or prices is None or caps is None or not case.fleet.on_chain:
+        return ""
+    stated = [price.price for price in prices_of(case.fleet, case.writer)]
+    own = [price.per_pixel for price in stated if price is not None and price.currency == "wei"]
+    if len(own) != len(stated) or not own:
+        return ""  # one without a bound, or in a currency whose rate of then nobody knows, may be the one of the log
+    if any(caps.low <= one <= caps.high for one in own) or prices.low > min(own):
+        return ""
+    spec = " and ".join(map(str, stated[:_SHOWN]))
+    return (
+        f"the node dropped offers above {_span(caps)} wei / pixel, which is not its cap in the spec ({spec}): it ran "
+        "with another one, because somebody set it while it ran, or because it had another release then; fleetc "
+        f"verify tells which. The cheapest offer in the log, {_plain(prices.low)} wei / pixel, is within the spec's"
+    )
 
 
 def market(case: Case) -> str:
@@ -300,6 +320,9 @@ def _ether(wei: Decimal) -> str:
     rounded = (whole + unit // 2) // unit * unit
     return f"{'' if rounded == wei else 'about '}{Wei(rounded)}"
 
+
+INSTEAD: Mapping[str, Proof] = {"price-above-cap": other_cap, "gateway-cap-below-every-price": other_cap}
+"""What to do instead of what the page of a code says, where it returns something: the cause is not in the spec."""
 
 PROOFS: Mapping[str, Proof] = {
     "orchestrator-capped": more_sessions,

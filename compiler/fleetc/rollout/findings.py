@@ -63,6 +63,8 @@ def diagnostics_of(findings: Iterable[Finding], blueprint: Blueprint) -> list[Di
         elif host is not None and need is not None and need.kind in _FILES:
             path = need.origin.paths[0] if need.origin.kind == "given" else path
             advice = _help(one, host, need)
+        elif host is not None and one.code == UNREACHABLE:
+            advice = reaching_help(host)
         make = warning if one.severity == "warning" else error
         found.append(make(one.code, f"{one.host}: {one.message}", Label(path), help=advice))
     return found
@@ -91,6 +93,14 @@ def _help(finding: Finding, host: HostBlueprint, need: Need) -> str:
     if finding.code in ("file-missing", "password-file-not-empty"):
         return f"write it there: {command}"
     return ""
+
+
+def reaching_help(host: HostBlueprint) -> str:
+    """How a person finds out why a host cannot be reached."""
+    port = f" -p {host.ssh_port}" if host.ssh_port != 22 else ""
+    place = readable_word(f"{host.ssh_user}@{host.address}")
+    settings = "FLEETC_SSH_KEY names the key, FLEETC_CONNECT_TIMEOUT how many seconds fleetc waits for an answer"
+    return f"try it from here: ssh{port} {place}; {settings}"
 
 
 def _for(owner: str) -> str:

@@ -38,7 +38,7 @@ SOUND: dict[str, Any] = {
     BEGIN: {
         "format": 1, "ok": True, "needed": True, "clock": 1.0, "received": 2.0,
         "state": {"release": A, "processes": [PROCESS], "newest": "", "host": "h", "switch": {"owner": {"id": "1"}}},
-        "steps": [{"do": "start", "node": "gate", "reason": "is new here"}],
+        "steps": [{"do": "start", "node": "gate", "reason": "it is new here"}],
         "wants": [{"node": "gate", "exclusive": ["x"]}],
         "findings": [{"code": "disk-space", "message": "full", "node": "gate"}],
         "code": "host-claimed", "owner": {"id": "1", "boot": "b", "pid": "1", "started": "1"},

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.rollout.hosts.kept import releases_before
+from fleetc.rollout.hosts.kept import releases_before, releases_of, rolled_back
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.journal.history import Change, History, Run
+from fleetc.rollout.verify.data import Back
 from tests.support import compile_text
 from tests.test_foreign import DEMO
 
-A, B = "a" * 64, "b" * 64
+A, B, C = "a" * 64, "b" * 64, "c" * 64
 BLUEPRINT = compile_text(DEMO).blueprint
 
 
@@ -55,6 +56,36 @@ def test_a_rollback_is_not_undone_by_the_next_one() -> None:
     assert BLUEPRINT is not None
     known = history({"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
     known.runs[1].kind = "rollback"
-    with pytest.raises(DeployError, match="was a rollback already"):
+    with pytest.raises(
+        DeployError, match=r"was the rollback at .*, such as bbbbbbbbbbbb .studio.; fleetc rollback --list shows"
+    ):
         releases_before(known, BLUEPRINT, "", ())
     assert releases_before(known, BLUEPRINT, "1" * 12, ()) == {"studio": A}
+
+
+def test_manifest_of_a_rollback_is_not_where_it_led() -> None:
+    """It is that of the spec, which still had the release that was taken away."""
+    assert BLUEPRINT is not None
+    known = history({"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known.runs[0].releases = {"studio": B}
+    known.runs[1].kind, known.runs[1].manifest = "rollback", known.runs[0].manifest
+    assert releases_before(known, BLUEPRINT, "1" * 12, ()) == {"studio": B}
+
+
+def test_releases_that_a_host_had_are_known_by_the_rollout_that_brought_them() -> None:
+    known = history({"studio": Change("new", C, A)}, {"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known.runs[2].kind = "rollback"
+    first, second, _ = known.runs
+    assert releases_of(known, "studio") == [(A, first), (B, second), (C, None)]
+    assert releases_of(known, "elsewhere") == []
+    reverted = history({"studio": Change("new", "", A)}, {"studio": Change("reverted", A, A)})
+    assert releases_of(reverted, "studio") == [(A, reverted.runs[0])]
+
+
+def test_hosts_that_were_rolled_back_last() -> None:
+    known = history({"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known.runs[1].kind = "rollback"
+    assert rolled_back(known) == {"studio": Back("", "ci", A)}
+    later = history({"studio": Change("new", B, A)}, {"studio": Change("new", A, B)})
+    later.runs[0].kind = "rollback"
+    assert rolled_back(later) == {}

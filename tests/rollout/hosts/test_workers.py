@@ -116,7 +116,7 @@ def test_killed_worker_leaves_its_host_old_or_new_and_the_others_go_on(shared: S
     started = {part: shared.roll(part) for part in (1, 2, 3)}
     killed = 2
     for _ in range(1200):
-        if b"changed: Bring the release to the host" in shared.said_by(killed).read_bytes():
+        if b"has the release" in shared.said_by(killed).read_bytes():
             break
         time.sleep(0.05)
     (worker,) = workers_of(started[killed])

@@ -22,7 +22,7 @@ from fleetc.pipeline import compile_spec
 from fleetc.rollout.hosts import plans
 from fleetc.rollout.plan.data import Baseline, PlanRefusedError, SealedPlan
 from fleetc.rollout.plan.document import decode, encode
-from fleetc.rollout.plan.make import Inputs
+from fleetc.rollout.plan.make import Inputs, Meaning
 from fleetc.settings import Settings
 from fleetc.toml.document import Source
 from tests.support import ROOT, shipped
@@ -77,7 +77,7 @@ class Workplace:
         """A plan of the fleet as it is, from its own tree or another baseline."""
         inputs = self.inputs()
         recorded, left = plans.recorded_baseline(inputs, files.read_tree(self.tree), str(self.tree))
-        return plans.make_plan(inputs, baseline or recorded, left, NOW, DAY, {})
+        return plans.make_plan(inputs, baseline or recorded, left, NOW, DAY, Meaning())
 
     def store(self, plan: SealedPlan, sign: bool = False) -> None:
         plans.store(encode(plan), self.plan, self.key if sign else None)

@@ -22,7 +22,7 @@ from fleetc.rollout.hosts import plans
 from fleetc.rollout.plan import summary
 from fleetc.rollout.plan.data import SealedPlan
 from fleetc.rollout.plan.document import decode, encode
-from fleetc.rollout.plan.make import effects_in
+from fleetc.rollout.plan.make import Meaning, meaning_in
 from fleetc.version import __version__
 from tests.rollout.plan.support import DAY, NOW, Workplace
 from tests.rollout.plan.test_refusals import edit, refused
@@ -74,8 +74,8 @@ def test_effects_stand_where_they_take_place(changed: Workplace, snapshot: Snaps
         ("eu-gpu-1", ""): (Effect("exposure", "port 8935 opens to everybody", Decimal(1)),),
         ("eu-gpu-1", "eu-video-1"): (Effect("restart", "8 live sessions can drop", Decimal("1.50")),),
     }
-    made = plans.make_plan(inputs, baseline, left, NOW, DAY, effects)
-    assert {key: tuple(value) for key, value in effects_in(made).items() if value} == effects
+    made = plans.make_plan(inputs, baseline, left, NOW, DAY, Meaning(effects))
+    assert {key: tuple(value) for key, value in meaning_in(made).effects.items() if value} == effects
     assert decode(encode(made)) == made
     shown = "\n".join(summary.lines(made, "<seal>", "not signed"))
     assert without_digests(shown) == snapshot
@@ -171,7 +171,7 @@ def test_a_machine_under_another_name_is_no_bare_one(place: Workplace) -> None:
     assert done.code == 0, done.err
     assert "unknown for us-gpu-9: its machine was the host us-gpu-2" in done.out
     assert "left alone" not in done.out
-    assert "is new here" not in done.out
+    assert "it is new here" not in done.out
 
 
 def test_a_plan_of_many_hosts_stays_readable(changed: Workplace) -> None:

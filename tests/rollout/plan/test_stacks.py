@@ -25,7 +25,7 @@ from fleetc.rollout.hosts.gate import HostOutcome, Result
 from fleetc.rollout.hosts.observe import HostSeen
 from fleetc.rollout.hosts.rolling import Goal
 from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
-from fleetc.rollout.plan.make import effects_in, effects_of
+from fleetc.rollout.plan.make import effects_of, meaning_in
 from fleetc.rollout.plan.stacks import HOST, is_unit
 from fleetc.rollout.plan.states import in_order, recorded_states
 from fleetc.settings import Settings
@@ -79,7 +79,7 @@ EDITS: dict[str, tuple[str, str, list[str]]] = {
             "copy",
             f"restart avatar/firewall: {RESTARTED}",
             f"restart avatar/host: {RESTARTED}",
-            "start avatar/slot-02: is new here",
+            "start avatar/slot-02: it is new here",
         ],
     ),
     "a slot less": (
@@ -99,7 +99,7 @@ EDITS: dict[str, tuple[str, str, list[str]]] = {
             "copy",
             "retire avatar/slot-01: vtuber-noor gives way to vtuber-pia",
             f"restart avatar/host: {RESTARTED}",
-            "start avatar/slot-01: is new here",
+            "start avatar/slot-01: it is new here",
         ],
     ),
     "an avatar that moves": (
@@ -110,7 +110,7 @@ EDITS: dict[str, tuple[str, str, list[str]]] = {
             "retire avatar/slot-01: vtuber-noor moves to avatar/slot-04",
             f"restart avatar/firewall: {RESTARTED}",
             f"restart avatar/host: {RESTARTED}",
-            "start avatar/slot-04: is new here",
+            "start avatar/slot-04: it is new here",
         ],
     ),
     "other callers": (
@@ -141,7 +141,7 @@ EDITS: dict[str, tuple[str, str, list[str]]] = {
         [
             "copy",
             f"restart avatar/firewall: {RESTARTED}",
-            "retire avatar/turn: has no place here any more",
+            "retire avatar/turn: it has no place here any more",
             *(f"restart avatar/{unit}: {RESTARTED}" for unit in ("host", "slot-00", "slot-01")),
         ],
     ),
@@ -181,7 +181,7 @@ def test_effects_stand_with_the_unit_that_they_concern(name: str, stage: Workpla
     after = of_compiled("after", compile_spec(stage.sources(), *shipped()))
     named = {place for place, found in effects_of(compare(before, after)).items() if found}
     assert stage.run("plan", "--against", "before", "-o", "plan.json").code == 0
-    assert {place for place, found in effects_in(stage.read()).items() if found} == named
+    assert {place for place, found in meaning_in(stage.read()).effects.items() if found} == named
 
 
 def test_what_people_read_of_a_stack(stage: Workplace) -> None:
@@ -287,7 +287,7 @@ def test_rollout_that_broke_off_in_the_stack_is_not_at_its_end(
     assert stage.run("deploy", "--plan", "plan.json").code == 0
     done = stage.run("deploy", "--plan", "plan.json")
     assert (done.code, hosts.rollouts) == (0, 2)
-    assert done.out == "nothing to do: 2 hosts already at the end of the plan\n"
+    assert done.out == "nothing to do: 2 hosts already run what the plan leads to\n"
 
 
 @pytest.mark.parametrize("against", [(), ("--against", "before")])
@@ -316,7 +316,7 @@ def test_containers_that_are_gone_are_a_move_and_a_new_plan_starts_them(stage: W
     assert done.code == 1
     assert "stage-2 is not in the state that the plan starts from: avatar/slot-01 no longer runs" in done.err
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
-    assert steps(stage.read(), "stage-2") == ["start avatar/slot-01: does not run"]
+    assert steps(stage.read(), "stage-2") == ["start avatar/slot-01: it does not run"]
 
 
 def test_slots_are_compared_by_project_and_by_settings_of_turn(stage: Workplace, hosts: Hosts) -> None:
@@ -340,7 +340,7 @@ def test_stack_that_left_the_spec_is_taken_down(stage: Workplace, hosts: Hosts) 
     assert steps(stage.read(), "stage-2") == [
         "copy",
         *(f"retire avatar/slot-0{n}: vtuber-{p} has no place here any more" for n, p in enumerate(projects)),
-        *(f"retire avatar/{unit}: has no place here any more" for unit in ("turn", "host", "firewall")),
+        *(f"retire avatar/{unit}: it has no place here any more" for unit in ("turn", "host", "firewall")),
     ]
 
 
@@ -406,7 +406,7 @@ def test_plan_that_has_nothing_to_do_supersedes_older_ones(
     assert stage.run("deploy", "--check", "--plan", "back.json").code == 0
     assert hosts.newest == {}
     done = stage.run("deploy", "--plan", "back.json")
-    assert done.out == "nothing to do: 2 hosts already at the end of the plan\n"
+    assert done.out == "nothing to do: 2 hosts already run what the plan leads to\n"
     assert "2 hosts recorded this as the newest plan" in done.err
     assert "wrote down" not in stage.run("deploy", "--plan", "back.json").err
     stage.spec.write_text(edited, encoding="utf-8")

@@ -42,7 +42,10 @@ def steps(now: HostState) -> list[str]:
 FIRST, SECOND = Process("first", A, "systemd", True), Process("second", B, "systemd", True)
 CASES = {
     "all is there": (observed(FIRST, SECOND), ["keep release", "keep first", "keep second"]),
-    "a bare host": (observed(release=""), ["copy release", "start first: is new here", "start second: is new here"]),
+    "a bare host": (
+        observed(release=""),
+        ["copy release", "start first: it is new here", "start second: it is new here"],
+    ),
     "other files": (
         observed(replace(FIRST, digest=C), SECOND, release=C),
         ["copy release", "restart first: its files change", "keep second"],
@@ -57,21 +60,21 @@ CASES = {
     ),
     "a process that ended": (
         observed(FIRST, replace(SECOND, running=False)),
-        ["keep release", "keep first", "start second: does not run"],
+        ["keep release", "keep first", "start second: it does not run"],
     ),
     "what has no place any more, units before containers": (
         observed(Process("a", C, "docker", True), FIRST, SECOND, Process("z", C, "systemd", False)),
         [
             "keep release",
-            "retire z: has no place here any more",
-            "retire a: has no place here any more",
+            "retire z: it has no place here any more",
+            "retire a: it has no place here any more",
             "keep first",
             "keep second",
         ],
     ),
     "a container that becomes a unit": (
         observed(replace(FIRST, runtime="docker"), SECOND),
-        ["keep release", "retire first: moves from docker to systemd", "start first: is new here", "keep second"],
+        ["keep release", "retire first: it moves from docker to systemd", "start first: it is new here", "keep second"],
     ),
     "nobody knows": (HostState("edge", UNKNOWN), ["ensure release", "ensure first", "ensure second"]),
     "a tree that was rolled out": (WANTED, ["keep release", "keep first", "keep second"]),
@@ -95,27 +98,27 @@ RUNS = Process("first", C, "systemd", True, rest=REST, live=("pricePerUnit=1200"
 GETS = replace(RUNS, digest=A, running=None, live=("pricePerUnit=1300", "v=3"))
 FILES = "restart first: its files change"
 LIVE_CASES = {
-    "a price": (RUNS, GETS, "try", "live first: takes pricePerUnit=1300 while it runs"),
-    "a price, where only that is allowed": (RUNS, GETS, "only", "live first: takes pricePerUnit=1300 while it runs"),
+    "a price": (RUNS, GETS, "try", "live first: it takes pricePerUnit=1300 while it runs"),
+    "a price, where only that is allowed": (RUNS, GETS, "only", "live first: it takes pricePerUnit=1300 while it runs"),
     "a price, where nothing is set live": (RUNS, GETS, "never", FILES),
     "a price in other words": (
         RUNS,
         replace(GETS, live=RUNS.live),
         "try",
-        "live first: takes its new files while it runs",
+        "live first: it takes its new files while it runs",
     ),
     "a setting more": (
         RUNS,
         replace(GETS, live=(*GETS.live, "pricePerGateway 0x11=900")),
         "try",
-        "live first: takes pricePerUnit=1300, pricePerGateway 0x11=900 while it runs",
+        "live first: it takes pricePerUnit=1300, pricePerGateway 0x11=900 while it runs",
     ),
     "a setting less": (replace(RUNS, live=(*RUNS.live, "pricePerGateway 0x11=900")), GETS, "only", FILES),
     "one that nobody can ask for": (
         RUNS,
         replace(GETS, silent=("maxFaceValue=5",)),
         "try",
-        f"{FILES}, and it does not say which maxFaceValue it has",
+        f"{FILES} (pricePerUnit=1300, maxFaceValue=5), and it does not say which maxFaceValue it has",
     ),
     "one that nobody can ask for, and no restart": (
         RUNS,
@@ -127,7 +130,7 @@ LIVE_CASES = {
     "a host that does not say the rest": (replace(RUNS, rest=""), replace(GETS, rest=""), "try", FILES),
     "a node that was changed by hand": (replace(RUNS, drift=("its unit was changed",)), GETS, "only", FILES),
     "secrets that are read elsewhere": (replace(RUNS, secrets="a"), replace(GETS, secrets="b"), "try", FILES),
-    "a node that does not run": (replace(RUNS, running=False), GETS, "try", "start first: does not run"),
+    "a node that does not run": (replace(RUNS, running=False), GETS, "try", "start first: it does not run"),
     "a start that was cut short": (
         replace(RUNS, digest=""),
         GETS,
@@ -150,7 +153,7 @@ def test_a_container_is_restarted_because_docker_keeps_its_arguments() -> None:
     wanted = replace(WANTED, processes=(gets, SECOND))
     for live, do in (("try", "restart"), ("only", "halt")):
         action = actions_for(PROGRAM, HOST, observed(runs, SECOND, release=C), wanted, live)[1]
-        assert action.do == do and "Docker would start it again with the old values" in action.reason
+        assert action.do == do and "a container keeps the values that it was made with" in action.reason
 
 
 def test_a_tree_says_what_runs_once_it_is_rolled_out() -> None:

@@ -20,7 +20,7 @@ from fleetc.online.public import Answer
 from fleetc.pipeline import Compiled
 from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.rollout.hosts.verify import TASK, _answer
-from fleetc.rollout.verify.data import AVATARS, Found
+from fleetc.rollout.verify.data import AVATARS, Back, Found
 from fleetc.rollout.verify.judge import Verdict, judge
 from fleetc.rollout.verify.public import findings, places_of
 from fleetc.rollout.verify.questions import questions_of
@@ -108,8 +108,8 @@ class World:
                 if one["node"] == node:
                     one.update(do=do, reason=reason)
 
-    def judged(self) -> Verdict:
-        """What is found, from the answers as Ansible hands them on."""
+    def judged(self, **backs: Back) -> Verdict:
+        """What is found, from the answers as Ansible hands them on; `backs` are rollbacks by host."""
         answers = {}
         for name, host in self.hosts.items():
             asked = [one.id for one in self.asked[name]]
@@ -122,7 +122,7 @@ class World:
                 answers={name: {TASK: {"answers": json.dumps(replies), **host} if isinstance(host, dict) else host}},
             )
             answers[name] = _answer(name, run, asked)
-        return judge(self.fleet, self.blueprint, answers, findings(self.places, self.public))
+        return judge(self.fleet, self.blueprint, answers, findings(self.places, self.public), backs)
 
     def found(self) -> list[tuple[str, str, str]]:
         """Kind, code and place of each finding."""

@@ -9,6 +9,7 @@ import pytest
 
 from fleetc.online.public import Answer
 from fleetc.rollout.hosts.runner import Event
+from fleetc.rollout.verify.data import Back
 from tests.rollout.verify.healthy import ETH, World
 from tests.support import compiled_example
 
@@ -73,12 +74,19 @@ def unreachable(world: World, host: str) -> None:
 
 def down(world: World, node: str) -> None:
     world.process(node)["running"] = False
-    world.step(node, "start", "does not run")
+    world.step(node, "start", "it does not run")
 
 
 def drifted(world: World, node: str, words: str) -> None:
     world.process(node)["drift"].append(words)
     world.step(node, "restart", words)
+
+
+def of_before(world: World, node: str, **said: object) -> None:
+    """Have a node and its host say that it runs an older release with another price; the node may say one more."""
+    world.process(node)["live"] = ["pricePerUnit=1100", "maxSessions=8"]
+    world.step(node, "restart", "its files change (pricePerUnit=1200), and a container keeps its values")
+    world.change(node, "/status", **(said or {"BroadcasterPrices": {"default": "1100"}}))
 
 
 def registered(world: World, node: str, uri: str) -> None:
@@ -334,7 +342,7 @@ PLANTED = {
     "a node that is not there": dual(
         both(
             lambda w: w.hosts["gpu"]["state"]["processes"].clear(),
-            lambda w: w.step("orch", "start", "is new here"),
+            lambda w: w.step("orch", "start", "it is new here"),
         ),
         drift("node-not-running", ORCH),
     ),
@@ -360,7 +368,15 @@ PLANTED = {
         lambda w: w.step("orch", "restart", "its files change"), drift("other-release", ORCH)
     ),
     "a setting of an older release": dual(
-        lambda w: w.step("orch", "live", "takes maxSessions=12 while it runs"), drift("other-release", ORCH)
+        lambda w: w.step("orch", "live", "it takes maxSessions=12 while it runs"), drift("other-release", ORCH)
+    ),
+    "the price of an older release, which nobody set by hand": dual(
+        lambda w: of_before(w, "orch"), drift("other-release", ORCH), drift("other-release", f"{ORCH}.price"),
+        forms=(False,),
+    ),
+    "a price that neither release has": dual(
+        lambda w: of_before(w, "orch", BroadcasterPrices={"default": "999"}),
+        drift("other-release", ORCH), drift("set-at-run-time", f"{ORCH}.price"), forms=(False,),
     ),
     "another release of the host": dual(
         lambda w: w.hosts["gpu"]["steps"].append({"do": "copy", "node": "", "reason": ""}),
@@ -368,7 +384,7 @@ PLANTED = {
     ),
     "a node that the spec does not have": dual(
         lambda w: w.hosts["gpu"]["steps"].append(
-            {"do": "retire", "node": "old", "reason": "has no place here any more"}
+            {"do": "retire", "node": "old", "reason": "it has no place here any more"}
         ),
         drift("node-not-in-spec", "hosts.gpu"),
     ),
@@ -451,7 +467,7 @@ PLANTED = {
         unknown("not-answered", "avatars.back"),
     ),
     "a service of a stack that does not run": stage(
-        lambda w: w.step("avatar/slot-03", "start", "does not run"), drift("node-not-running", "avatars.back")
+        lambda w: w.step("avatar/slot-03", "start", "it does not run"), drift("node-not-running", "avatars.back")
     ),
     "a checkout that is elsewhere": stage(
         lambda w: w.hosts["stage-1"]["state"]["processes"][2]["drift"].append("its checkout is not at v1.3.6"),
@@ -507,3 +523,25 @@ def test_exit_code_is_that_of_the_worst() -> None:
     assert world.judged().exit_code == 4
     world.say("gate", "/getLogLevel", "3")
     assert world.judged().exit_code == 1
+
+
+@pytest.mark.parametrize("release", ["a" * 64, "c" * 64], ids=["of the rollback", "of somebody else since"])
+def test_rollback_of_the_journal_is_named_while_its_release_runs(release: str) -> None:
+    """Nobody is blamed for what a rollback did; but a host that runs a third release was changed by somebody."""
+    world = World(compiled_example("dual-onchain"))
+    of_before(world, "orch")
+    found = world.judged(gpu=Back("2026-01-31T09:06:00Z", "ci on runner", release)).found
+    told = [(one.message, one.help) for one in found]
+    assert [one.code for one in found] == ["other-release", "other-release"]
+    if release == "a" * 64:
+        words = (
+            "gpu: rolled back to aaaaaaaaaaaa at 2026-01-31T09:06:00Z by ci on runner, so orch runs with other files"
+        )
+        assert told[0][0].startswith(words)
+        assert {advice for _, advice in told} == {
+            "revert the spec to what was rolled back to, or deploy the tree to bring its release back"
+        }
+    else:
+        assert not any("rolled back" in message for message, _ in told)
+    assert "orch: it runs with pricePerUnit = 1100 instead of 1200: the release on its host has that" in told[1][0]
+    assert "somebody set it" not in str(told)

@@ -87,8 +87,10 @@ RUNNING_PAGES: dict[str, Page] = {
     ),
     "other-release": Page(
         "A host has or runs another release of its files than the spec compiles to.",
-        "a rollout did not reach it, was taken back there, or somebody changed what it had.",
-        "Deploy the tree. If the spec is ahead on purpose, verify the revision that was rolled out instead.",
+        "a rollout did not reach it, it was rolled back, or somebody changed what it had. On the machine that rolls "
+        "out, verify finds rollbacks in the journal and names them.",
+        "Deploy the tree. After a rollback, revert the spec instead. If the spec is ahead on purpose, verify the "
+        "revision that was rolled out.",
     ),
     "other-service-address": Page(
         "The chain has another address of an orchestrator than the spec, or none although it is in the active set.",

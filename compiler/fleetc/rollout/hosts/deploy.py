@@ -61,6 +61,8 @@ class Outcome:
     last_words: tuple[str, ...] = ()
     moves: tuple[Move, ...] = ()
     findings: tuple[Finding, ...] = ()
+    back: bool = False
+    """Whether it was a rollback."""
 
     @property
     def exit_code(self) -> int:
@@ -109,7 +111,7 @@ def deploy_tree(
         _write_begin(rollout, tree, limit, stated)
         outcome: Outcome | None = None
         try:
-            outcome = _roll_out(rollout, hosts, stated)
+            outcome = replace(_roll_out(rollout, hosts, stated), back=bool(goal.back_to))
             return outcome
         finally:
             journal.write("end", exit_code=outcome.exit_code if outcome else 1)
@@ -136,8 +138,16 @@ def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
     begun, run = rollout.ask(asked)
     ready = all(begun[host].answered for host in hosts)
     moves = moves_of({host: one.runs for host, one in begun.items()}, {host: one.wants for host, one in begun.items()})
-    told = tuple(_not_begun(rollout, begun[host], ready, "new") for host in asked)
-    return Outcome(told, _steps(begun), True, run.last_words, moves, _findings(begun))
+    told = tuple(_leading(rollout, begun[host], _not_begun(rollout, begun[host], ready, "new")) for host in asked)
+    back = bool(rollout.goal.back_to)
+    return Outcome(told, _steps(begun), True, run.last_words, moves, _findings(begun), back)
+
+
+def _leading(rollout: Rollout, begun: Begun, told: HostOutcome) -> HostOutcome:
+    """A host of a dry run, with the release that a rollout would lead to."""
+    if told.result != "new" or begun.host in rollout.left:
+        return told
+    return told._replace(after=rollout.given(begun.host, begun).release)
 
 
 def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outcome:

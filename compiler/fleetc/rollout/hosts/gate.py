@@ -110,10 +110,11 @@ def _not_ended(host: str, run: RunResult, reason: str, task: str) -> dict[str, A
 def reason_of(host: str, run: RunResult) -> str:
     """Why tasks failed on a host, or why it was not reached; "" where nothing did."""
     failed = [event for event in run.failures if event.host == host]
-    return "; ".join(dict.fromkeys(_reason(event.kind, event.message) for event in failed))
+    return "; ".join(dict.fromkeys(reason_in(event.kind, event.message) for event in failed))
 
 
-def _reason(kind: str, message: str) -> str:
+def reason_in(kind: str, message: str) -> str:
+    """Why a task failed, or a host was not reached, in the words of one event."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if kind == "unreachable":
         said = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""

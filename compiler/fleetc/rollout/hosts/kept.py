@@ -1,18 +1,33 @@
 """Which releases a rollback leads to.
 
-In: what the journal says, and what a person names. Out: a digest for each host that goes back. Whether a host still
-keeps that release, only the host can say.
+In: what the journal says, and what a person names. Out: a digest for each host that goes back, and what is known of the
+releases that hosts had. Whether a host still keeps one, only the host can say.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.rollout.hosts.secrets import DeployError
-from fleetc.rollout.journal.history import History
+from fleetc.rollout.journal.history import History, Run
+from fleetc.rollout.verify.data import Back
 from fleetc.text.encoders import visible
+from fleetc.text.suggestions import did_you_mean
 
 _SHORTEST = 8
+_SHORT = 12
+_NAMED = 5
 _CHANGED = ("new", "unknown", "quarantined")
+SEE_LIST = "fleetc rollback --list shows the digests that the journal has"
+
+
+class Ran(NamedTuple):
+    """A release that a host had. `run` is the last rollout that brought it there, None where the journal has none."""
+
+    release: str
+    run: Run | None
 
 
 def releases_before(history: History, blueprint: Blueprint, to: str, limit: tuple[str, ...]) -> dict[str, str]:
@@ -21,17 +36,14 @@ def releases_before(history: History, blueprint: Blueprint, to: str, limit: tupl
     `to` is the start of a digest: of the manifest of an earlier rollout, or of a release of a host; "" is what hosts
     ran before the last rollout that changed any. Raises DeployError.
     """
-    names = [host.name for host in blueprint.in_order]
-    for name in limit:
-        if name not in names:
-            raise DeployError(f'there is no host "{visible(name)}"', 2)
+    names = names_of(blueprint, limit)
     if to and (len(to) < _SHORTEST or not set(to) <= set("0123456789abcdef")):
-        raise DeployError(f"--to takes at least {_SHORTEST} characters of a digest, in lower case", 2)
-    found = _named(history, to) if to else _before_the_last(history)
-    chosen = {name: found[name] for name in names if found.get(name) and (not limit or name in limit)}
+        raise DeployError(f"--to takes at least {_SHORTEST} characters of a digest, in lower case; {SEE_LIST}", 2)
+    found = _named(history, to) if to else _before_the_last(history, names)
+    chosen = {name: found[name] for name in names if found.get(name)}
     if not chosen:
         what = (
-            f"no rollout in the journal had {to}"
+            f"no rollout in the journal had {to}; {SEE_LIST}"
             if to
             else "no rollout in the journal changed a host that had a release before"
         )
@@ -39,21 +51,77 @@ def releases_before(history: History, blueprint: Blueprint, to: str, limit: tupl
     return chosen
 
 
-def _before_the_last(history: History) -> dict[str, str]:
+def names_of(blueprint: Blueprint, limit: Sequence[str]) -> list[str]:
+    """The hosts of the fleet in the order of rollouts, or those of a limit. Raises DeployError."""
+    names = [host.name for host in blueprint.in_order]
+    for name in limit:
+        if name not in names:
+            raise DeployError(f'there is no host "{visible(name)}"; {did_you_mean(name, names)}', 2)
+    return [name for name in names if not limit or name in limit]
+
+
+def releases_of(history: History, host: str) -> list[Ran]:
+    """The releases that a host had, the one that it was given last first."""
+    found: dict[str, Run | None] = {}
+    for run in history.runs:
+        change = run.changes.get(host)
+        if change is None or change.result != "new":
+            continue
+        if change.before:
+            found.setdefault(change.before, None)
+        brought = found.pop(change.after, None) if run.kind == "rollback" else run
+        found.pop(change.after, None)
+        found[change.after] = brought
+    return [Ran(release, run) for release, run in reversed(found.items())]
+
+
+def rolled_out(history: History, host: str, release: str) -> Run | None:
+    """The last rollout that brought a release to a host; None where the journal has none."""
+    return next((ran.run for ran in releases_of(history, host) if ran.release == release), None)
+
+
+def rolled_back(history: History) -> dict[str, Back]:
+    """The hosts that rollouts took back and have not changed since."""
+    found: dict[str, Back] = {}
+    for run in history.runs:
+        for host, change in run.changes.items():
+            found.pop(host, None)
+            if run.kind == "rollback" and change.result == "new":
+                found[host] = Back(run.begun, run.who, change.after)
+    return found
+
+
+def _before_the_last(history: History, names: Sequence[str]) -> dict[str, str]:
     for run in reversed(history.runs):
-        changed = {host: change.before for host, change in run.changes.items() if change.result in _CHANGED}
+        changed = {host: change for host, change in run.changes.items() if change.result in _CHANGED}
         if changed and run.kind == "rollback":
-            words = "the last rollout was a rollback already, so this would bring back what it took away"
-            raise DeployError(f"{words}: say where to go with --to DIGEST, the start of a manifest or a release", 1)
+            words = (
+                f"the last rollout that changed a host was the rollback at {visible(run.begun)}, so this would bring "
+            )
+            words += "back what it took away: say where to go with --to DIGEST"
+            raise DeployError(f"{words}{_choices(history, names)}; {SEE_LIST}", 1)
         if changed:
-            return changed
+            return {host: change.before for host, change in changed.items()}
     return {}
 
 
-def _named(history: History, to: str) -> dict[str, str]:
-    """The releases of the last rollout whose manifest or one of whose releases has this start."""
+def _choices(history: History, names: Sequence[str]) -> str:
+    """The releases that hosts do not run now, the first of many, as the end of a sentence."""
+    hosts: dict[str, list[str]] = {}
+    for name in names:
+        for ran in releases_of(history, name)[1:]:
+            hosts.setdefault(ran.release, []).append(name)
+    told = [f"{release[:_SHORT]} ({', '.join(on[:_NAMED])})" for release, on in list(hosts.items())[:_NAMED]]
+    return f", such as {', '.join(told)}" if told else ""
+
+
+def _named(history: History, to: str) -> Mapping[str, str]:
+    """The releases of the last rollout whose manifest or one of whose releases has this start.
+
+    The manifest of a rollback is that of the spec it was run with, which is not where it led.
+    """
     for run in reversed(history.runs):
-        if run.manifest.startswith(to):
+        if run.manifest.startswith(to) and run.kind != "rollback":
             return dict(run.releases)
         own = {host: release for host, release in run.releases.items() if release.startswith(to)}
         if own:

@@ -38,7 +38,7 @@ from fleetc.rollout.plan.data import (
     SettingMade,
 )
 from fleetc.rollout.plan.document import decode, seal_of
-from fleetc.rollout.plan.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
+from fleetc.rollout.plan.make import Inputs, Meaning, make, meaning_in, spec_of, tool_of, wanted_states
 from fleetc.rollout.plan.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
@@ -138,10 +138,10 @@ def _unknown(host: HostBlueprint, note: str) -> HostState:
 
 
 def make_plan(
-    inputs: Inputs, baseline: Baseline, left: Sequence[str], now: datetime, lifetime: timedelta, effects: Effects
+    inputs: Inputs, baseline: Baseline, left: Sequence[str], now: datetime, lifetime: timedelta, meaning: Meaning
 ) -> SealedPlan:
     """A plan made at `now`, good for `lifetime`."""
-    return make(inputs, baseline, left, now.strftime(_TIME), (now + lifetime).strftime(_TIME), effects)
+    return make(inputs, baseline, left, now.strftime(_TIME), (now + lifetime).strftime(_TIME), meaning)
 
 
 def store(content: bytes, path: Path, key: Path | None) -> bool:
@@ -202,7 +202,7 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
         around.settings,
     )
     _refuse(judge.of_baseline_hosts(plan, [host.name for host in inputs.hosts]))
-    remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, effects_in(plan))
+    remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, meaning_in(plan))
     _refuse(judge.of_contents(plan, remade), _of_tree(compiled.tree, around.target))
     return Verified(plan, seal_of(content), inputs, signer)
 

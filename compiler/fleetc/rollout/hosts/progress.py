@@ -9,8 +9,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from fleetc.rollout.hosts import preflight, verify
+from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, OBSERVE, STAGE, reason_in
 from fleetc.rollout.hosts.runner import Event
 from fleetc.text.encoders import plain_output
+
+_DID = {
+    (BEGIN, "failed"): "cannot take part",
+    (STAGE, "changed"): "has the release",
+    (STAGE, "failed"): "did not get the release",
+    (ACTIVATE, "changed"): "switched to the release, and is well",
+    (ACTIVATE, "failed"): "is not well with the release, or did not switch",
+    (END, "changed"): "ended its switch",
+    (END, "failed"): "did not keep the release",
+    (OBSERVE, "failed"): "did not say what it runs",
+    (preflight.TASK, "failed"): "lacks something",
+    (verify.TASK, "failed"): "did not answer",
+}
+"""What a host did, by the task and how that ended; the report says more."""
+
+
+def words_of(event: Event) -> str:
+    """An event of a host, for people."""
+    if event.kind == "unreachable":
+        return plain_output(f"{event.host}: {reason_in(event.kind, event.message)}")
+    did = _DID.get((event.task, event.kind)) or f"{event.kind}: {event.task}"
+    return plain_output(f"{event.host}: {did}")
 
 
 @contextmanager
@@ -36,7 +60,7 @@ def progress(stream: TextIO) -> Iterator[Callable[[Event], None]]:
                 return
             counts[event.kind] += 1
             if event.kind in ("failed", "unreachable"):
-                console.print(escape(plain_output(f"{event.host}: {event.kind}: {event.task}")), style="red")
+                console.print(escape(words_of(event)), style="red")
 
         yield show
 
@@ -45,5 +69,5 @@ def _plain(stream: TextIO, event: Event) -> None:
     if event.kind == "warning":
         stream.write(plain_output(f"warning: {event.message}") + "\n")
     if event.kind in ("changed", "failed", "unreachable"):
-        stream.write(plain_output(f"{event.host}: {event.kind}: {event.task}") + "\n")
+        stream.write(words_of(event) + "\n")
         stream.flush()

@@ -24,6 +24,8 @@ class DeployError(Exception):
 SecretValues = Mapping[str, Mapping[str, str]]
 """Values of secrets by their names, by the variable in which Ansible gets them."""
 
+_NAMED = 4
+
 SHORTEST = 4
 """Characters of a secret that Ansible may hide: shorter ones are part of too many words of an answer."""
 
@@ -37,7 +39,9 @@ def secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, 
     missing = sorted(name for name in needed if not os.environ.get(name))
     if missing:
         names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
-        raise DeployError(f"these environment variables must hold secrets of the fleet, but are not set: {names}", 1)
+        example = f"read -rs {missing[0]} && export {missing[0]}"
+        message = f"these environment variables must hold secrets of the fleet, but are not set: {names}"
+        raise DeployError(f"{message}; set each, such as: {example}", 1)
     short = sorted(name for name in needed if len(os.environ[name]) < SHORTEST)
     if short:
         names = ", ".join(f"{name} (for {needed[name]})" for name in short)
@@ -49,15 +53,19 @@ def secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, 
 
 
 def names_needed(blueprint: Blueprint, hosts: tuple[str, ...], kind: str) -> dict[str, str]:
-    """What the secrets of these hosts refer to, for one kind of reference, each with a user of it."""
-    return {
-        secret.reference: f"{host.name}/{owner}"
-        for host in blueprint.hosts
-        if host.name in hosts
-        for owner, secrets in host.secrets()
-        for secret in secrets
-        if secret.kind == kind
-    }
+    """What the secrets of these hosts refer to, for one kind of reference, each with those that use it, in words."""
+    users: dict[str, list[str]] = {}
+    for host in blueprint.hosts:
+        for owner, secrets in host.secrets() if host.name in hosts else ():
+            for secret in secrets:
+                if secret.kind == kind:
+                    users.setdefault(secret.reference, []).append(f"{host.name}/{owner}")
+    return {reference: _users(list(dict.fromkeys(named))) for reference, named in users.items()}
+
+
+def _users(named: list[str]) -> str:
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return ", ".join(named[:_NAMED]) + more
 
 
 def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:

@@ -74,7 +74,8 @@ def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:
 def _process(told: Mapping[str, Any]) -> Process:
     running = told.get("running")
     drift = tuple(as_text(words) for words in as_list(told.get("drift")))
-    return Process(as_text(told.get("node")), running if isinstance(running, bool) else None, drift)
+    live = dict(as_text(one).rpartition("=")[::2] for one in as_list(told.get("live")))
+    return Process(as_text(told.get("node")), running if isinstance(running, bool) else None, drift, live)
 
 
 def _step(told: Mapping[str, Any]) -> Step:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fleetc.review.data import Effect
 
-FORMAT = 6
+FORMAT = 7
 """Version of the plan's format."""
 
 UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
@@ -144,6 +144,21 @@ class HostActions:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """Where the effects on some hosts come from.
+
+    `tree` is the digest of the manifest of the tree that has what they run, and `name` what people call it; both are ""
+    where no such tree is known here, so that the plan has no effects on these hosts. `note` says why, or what cannot be
+    compared.
+    """
+
+    hosts: tuple[str, ...]
+    tree: str
+    name: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SecretName:
     """A secret that a node is given: the variable, and where its value is found. Never the value.
 
@@ -166,7 +181,7 @@ class SealedPlan:
     `settings` are those that the checkout made, by name. `batches` are hosts in the order in which the rollout takes
     them, `steps` what happens on each, in the same order. `inventory` is one digest over what tells Ansible of the
     hosts. `left` names hosts of the recorded tree that the fleet no longer has: a rollout retires those that its
-    journal knows. `effects` concern the whole fleet.
+    journal knows. `effects` concern the whole fleet; `compared` says what all effects come from.
     """
 
     format: int
@@ -186,6 +201,7 @@ class SealedPlan:
     batches: tuple[tuple[str, ...], ...]
     steps: tuple[HostActions, ...]
     effects: tuple[Effect, ...]
+    compared: tuple[Comparison, ...]
     left: tuple[str, ...]
     secrets: tuple[SecretName, ...]
     baseline: Baseline

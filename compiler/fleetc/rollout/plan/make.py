@@ -10,6 +10,8 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from types import MappingProxyType
+from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.shards import Shard, shards_of
@@ -20,6 +22,7 @@ from fleetc.rollout.moves import Batches, CircleError, Nodes, arranged, handover
 from fleetc.rollout.plan.data import (
     FORMAT,
     Baseline,
+    Comparison,
     FileDigest,
     HostActions,
     HostState,
@@ -42,6 +45,13 @@ _INVENTORY = ("ansible/inventory.json", "ansible/rollout.json", "ansible/host_va
 
 Effects = Mapping[tuple[str, str], Sequence[Effect]]
 """What a change means, by host and node. ("edge-1", "") is the host as a whole, ("", "") the whole fleet."""
+
+
+class Meaning(NamedTuple):
+    """What a plan means, and what that comes from."""
+
+    effects: Effects = MappingProxyType({})
+    compared: tuple[Comparison, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +82,10 @@ class Inputs:
 
 
 def make(
-    inputs: Inputs, baseline: Baseline, left: Sequence[str], created: str, expires: str, effects: Effects
+    inputs: Inputs, baseline: Baseline, left: Sequence[str], created: str, expires: str, meaning: Meaning
 ) -> SealedPlan:
     """The plan. `baseline` has a state of each host of the rollout; times are UTC, such as 2026-01-31T09:00:00Z."""
+    effects = meaning.effects
     states = {state.host: state for state in baseline.hosts}
     wanted = wanted_states(inputs)
     chosen = {host.name for host in inputs.hosts}
@@ -100,6 +111,7 @@ def make(
         batches=tuple(batches),
         steps=tuple(_steps(inputs, host, states[host.name], wanted[host.name], effects) for host in hosts),
         effects=tuple(effects.get(("", ""), ())),
+        compared=meaning.compared,
         left=tuple(sorted(left)),
         secrets=tuple(sorted(_secrets(inputs.hosts), key=lambda s: (s.host, s.node, s.variable))),
         baseline=baseline,
@@ -171,13 +183,13 @@ def _steps(inputs: Inputs, host: HostBlueprint, now: HostState, wanted: HostStat
     return HostActions(host.name, tuple(told), tuple(effects.get((host.name, ""), ())))
 
 
-def effects_in(plan: SealedPlan) -> Effects:
-    """The effects that a plan states, in the form in which it was given them."""
+def meaning_in(plan: SealedPlan) -> Meaning:
+    """What a plan states that it means, in the form in which it was given."""
     found: dict[tuple[str, str], Sequence[Effect]] = {("", ""): plan.effects}
     for step in plan.steps:
         found[step.host, ""] = step.effects
         found |= {(step.host, action.node): action.effects for action in step.actions if action.node}
-    return found
+    return Meaning(found, plan.compared)
 
 
 def _releases(hosts: Sequence[HostBlueprint]) -> Iterable[NodeRelease]:

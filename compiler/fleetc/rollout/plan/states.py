@@ -17,7 +17,8 @@ from fleetc.emit.tree import MANIFEST, Artifact, Tree
 from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, Process
 from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places
 
-_HOST_FILES = "ansible/host_vars/"
+HOST_FILES = "ansible/host_vars/"
+"""The files of a tree that say what each host runs."""
 
 
 class RecordError(ValueError):
@@ -29,7 +30,7 @@ def recorded_states(tree: Tree) -> dict[str, HostState]:
 
     Whether a process runs is not known from a tree.
     """
-    states = (_recorded_state(artifact) for artifact in _host_files(tree))
+    states = (recorded_state(artifact) for artifact in _host_files(tree))
     return {state.host: state for state in states}
 
 
@@ -40,21 +41,21 @@ def recorded_places(tree: Tree) -> dict[str, tuple[str, int]]:
 
 def release_in(tree: Tree, host: str) -> str:
     """The digest of the release that a compiled tree has for a host."""
-    content = tree.as_mapping()[f"{_HOST_FILES}{host}.json"].content
+    content = tree.as_mapping()[f"{HOST_FILES}{host}.json"].content
     return str(json.loads(content)["fleet_host_digest"])
 
 
 def _host_files(tree: Tree) -> Iterator[Artifact]:
     digests = _manifest_digests(tree)
     for artifact in tree.artifacts:
-        if artifact.path.startswith(_HOST_FILES):
+        if artifact.path.startswith(HOST_FILES):
             if artifact.sha256 != digests.get(artifact.path):
                 raise RecordError(f"{artifact.path} is not what the manifest lists")
             yield artifact
 
 
 def _host_of(artifact: Artifact) -> str:
-    return artifact.path.removeprefix(_HOST_FILES).removesuffix(".json")
+    return artifact.path.removeprefix(HOST_FILES).removesuffix(".json")
 
 
 def _recorded_place(artifact: Artifact) -> tuple[str, int]:
@@ -73,7 +74,8 @@ def _manifest_digests(tree: Tree) -> dict[str, str]:
         raise RecordError(f"{MANIFEST} does not list its files") from failure
 
 
-def _recorded_state(artifact: Artifact) -> HostState:
+def recorded_state(artifact: Artifact) -> HostState:
+    """What the host of one file of a tree runs once the tree has been rolled out. Raises RecordError."""
     host = _host_of(artifact)
     try:
         variables = json.loads(artifact.content)

@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fleetc.review.data import Effect
-from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, Action, HostActions, SealedPlan
+from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, Action, Comparison, HostActions, SealedPlan
 from fleetc.text.encoders import plain_output
 
 _HOSTS_IN_FULL = 40
 _NAMED = 12
 _SHORT = 12
 _COUNTED = ("start", "restart", "live", "ensure", "retire", "halt", "keep")
+
+NOT_KNOWN = "what this changes for prices, sessions and ports is not known"
 
 _TOTAL = {"ensure": "make sure of", "live": "change live"}
 """How the number of some actions is told; that of others by their own word."""
@@ -34,8 +36,9 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
         f"releases {', '.join(f'{r.program} {r.release}' for r in plan.releases) or 'none: nothing runs'}",
         f"from     {_baseline(plan)}",
     ]
+    found += [f"effects  {_compared(one, len(plan.baseline.hosts))}" for one in plan.compared]
     found += _batches(plan)
-    found += [f"the fleet: {text}" for text in map(_effect, plan.effects)]
+    found += [f"the fleet: {text}" for text in map(effect_line, plan.effects)]
     found.append(f"processes: {_totals(plan)}")
     if plan.left:
         found.append(
@@ -71,8 +74,17 @@ def _baseline(plan: SealedPlan) -> str:
     return "; ".join(words)
 
 
+def _compared(one: Comparison, hosts: int) -> str:
+    """What the effects on some hosts come from, or why they are not known."""
+    where = "" if len(one.hosts) == hosts else f" on {_names(one.hosts)}"
+    if not one.name:
+        return f"{NOT_KNOWN}{where}, because {one.note}"
+    return f"compared with {one.name}{where}{f' ({one.note})' if one.note else ''}"
+
+
 def _batches(plan: SealedPlan) -> Iterator[str]:
     steps = {step.host: step for step in plan.steps}
+    unknown = {host for one in plan.compared if not one.name for host in one.hosts}
     told = 0
     for number, batch in enumerate(plan.batches, start=1):
         yield f"batch {number} of {len(plan.batches)}: {_count(len(batch), 'host')}"
@@ -80,7 +92,7 @@ def _batches(plan: SealedPlan) -> Iterator[str]:
         for host in (host for host in batch if host not in quiet):
             told += 1
             if told <= _HOSTS_IN_FULL:
-                yield from _host(steps[host])
+                yield from _host(steps[host], host in unknown)
         if quiet:
             yield f"  nothing changes on {_names(quiet)}"
     if told > _HOSTS_IN_FULL:
@@ -91,13 +103,15 @@ def _is_quiet(step: HostActions) -> bool:
     return not step.effects and all(action.do == "keep" for action in step.actions)
 
 
-def _host(step: HostActions) -> Iterator[str]:
+def _host(step: HostActions, unknown: bool) -> Iterator[str]:
     yield f"  {step.host}"
-    yield from (f"    {_effect(effect)}" for effect in step.effects)
+    if unknown:
+        yield f"    {NOT_KNOWN}: see effects above"
+    yield from (f"    {effect_line(effect)}" for effect in step.effects)
     for action in step.actions:
         if action.do != "keep":
             yield f"    {_action(action)}"
-            yield from (f"      {_effect(effect)}" for effect in action.effects)
+            yield from (f"      {effect_line(effect)}" for effect in action.effects)
     kept = [action.node for action in step.actions if action.do == "keep" and action.node]
     if kept:
         yield f"    keep {_names(kept)}"
@@ -116,7 +130,8 @@ def _action(action: Action) -> str:
     return f"{action.do} {action.node}{target}: {action.reason}"
 
 
-def _effect(effect: Effect) -> str:
+def effect_line(effect: Effect) -> str:
+    """An effect, in words."""
     who = f" (concerns {_names(effect.who)})" if effect.who else ""
     return f"{effect.impact}: {effect.text}{who}"
 

@@ -22,17 +22,17 @@ def as_junit(outcome: Outcome) -> str:
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuites name="fleetc" {counts}>',
         f'<testsuite name="rollout" {counts}>',
-        *(line for host in outcome.hosts for line in _case(host, outcome.check)),
+        *(line for host in outcome.hosts for line in _case(host, outcome)),
         "</testsuite>",
         "</testsuites>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _case(host: HostOutcome, check: bool) -> Iterator[str]:
+def _case(host: HostOutcome, outcome: Outcome) -> Iterator[str]:
     # The entities that the encoder for HTML writes are those of XML, and it shows what XML cannot hold.
     yield f'<testcase classname="rollout" name="{html(host.host)}" time="{host.seconds:.0f}">'
-    word, text = word_of(host, check), "\n".join(map(html, (host.reason, *host.words)))
+    word, text = word_of(host, outcome), "\n".join(map(html, (host.reason, *host.words)))
     if is_fine(host):
         yield f"<system-out>{html(word)}</system-out>"
     else:

@@ -23,7 +23,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     yield f"| {' | '.join(HEAD)} |"
     yield f"|{'---|' * len(HEAD)}"
     for host in outcome.hosts:
-        yield f"| {' | '.join(markdown_cell(cell) for cell in cells_of(host, outcome.check))} |"
+        yield f"| {' | '.join(markdown_cell(cell) for cell in cells_of(host, outcome))} |"
     for move in outcome.moves:
         yield f"\n{markdown_text(move_line(move))}"
     for host in outcome.hosts:

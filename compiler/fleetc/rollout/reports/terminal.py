@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from fleetc.rollout.hosts.begun import Step
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome
 from fleetc.rollout.moves import Move
@@ -52,17 +53,20 @@ def is_fine(host: HostOutcome) -> bool:
     return host.result in _FINE
 
 
-def word_of(host: HostOutcome, check: bool) -> str:
-    """What became of a host, in a word; `check` says that it was a dry run."""
-    return "would change" if check and host.result == "new" else _WORDS[host.result]
+def word_of(host: HostOutcome, outcome: Outcome) -> str:
+    """What became of a host in a rollout, in a word."""
+    if host.result == "new" and (outcome.check or outcome.back):
+        would, did = ("would go back", "rolled back") if outcome.back else ("would change", "deployed")
+        return would if outcome.check else did
+    return _WORDS[host.result]
 
 
-def cells_of(host: HostOutcome, check: bool) -> Sequence[str]:
+def cells_of(host: HostOutcome, outcome: Outcome) -> Sequence[str]:
     """The cells of a host, as HEAD names them."""
     seconds = f"{host.seconds:.0f}" if host.seconds else "-"
     restarted = ", ".join(host.restarted) or "-"
     before, after = host.before[:_SHORT] or "-", host.after[:_SHORT] or "-"
-    return host.host, before, after, restarted, seconds, word_of(host, check)
+    return host.host, before, after, restarted, seconds, word_of(host, outcome)
 
 
 def move_line(move: Move) -> str:
@@ -72,8 +76,8 @@ def move_line(move: Move) -> str:
 
 def summary(outcome: Outcome) -> str:
     """How many hosts ended how."""
-    counts = Counter(host.result for host in outcome.hosts)
-    parts = [f"{count} {_WORDS[result].lower()}" for result, count in counts.items()]
+    counts = Counter(word_of(host, outcome).lower() for host in outcome.hosts)
+    parts = [f"{count} {word}" for word, count in counts.items()]
     total = f"{len(outcome.hosts)} host{'s' if len(outcome.hosts) != 1 else ''}"
     if outcome.check:
         return f"{total} checked, nothing was changed"
@@ -82,12 +86,20 @@ def summary(outcome: Outcome) -> str:
 
 def _steps(outcome: Outcome) -> Iterator[str]:
     for step in outcome.steps:
-        what = f"{step.do} {step.node or 'the release'}" if step.do != "live" else f"change {step.node} live"
-        yield f"{step.host}: would {what}{': ' if step.reason else ''}{step.reason}"
+        yield f"{step.host}: would {_what(step, outcome.back)}{': ' if step.reason else ''}{step.reason}"
+
+
+def _what(step: Step, back: bool) -> str:
+    """A step, as people say it."""
+    if step.do == "live":
+        return f"change {step.node} live"
+    if not step.node:
+        return "go back to a release that it keeps" if back else "get the release"
+    return f"{step.do} {step.node}"
 
 
 def _table(outcome: Outcome) -> Iterator[str]:
-    rows = [HEAD, *(cells_of(host, outcome.check) for host in outcome.hosts)]
+    rows = [HEAD, *(cells_of(host, outcome) for host in outcome.hosts)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

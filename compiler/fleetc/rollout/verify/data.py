@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from fleetc.analysis.funds import Funds
@@ -62,12 +63,24 @@ class Step(NamedTuple):
     reason: str
 
 
+class Back(NamedTuple):
+    """A rollback that was the last thing which rollouts did to a host: when, by whom, and the release it led to."""
+
+    at: str
+    who: str
+    release: str
+
+
 class Process(NamedTuple):
-    """A process that the host has; `running` is None where nobody knows, `drift` what was changed by hand."""
+    """A process that the host has; `running` is None where nobody knows, `drift` what was changed by hand.
+
+    `live` are settings that it takes while it runs, by name, as the release that it runs has them.
+    """
 
     node: str
     running: bool | None
     drift: tuple[str, ...]
+    live: Mapping[str, str] = MappingProxyType({})
 
 
 class Alert(NamedTuple):
@@ -143,7 +156,8 @@ class UnknownError(Exception):
 class NodeSeen:
     """One node whose process runs, and what it answered.
 
-    `funds` is what it pays from, None for one that pays nobody; `edges` are the connections that it begins.
+    `funds` is what it pays from, None for one that pays nobody; `edges` are the connections that it begins. `had` are
+    the settings of the release that it runs, where this is not that of the spec, and `back` the rollback to it, if any.
     """
 
     fleet: Fleet
@@ -153,6 +167,8 @@ class NodeSeen:
     node: Node
     funds: Funds | None
     edges: tuple[Connection, ...]
+    had: Mapping[str, str] = field(default_factory=dict)
+    back: Back | None = None
 
     @property
     def place(self) -> Path:

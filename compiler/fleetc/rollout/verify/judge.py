@@ -6,16 +6,19 @@ In: a fleet, its blueprint, what hosts and public addresses answered. Out: findi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fleetc.analysis.funds import funds
 from fleetc.blueprint.blueprint import RUNNERS, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Path
+from fleetc.rollout.findings import reaching_help
 from fleetc.rollout.verify import market, replies, stack
 from fleetc.rollout.verify.checks import accounts, live_runners, offers, peers, process, registration, runners
 from fleetc.rollout.verify.data import (
     Alert,
+    Back,
     Check,
     Fact,
     Found,
@@ -25,6 +28,8 @@ from fleetc.rollout.verify.data import (
     UnknownError,
 )
 from fleetc.rollout.verify.questions import LANGUAGE_MODELS
+
+_SHORT = 12
 
 CHECKS: tuple[Check, ...] = (
     process.healthz,
@@ -54,8 +59,15 @@ class Verdict(NamedTuple):
         return 1 if "drift" in kinds else 4 if "unknown" in kinds else 0
 
 
-def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer], public: Iterable[Found]) -> Verdict:
-    """What the answers of some hosts show; `public` is what their public addresses did."""
+def judge(
+    fleet: Fleet,
+    blueprint: Blueprint,
+    answers: Mapping[str, HostAnswer],
+    public: Iterable[Found],
+    backs: Mapping[str, Back] = MappingProxyType({}),
+) -> Verdict:
+    """What the answers of some hosts show; `public` is what their public addresses did, and `backs` are rollbacks that
+    were the last rollout of a host."""
     found: list[Found] = []
     facts: list[Fact] = []
     running: list[NodeSeen] = []
@@ -68,7 +80,10 @@ def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer],
         if host.name not in answers:
             continue
         answer = answers[host.name]
-        found += _of_host(fleet, blueprint, host, answer)
+        back = backs.get(host.name)
+        if back is not None and back.release != answer.release:
+            back = None  # somebody else has changed the host since
+        found += _of_host(fleet, blueprint, host, answer, back)
         if answer.unknown or answer.known_as not in _own_names(blueprint, host):
             continue
         found += registration.by_chain(fleet, host, answer)
@@ -76,7 +91,8 @@ def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer],
         found += live_runners.unwell(host, answer, alive)
         for service in (one for one in host.services if one.name in alive and one.table != RUNNERS):
             node, own = nodes[service.table, service.name], tuple(edges.get(service.name, ()))
-            seen = NodeSeen(fleet, host, service, answer.replies, node, paying.get(service.name), own)
+            paid = paying.get(service.name)
+            seen = NodeSeen(fleet, host, service, answer.replies, node, paid, own, _had(answer, service.name), back)
             found += _of_node(seen)
             facts += _facts(seen)
             running.append(seen)
@@ -158,8 +174,17 @@ def _abilities(seen: NodeSeen) -> Iterator[Fact]:
             yield Fact(seen.host.name, name, words, replies.shown(found))
 
 
-def _of_host(fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer) -> Iterator[Found]:
-    """What the host itself says of its release and its processes."""
+def _had(answer: HostAnswer, node: str) -> Mapping[str, str]:
+    """The settings of the release that a node runs, where a rollout would give it other files."""
+    if not any(step.node == node and step.do in ("restart", "live", "halt") for step in answer.steps):
+        return {}
+    return next((one.live for one in answer.processes if one.node == node), {})
+
+
+def _of_host(
+    fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer, back: Back | None
+) -> Iterator[Found]:
+    """What the host itself says of its release and its processes; `back` is the rollback to that release, if any."""
     place: Path = ("hosts", host.name)
     tables: dict[str, Path] = {service.name: (service.table, service.name) for service in host.services}
 
@@ -168,7 +193,7 @@ def _of_host(fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: Ho
         return Found(kind, code, host.name, node, f"{host.name}: {message}", at, help)
 
     if answer.unknown:
-        yield found("unknown", "host-unreachable", answer.unknown)
+        yield found("unknown", "host-unreachable", answer.unknown, help=reaching_help(host))
         return
     if answer.known_as not in _own_names(blueprint, host):
         other, name = answer.known_as
@@ -193,7 +218,9 @@ def _of_host(fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: Ho
             continue
         code, message = _meaning(step.do, step.node, step.reason)
         if step.node or not any(one.do not in ("keep", "copy") for one in answer.steps):
-            yield found("drift", code, message, step.node, "deploy the tree, or find out who changed it")
+            if code == "other-release" and back is not None:
+                message = f"rolled back to {back.release[:_SHORT]} at {back.at} by {back.who}, so {message}"
+            yield found("drift", code, message, step.node, process.advice_for_other(back))
     for setting in answer.settings:
         if not setting.overridden:
             message = (
@@ -231,9 +258,9 @@ def _wallet(fleet: Fleet, alert: Alert) -> Path:
 def _meaning(do: str, node: str, reason: str) -> tuple[str, str]:
     """Code and words for something that a rollout would do now."""
     if do == "start":
-        return "node-not-running", f"{node} {'is not there' if reason == 'is new here' else reason}"
+        return "node-not-running", f"{node} is not there" if reason == "it is new here" else f"{node} does not run"
     if do == "retire":
-        return "node-not-in-spec", f"{node} runs and {reason}"
+        return "node-not-in-spec", f"{node} runs, and {reason}"
     if not node:
         return "other-release", "its release is not the one of the spec, but its nodes run the same files"
-    return "other-release", f"{node} runs with other files than those of the spec: {reason}"
+    return "other-release", f"{node} runs with other files than those of the spec; deploy would {do} it: {reason}"

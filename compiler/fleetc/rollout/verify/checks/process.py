@@ -12,7 +12,7 @@ from fleetc.blueprint.rollout import LiveValue
 from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Back, Found, NodeSeen, UnknownError
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
 _DOCUMENTED = {"maxSessions": "SessionLimit", "pricePerUnit": "PricePerUnit"}
@@ -61,11 +61,21 @@ def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Found]:
     if _same(said, live.value) or (flag == "pricePerUnit" and _same(said, _as_given(seen, flag))):
         return
     what = f"{replies.shown(said) if said else 'nothing'} instead of {live.value or 'nothing'}"
-    message = f"it runs with {live.name} = {what}, although its arguments may be right"
-    advice = "somebody set it while the node runs; restart the node, or write the value into the spec and deploy"
-    place = _place(seen, live)
-    found = seen.found("drift", "set-at-run-time", message, help=advice)
-    yield found._replace(place=place)
+    if live.name in seen.had and _same(said, seen.had[live.name]):
+        message = f"it runs with {live.name} = {what}: the release on its host has that"
+        found = seen.found("drift", "other-release", message, help=advice_for_other(seen.back))
+    else:
+        message = f"it runs with {live.name} = {what}, although its arguments may be right"
+        advice = "somebody set it while the node runs; restart the node, or write the value into the spec and deploy"
+        found = seen.found("drift", "set-at-run-time", message, help=advice)
+    yield found._replace(place=_place(seen, live))
+
+
+def advice_for_other(back: Back | None) -> str:
+    """What to do about another release than that of the spec."""
+    if back is None:
+        return "deploy the tree; after a rollback, revert the spec instead; else find out who changed it"
+    return "revert the spec to what was rolled back to, or deploy the tree to bring its release back"
 
 
 def _is_documented(seen: NodeSeen, name: str) -> bool:

@@ -11,6 +11,9 @@ from typing import Any
 Json = dict[str, Any]
 
 
+NAMED = 5
+"""How many settings one reason names."""
+
 STACK = "avatar"
 """The directory of the avatar stack, beside those of nodes."""
 
@@ -54,7 +57,7 @@ def steps_to_retire(there: list[Json], wanted: list[Json]) -> list[Json]:
             if process.get("taken"):
                 continue  # no release has reached it, so it is nobody's to end
             if process["runtime"] == runtime and kept != runtime:
-                reason = "moves from %s to %s" % (runtime, kept) if kept else "has no place here any more"
+                reason = "it moves from %s to %s" % (runtime, kept) if kept else "it has no place here any more"
                 found.append(step("retire", name, "", reason))
     return found
 
@@ -63,9 +66,9 @@ def step_to_start(wanted: Json, there: Json | None, live: str = "never") -> Json
     """What it takes to run `wanted` where `there` is what the host has of it; `live` is try, only or never."""
     node, digest = wanted["node"], wanted["digest"]
     if there is None:
-        return step("start", node, digest, "is new here")
+        return step("start", node, digest, "it is new here")
     if there["running"] is False:
-        return step("start", node, digest, "does not run")
+        return step("start", node, digest, "it does not run")
     if not there["digest"]:
         return step("restart", node, digest, "its last start was not completed")
     if there["digest"] != digest:
@@ -74,10 +77,10 @@ def step_to_start(wanted: Json, there: Json | None, live: str = "never") -> Json
             return step("restart", node, digest, "its files change")
         hindrance = why_not_live(wanted, changed)
         if not hindrance:
-            return step("live", node, digest, "takes %s while it runs" % (", ".join(changed) or "its new files"))
+            return step("live", node, digest, "it takes %s while it runs" % told(changed))
         if live == "only":
             return step("halt", node, "", "%s, and rollout.live is only" % hindrance)
-        return step("restart", node, digest, "its files change, and %s" % hindrance)
+        return step("restart", node, digest, "its files change (%s), and %s" % (told(changed), hindrance))
     if there.get("drift"):
         return step("restart", node, digest, there["drift"][0])
     if there.get("other_secrets"):
@@ -111,8 +114,14 @@ def why_not_live(wanted: Json, changed: list[str]) -> str:
     if silent:
         return "it does not say which %s it has" % " and ".join(silent)
     if wanted["runtime"] == "docker":
-        return "Docker would start it again with the old values"
+        return "a container keeps the values that it was made with"
     return ""
+
+
+def told(changed: list[str]) -> str:
+    """Settings for people, the first of many."""
+    more = ["%d more" % (len(changed) - NAMED)] if len(changed) > NAMED else []
+    return ", ".join(changed[:NAMED] + more) or "its new files"
 
 
 def named(setting: str) -> tuple[str, str]:
@@ -152,7 +161,7 @@ def steps_of_stack(there: list[Json], wanted: list[Json]) -> list[Json]:
     found += [step_of_unit(unit, has) for unit in firewall]
     for node in (TURN, HOST, FIREWALL):
         if any(process["node"] == node for process in gone):
-            found.append(step("retire", node, "", "has no place here any more"))
+            found.append(step("retire", node, "", "it has no place here any more"))
     rest = [unit for unit in wanted if unit not in firewall]
     rest.sort(key=lambda unit: (unit["node"].startswith(SLOT), unit["node"]))
     return found + [step_of_unit(unit, has) for unit in rest]

@@ -1,0 +1,153 @@
+"""What a rollout means for prices, sessions and ports: what hosts run now, compared with what they will run.
+
+In: states of hosts, trees that are known here, the side that is rolled out. Out: a `Meaning`. A host names its release
+by a digest. The tree that has this release on it tells what it means; where no tree has it, nothing is known, and that
+is said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from fleetc.emit.release import release_of_files
+from fleetc.emit.tree import MANIFEST
+from fleetc.review.compare import compare
+from fleetc.review.data import Effect, Review
+from fleetc.review.sides import Side
+from fleetc.rollout.plan.data import UNKNOWN, Comparison, HostState
+from fleetc.rollout.plan.make import Effects, Meaning, effects_of
+from fleetc.rollout.plan.states import recorded_states
+
+_SHORT = 12
+
+THIS = "the tree of this plan"
+"""What hosts are compared with that have its release already."""
+
+NO_RELEASE = "nothing: no release is there yet"
+"""What a host without a release is compared with."""
+
+
+class Known(NamedTuple):
+    """A tree that is known here: what people call it, what hosts run once it is rolled out, and the tree, read when it
+    is needed; None where it cannot be. `states` may leave hosts out that nobody asked for."""
+
+    name: str
+    states: Mapping[str, HostState]
+    side: Callable[[], Side | None]
+
+
+class Found(NamedTuple):
+    """The tree that some hosts run."""
+
+    hosts: tuple[str, ...]
+    name: str
+    side: Side
+
+
+def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, why: Callable[[], str]) -> Meaning:
+    """What the rollout of `new` means for hosts that run what `states` say.
+
+    `trees` are asked in their order, and no further than needed. `why` says, once all were asked, why no tree has the
+    release of a host.
+    """
+    told = {state.host: state for state in states if state.known != UNKNOWN and state.release}
+    found = trees_of(told, chain(trees, [Known(THIS, recorded_states(new.tree()), lambda: new)]))
+    bare = [state.host for state in states if state.known != UNKNOWN and not state.release]
+    first = next((place for place, one in enumerate(found) if one.side is not new), None)
+    if first is not None:  # a host that is new in the fleet is new in the comparison with the others
+        joining = tuple(host for host in bare if not _has(found[first].side, host))
+        found[first] = found[first]._replace(hosts=(*found[first].hosts, *joining))
+        bare = [host for host in bare if host not in joining]
+    effects: dict[tuple[str, str], Sequence[Effect]] = {}
+    compared = []
+    for place, one in enumerate(found):
+        review = compare(one.side, new)
+        effects |= _told(effects_of(review), one.hosts, fleet=place == first)
+        compared.append(_comparison(one, review))
+    known = {host for one in found for host in one.hosts}
+    if bare:
+        compared.append(Comparison(tuple(bare), "", NO_RELEASE))
+    for note, hosts in _unknown(states, known | set(bare), why).items():
+        compared.append(Comparison(tuple(hosts), "", "", note))
+    return Meaning(effects, tuple(compared))
+
+
+def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[Found]:
+    """The trees that hosts run, as few as there have to be, the one with most hosts first; hosts of none are left out.
+
+    A tree counts for a host only if its files there are those that the digest of the release stands for.
+    """
+    candidates: list[tuple[Known, set[str]]] = []
+    for known in trees if states else ():
+        here = {host for host, state in states.items() if _runs(state, known.states.get(host))}
+        if here:
+            candidates.append((known, here))
+        if len(here) == len(states) and (found := _proven(known, here, states)):
+            return [found]
+    chosen: list[Found] = []
+    left = set(states)
+    while left and candidates:
+        place, (known, here) = max(enumerate(candidates), key=lambda one: (len(one[1][1] & left), -one[0]))
+        del candidates[place]
+        if found := _proven(known, here & left, states):
+            chosen.append(found)
+            left -= set(found.hosts)
+    return chosen
+
+
+def _runs(now: HostState, then: HostState | None) -> bool:
+    """Whether a host runs what a tree has for it, as far as digests tell."""
+    if then is None or now.release != then.release:
+        return False
+    had = {(process.node, process.project): process.digest for process in then.processes}
+    has = {(process.node, process.project): process.digest for process in now.processes if process.digest}
+    return all(had.get(process, digest) == digest for process, digest in has.items())
+
+
+def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState]) -> Found | None:
+    """The tree with those of the hosts whose files in it are the release that they run; None where none are."""
+    named = [host for host in states if host in set(hosts)]
+    side = known.side() if named else None
+    if side is None:
+        return None
+    files: dict[str, list[tuple[str, int, str]]] = {}
+    for artifact in side.tree().artifacts:
+        folder, _, rest = artifact.path.partition("/")
+        host, _, name = rest.partition("/")
+        if folder == "hosts" and "/" in name and host in states:
+            files.setdefault(host, []).append((artifact.path, artifact.mode, artifact.sha256))
+    sound = tuple(host for host in named if release_of_files(files.get(host, ())).host == states[host].release)
+    return Found(sound, known.name, side) if sound else None
+
+
+def _has(side: Side, host: str) -> bool:
+    return any(path.startswith(f"hosts/{host}/") for path in side.files)
+
+
+def _told(effects: Effects, hosts: Sequence[str], fleet: bool) -> Effects:
+    """The effects on some hosts, and those on the fleet too if they are asked for."""
+    return {place: found for place, found in effects.items() if place[0] in hosts or (fleet and not place[0])}
+
+
+def _comparison(found: Found, review: Review) -> Comparison:
+    tree = hashlib.sha256(found.side.files[MANIFEST]).hexdigest() if MANIFEST in found.side.files else ""
+    notes = "; ".join(dict.fromkeys(review.notes))
+    if review.files_only:
+        return Comparison(found.hosts, "", "", f"only files can be compared with {found.name}: {notes}")
+    return Comparison(found.hosts, tree, found.name, notes)
+
+
+def _unknown(states: Sequence[HostState], known: set[str], why: Callable[[], str]) -> dict[str, list[str]]:
+    """Hosts of which nobody knows what a change means for them, by the reason."""
+    reasons: dict[str, list[str]] = {}
+    for state in states:
+        if state.host in known:
+            continue
+        reason = f"nobody knows what runs there ({state.note})"
+        if state.known != UNKNOWN:
+            reason = f"the release {state.release[:_SHORT]} that runs there is in no tree known here; {why()}"
+        reasons.setdefault(reason, []).append(state.host)
+    return reasons
