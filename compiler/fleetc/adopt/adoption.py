@@ -63,6 +63,7 @@ def adopt(
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
     found = read_sources(named, hosts or {}, library, ledger)
+    found.claimed = {*(hosts or {}).values(), *seen}
     processes = [process for process in found.processes if not only or process.name in only]
     for host, one in seen.items():
         processes += one.processes

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc.adopt import documents
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.filling import Facts, Filling, hole_variable
+from fleetc.adopt.filling import Facts, Filling, hole_variable, printed_file
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.nodes import fill
@@ -30,7 +30,6 @@ from fleetc.adopt.words import Process
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
-from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -71,7 +70,7 @@ def assemble(
     network = _network(found, session)
     if network is None:
         return None
-    names, lone = _name(found, session, inventory)
+    names, lone = _name(found, session, inventory, sources.claimed)
     fleet = Table({"name": fleet_name, "network": network})
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
@@ -122,7 +121,8 @@ def _stacks(
     found: dict[str, Table] = {}
     for files in sources.stacks:
         host = _host_of_stack(files, sources, session)
-        called = files.counted or ("stage" if len(sources.stacks) == 1 else f"{host}-avatars")
+        lone = len(sources.stacks) == 1 and host != "stage"
+        called = files.counted or ("stage" if lone else f"{host}-avatars")
         name = session.name_for(
             called, "avatars", {*session.hosts, *found, *(name for t in tables.values() for name in t)}
         )
@@ -182,7 +182,7 @@ def _only_models(sources: Found, session: Session, fleet_name: str) -> Assembled
         try:
             entries = documents.models(source.text)
         except DocumentError as problem:
-            session.ledger.refuse("adopt-document-unread", Span(source.name, 0, 1),
+            session.ledger.refuse("adopt-document-unread", problem.span(source),
                                   f"the node does not read this list of models: {problem}", "repair it")  # fmt: skip
             continue
         for entry in entries:
@@ -229,15 +229,21 @@ def _network(found: list[Running], session: Session) -> str | None:
     return next(iter(first), behind[0] if behind else OFFCHAIN)
 
 
-def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> tuple[dict[str, str], str]:
-    """Name nodes and hosts. The names of hosts by what sources call them come back, and what a lone host is called."""
-    lone = next(iter(inventory)) if len(inventory) == 1 else _LONE_HOST
+def _name(
+    found: list[Running], session: Session, inventory: Mapping[str, Table], claimed: set[str]
+) -> tuple[dict[str, str], str]:
+    """Name nodes and hosts; those `claimed` run nothing but what was named for them. The names of hosts by what sources
+    call them come back, and what a lone host is called.
+    """
+    lone = next(iter(inventory)) if len(inventory) == 1 and not claimed.intersection(inventory) else _LONE_HOST
     taken: set[str] = set()
     named: set[str] = set()
     hosts: dict[str, str] = {}
     homes: dict[str, set[str]] = {}
+    counted = Counter(one.process.span.source for one in found)
+    alone = {source for source, count in counted.items() if count == 1}
     for one in found:
-        homes.setdefault(_hint(one), set()).add(one.process.host or lone)
+        homes.setdefault(_hint(one, alone), set()).add(one.process.host or lone)
     for one in found:
         process = one.process
         host = process.host or lone
@@ -245,18 +251,19 @@ def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]
             hosts[host] = session.name_for(host, "host", named)
             named.add(hosts[host])
         one.host = hosts[host]
-        hint = _hint(one)
+        hint = _hint(one, alone)
         called = f"{hint}-{one.host}" if len(homes[hint]) > 1 else hint
         one.name = session.name_for(called, one.role, taken)
         taken.add(one.name)
     return hosts, lone
 
 
-def _hint(one: Running) -> str:
-    """What the source calls a node, else its role."""
+def _hint(one: Running, alone: Collection[str]) -> str:
+    """What the source calls a node, or the name of a source that is about it `alone`, else its role."""
     file = posixpath.splitext(posixpath.basename(one.process.span.source))[0]
     stem = file.removeprefix("livepeer-").removeprefix("livepeer_")
     called = one.process.name.removeprefix("livepeer-")
+    stem = stem if one.process.span.source in alone else ""
     return next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
 
 
@@ -347,9 +354,9 @@ def _rpc_value(one: Running, session: Session) -> object:
     known = one.process.secrets.get("LP_ETHURL")
     if known is not None:
         return {known[0]: known[1]}
-    variable = hole_variable(word)
-    if variable:
-        return {"env": variable}
+    variable, path = hole_variable(word), printed_file(word)
+    if variable or path:
+        return {"env": variable} if variable else {"host_file": path}
     text = word.text
     if "://" not in text and not text.startswith("/") and not word.holes:
         session.ledger.mistake(

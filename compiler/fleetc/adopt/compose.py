@@ -30,7 +30,9 @@ _UNDERSTOOD = {
     "image": "image of the node, and its release", "command": "how the node starts",
     "entrypoint": "how the node starts",
     "environment": "variables of the process", "env_file": "variables of the process",
-    "volumes": "where paths of the container are on the host", "ports": "which ports the host publishes",
+    "volumes": "where paths of the container are on the host",
+    "secrets": "where files of the container are on the host",
+    "configs": "where files of the container are on the host", "ports": "which ports the host publishes",
     "network_mode": "whether the container has a network of its own", "container_name": "name of the node",
     "hostname": "a name that other containers use", "extends": "another service", "user": "who the node runs as",
     "deploy": "whether the container sees GPUs", "gpus": "whether the container sees GPUs",
@@ -116,7 +118,10 @@ class _Compose:
             named = services.fields()
         for key, _ in self.root.pairs:
             if key.text not in ("services", "") and services is not None:
-                self.ledger.note(key.span(self.source.name), key.text[:60], Fate.DROPPED, "no part of a node")
+                files = key.text in ("secrets", "configs")
+                self.ledger.note(key.span(self.source.name), key.text[:60],
+                                 Fate.UNDERSTOOD if files else Fate.DROPPED,
+                                 "where files of containers are" if files else "no part of a node")  # fmt: skip
         for other in self.overrides:
             named = {**other.named(), **named}
         for name, service in named.items():
@@ -157,7 +162,8 @@ class _Compose:
         base = Process(
             name=self._text(fields.get("container_name")) or name, span=span, words=(), variables=variables,
             runtime="docker", image=image, user=user, home="/root" if user in ("root", "0", "0:0") else "",
-            network="host" if network == "host" else "bridge", mounts=tuple(self._mounts(fields.get("volumes"))),
+            network="host" if network == "host" else "bridge",
+            mounts=(*self._mounts(fields.get("volumes")), *self._files(fields)),
             published=tuple(self._ports(fields.get("ports"))), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
@@ -307,7 +313,11 @@ class _Compose:
             return Word(text, node.span(self.source.name), holes)
         lone = VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
         name = (lone[1] or lone[4] or "") if lone is not None else ""
-        return Word(text, node.span(self.source.name), holes, name)
+        return Word(text, node.span(self.source.name), holes, name, self._said(name))
+
+    def _said(self, name: str) -> Span | None:
+        known = self.values.get(name)
+        return known.span if known is not None else None
 
     def _filled(self, text: str, node: Node) -> tuple[str, tuple[str, ...]]:
         holes: list[str] = []
@@ -358,7 +368,7 @@ class _Compose:
             at, end, name = place_of(piece, raw, place)
             place = end
             span = Span(origin.name, node.start + at, node.start + end) if end > at else text.span
-            found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name))
+            found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name, self._said(name)))
         return found
 
     def _environment(self, fields: dict[str, Node]) -> tuple[dict[str, Word], dict[str, tuple[str, str]]]:
@@ -413,6 +423,23 @@ class _Compose:
                 bind = kind is None or kind.text == "bind"
                 yield Mount(
                     self._text(target).rstrip("/") or "/", self._text(origin).rstrip("/") if bind and origin else ""
+                )
+
+    def _files(self, fields: dict[str, Node]) -> Iterator[Mount]:
+        """The secrets and configs of a service, which are files of the container."""
+        for kind, folder in (("secrets", "/run/secrets/"), ("configs", "/")):
+            node, defined = fields.get(kind), self.root.get(kind)
+            known = defined.fields() if defined is not None else {}
+            for item in node.items if node is not None and node.kind == "list" else []:
+                name = self._text(item if item.kind == "text" else item.get("source"))
+                inside = self._text(item.get("target")) or name
+                said = known.get(name)
+                if not name or said is None:
+                    continue
+                variable = self._text(said.get("environment"))
+                where = f"the variable {variable} of who starts Compose" if variable else f"{name} of {kind} in Docker"
+                yield Mount(
+                    inside if inside.startswith("/") else f"{folder}{inside}", self._text(said.get("file")), where
                 )
 
     def _ports(self, node: Node | None) -> Iterator[Published]:

@@ -15,6 +15,7 @@ from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
+from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import ShellError, Token, quoted_parts, tokens
 from fleetc.adopt.terminals import TERMINALS, in_terminal
@@ -27,9 +28,13 @@ _WRAPPERS = frozenset({"sudo", "nohup", "exec", "env", "time", "nice", "ionice",
 _TAKES = {"sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": ""}
 _SSH_TAKES = frozenset({"-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-E", "-b", "-c", "-m", "-S", "-W", "-w"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
+_ENDS = (";", "&", "&&", "||", "|", "\n", ";;", "(", ")")
+_BEFORE_COMMANDS = frozenset({"do", "then", "else", "elif", "if", "while", "until", "{", "!", "time"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _DEEPEST = 40
 _MANY_WORDS = 20_000
+_MOST_REPEATED = 20_000
+"""Words that loops of a text may repeat together."""
 
 
 @dataclass
@@ -57,7 +62,7 @@ def read_shell(
     """Read a script or a command; `library` has the files with variables that it may name."""
     reader = _Reader(source, ledger, dict(variables or {}), library)
     try:
-        reader.read(text, 0, 0)
+        reader.read(text, 0)
     except ShellError as problem:
         span = Span(source, problem.start, problem.start + 1)
         ledger.refuse(
@@ -79,6 +84,8 @@ class _Reader:
         self.truth: bool | None = True
         self.joined = ""
         self.cut = False
+        self.loop: tuple[str, list[Word]] | None = None
+        self.repeated = 0
 
     @property
     def mode(self) -> str:
@@ -86,47 +93,61 @@ class _Reader:
 
     # ------------------------------------------------------------------------------------------- commands
 
-    def read(self, text: str, base: int, depth: int) -> None:
-        """Read all commands of a text that begins at `base` of the source."""
-        if depth > _DEEPEST:
-            return
+    def read(self, text: str, depth: int) -> None:
+        """Read all commands of a text."""
+        if depth <= _DEEPEST:
+            self._commands(tokens(text), text, depth)
+
+    def _commands(self, stream: Iterator[Token], text: str, depth: int) -> None:
         line: list[Token] = []
-        stream = tokens(text)
         last_end, cut = 0, False
         for token in stream:
-            token.start += base
-            token.end += base
-            token.body_start += base
             if token.kind == "comment":
-                if line and "\n" in text[last_end - base : token.start - base]:
+                if line and "\n" in text[last_end : token.start]:
                     cut = True  # the line before ended with a backslash
                 continue
             if token.kind == "array":
-                self._array(token, stream, base)
-            elif token.kind == "op" and token.text in (";", "&", "&&", "||", "|", "\n", ";;", "(", ")"):
+                self._array(token, stream)
+            elif token.kind == "op" and token.text in _ENDS:
                 self._command(line, depth)
                 if line:
                     self.cut, cut = cut, False
                 line = []
                 self._operator(token)
+                if self.loop is not None:
+                    self._repeat(stream, text, depth)
             else:
                 line.append(token)
                 if len(line) > _MANY_WORDS:
-                    raise ShellError(f"a command has more than {_MANY_WORDS} words", line[0].start - base)
+                    raise ShellError(f"a command has more than {_MANY_WORDS} words", line[0].start)
             last_end = token.end
         self._command(line, depth)
 
     def _operator(self, token: Token) -> None:
         self.joined = token.text if token.text in ("&&", "||") else ""
 
-    def _array(self, opening: Token, stream: Iterator[Token], base: int) -> None:
+    def _repeat(self, stream: Iterator[Token], text: str, depth: int) -> None:
+        """A `for` whose words are all known: what is in it, once for each word, as the script would do it."""
+        assert self.loop is not None  # noqa: S101  # whoever calls this has looked
+        (name, words), self.loop = self.loop, None
+        inner = list(_body(stream))
+        self.repeated += len(inner) * len(words)
+        if self.repeated > _MOST_REPEATED:
+            self.levels.append(_Level("loop", self.mode, "maybe"))
+            self.values.variables.pop(name, None)
+            self._commands(iter(inner), text, depth + 1)
+            self.levels.pop()
+            return
+        for word in words:
+            self.values.variables[name] = word
+            self._commands(iter(inner), text, depth + 1)
+
+    def _array(self, opening: Token, stream: Iterator[Token]) -> None:
         """NAME=( words ): up to the bracket that closes it."""
         name = opening.text.partition("=")[0]
         append = name.endswith("+")
         words: list[Word] = []
         for token in stream:
-            token.start += base
-            token.end += base
             if token.kind == "op" and token.text == ")":
                 break
             if token.kind == "word" and len(words) < _MANY_WORDS:
@@ -161,15 +182,16 @@ class _Reader:
             self._simple(line, depth)
 
     def _open(self, kind: str, line: list[Token], depth: int) -> None:
+        if line[0].text == "for" and len(line) > 3 and line[2].text == "in" and depth < _DEEPEST:
+            words = self.values.looped(line[3:])
+            if words is not None and len(words) <= MOST_WORDS:
+                self.loop = (line[1].text, words)
+                return
         self.levels.append(_Level(kind, self.mode, self.mode, condition=True))
         if kind == "if":
             self._command(line[1:], depth)
-        elif kind == "loop" and line[0].text == "for" and len(line) > 1:
+        elif line[0].text == "for" and len(line) > 1:
             self.values.variables.pop(line[1].text, None)
-            if len(line) > 3 and line[2].text == "in" and self.mode == "run":
-                words = [word for token in line[3:] if token.kind == "word" for word in self.values.expand(token)]
-                if len(words) == 1:
-                    self.values.variables[line[1].text] = words[0]
         elif kind == "case":
             self.levels[-1].mode = "skip" if self.mode == "skip" else "maybe"
 
@@ -278,12 +300,15 @@ class _Reader:
             if at + 1 < len(words):
                 self._inside(words[at + 1], depth)
         elif base in TERMINALS:
-            place, command = in_terminal(base, words)
-            self._other(words[:place] or words, "it only opens a terminal")
-            if len(command) == 1 and " " in command[0].text:
-                self._inside(command[0], depth)
-            elif command:
-                self._start(command, own, depth)
+            terminal = in_terminal(base, words)
+            self._other(words[: terminal.begins] or words, "it only opens a terminal")
+            before = len(self.found.processes)
+            if len(terminal.command) == 1 and " " in terminal.command[0].text:
+                self._inside(terminal.command[0], depth)
+            elif terminal.command:
+                self._start(terminal.command, own, depth)
+            started = self.found.processes[before:]
+            self.found.processes[before:] = [replace(one, name=one.name or terminal.name) for one in started]
         elif words[0].text.startswith("-") and _is_flag(words[0].text):
             self._loose(words, span)
         else:
@@ -324,7 +349,8 @@ class _Reader:
         begun = len(self.found.processes)
         inner = _Reader(self.source, self.ledger, dict(self.values.variables), self.library)
         inner.exported = dict(self.exported)
-        inner.read(word.text, 0, depth + 1)
+        inner.values.arrays = dict(self.values.arrays)
+        inner.read(word.text, depth + 1)
         self.found.processes += [process.at(word.span) for process in inner.found.processes]
         if len(self.found.processes) == begun:
             self._other([word], "no node: fleetc starts and prepares nodes itself")
@@ -366,7 +392,7 @@ class _Reader:
     def _passed_over(self, line: list[Token], why: str) -> None:
         span = Span(self.source, line[0].start, line[-1].end)
         self.ledger.note(span, leaks.shown(line[0].text[:60]), Fate.DROPPED, why)
-        if any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
+        if not self.repeated and any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
             self.ledger.remark(
                 "adopt-branch-not-followed", Span(self.source, line[0].start, line[0].end),
                 f"this command is not read, because {why}", "to adopt it too, give it in a file of its own",
@@ -432,6 +458,22 @@ class _Reader:
             else:
                 kept.append(token)
         return kept
+
+
+def _body(stream: Iterator[Token]) -> Iterator[Token]:
+    """The words of a loop up to the `done` that closes it, without its own `do`."""
+    deep, begins = 0, True
+    for token in stream:
+        if begins and token.kind == "word":
+            deep += (token.text in ("for", "while", "until", "select")) - (token.text == "done")
+            if deep < 0:
+                return
+        opens = token.kind == "word" and token.text in _BEFORE_COMMANDS
+        if not (begins and deep == 0 and token.text == "do"):
+            yield token
+        begins = (
+            (begins and opens) or (token.kind == "op" and token.text in _ENDS) or (begins and token.kind == "comment")
+        )
 
 
 def _joined(before: Word | None, word: Word) -> Word:

@@ -12,15 +12,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a word. `kind` is text, variable, or hole (what only a running shell knows, and placeholders).
+    """A piece of a word. `kind` is text, variable, sum, or hole (what only a running shell knows, and placeholders).
 
-    A variable has its `name`, and in `text` what follows it in braces, such as ":-default".
+    A variable has its `name`, of an array also the `index`, and in `text` what follows it in braces, such as
+    ":-default". A sum has what stands in $(( )) as its text.
     """
 
     kind: str
     text: str
     quoted: bool = False
     name: str = ""
+    index: str = ""
 
 
 @dataclass(slots=True)
@@ -43,7 +45,7 @@ _COMMENT = re.compile(r"#[^\n]*")
 _PLACEHOLDER = re.compile(r"<[A-Za-z#][^<>\n;&]{0,80}>|<#>")
 _OPERATOR = re.compile(r"&&|\|\||;;|<<<|<<-?|[0-9]?>>|[0-9]?>&[0-9-]?|&>>?|[0-9]?[<>]|[;&|()\n]")
 _SIMPLE_VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\[[@*]\])?")
+_BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\[([@*]|\$?[A-Za-z0-9_]+)\])?")
 _QUOTED_TEXT = re.compile(r'[^"\\$`]+')
 _SINGLE = re.compile(r"'[^']*'")
 _ESCAPE = {'"', "\\", "$", "`"}
@@ -83,13 +85,15 @@ def _dollar(text: str, place: int, quoted: bool, end: int) -> tuple[Part, int]:
     """What stands at a dollar sign, and where it ends."""
     if text.startswith("$(", place):
         stop = _close(text, place + 2, "(", ")")
+        if text.startswith("$((", place) and text[place:stop].endswith("))"):
+            return Part("sum", text[place + 3 : stop - 2], quoted), stop
         return Part("hole", text[place:stop], quoted), stop
     if text.startswith("${", place):
         stop = _close(text, place + 2, "{", "}")
         found = _BRACED.match(text, place)
         if found is None or text[place:stop].startswith("${env:"):
             return Part("hole", text[place:stop], quoted), stop
-        return Part("variable", text[found.end() : stop - 1], quoted, found[1]), stop
+        return Part("variable", text[found.end() : stop - 1], quoted, found[1], found[2] or ""), stop
     simple = _SIMPLE_VARIABLE.match(text, place)
     if simple is None or simple.end() > end:
         return Part("text", "$", quoted), place + 1
