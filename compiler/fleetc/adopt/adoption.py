@@ -14,6 +14,7 @@ from fleetc.adopt.compare import Difference, compare
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running
+from fleetc.adopt.refusals import ask_refusals
 from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
@@ -83,6 +84,7 @@ def adopt(
                        secrets=tuple(ledger.secrets))  # fmt: skip
     _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
+    ask_refusals(assembled, written)
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     differences, compared = list(assembled.differences), assembled.compared
