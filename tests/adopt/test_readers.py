@@ -529,3 +529,16 @@ def test_ssh_says_where_people_log_in() -> None:
     assert (hosts["gpu1-example-net"]["ssh_user"], hosts["gpu1-example-net"]["ssh_port"]) == ("ops", 2222)
     assert "address" not in hosts["gpu2"]
     assert "where you log in; a script calls it gpu2" in found.text
+
+
+def test_what_a_spec_is_refused_for_once_its_questions_are_answered_is_a_question() -> None:
+    command = (
+        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://10.0.0.5:8547 -pricePerUnit 5 "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword ~/pw -dataDir /d -serviceAddr {}:8935"
+    )
+    found = adopted(start__sh=command.format("o.example.net"))
+    (asked,) = [line for line in found.text.splitlines() if line.startswith("# TODO rpc: ")]
+    assert asked.startswith("# TODO rpc: the RPC address is http://")
+    assert "the source says ~/pw" in found.text
+    fine = adopted(start__sh=command.format("o.example.net").replace("http://10.0.0.5:8547", "http://127.0.0.1:8547"))
+    assert "TODO rpc" not in fine.text

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
-from fleetc.adopt.compose_files import extended_file
+from fleetc.adopt.compose_files import extended_file, merged, only_document
 from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
 from fleetc.adopt.docker_run import gpus_of, is_published, mount, names_node, published
 from fleetc.adopt.env_files import environment
@@ -60,7 +60,7 @@ def read_compose(
     """The processes of a Compose file; `overrides` are laid over it, as Compose does with its override file. Services
     in `below`, by source and name, are parts of others.
     """
-    roots = [(one, _root(one, ledger)) for one in (source, *overrides)]
+    roots = [(one, only_document(one, ledger)) for one in (source, *overrides)]
     above = []
     for one, root in roots[1:]:
         if root is not None:
@@ -70,27 +70,6 @@ def read_compose(
     if first is None or len(above) < len(overrides):
         return []
     return list(_Compose(source, library, ledger, first, *above).processes(below))
-
-
-def _root(source: Source, ledger: Ledger) -> Node | None:
-    """The one document of a file; None, and why, for any other file."""
-    try:
-        roots = documents(source.text, source.name)
-    except YamlError as problem:
-        ledger.refuse(
-            "adopt-source-unreadable", Span(source.name, problem.place, problem.place + 1),
-            f"this is not YAML that can be read: {leaks.shown(problem.message)}",
-            "repair the file; docker compose config says what is wrong",
-        )  # fmt: skip
-        return None
-    if len(roots) > 1:
-        ledger.refuse(
-            "adopt-source-unreadable", roots[1].span(source.name),
-            "a Compose file is one document, and this has several",
-            "remove the lines with ---, or give each document a file of its own",
-        )  # fmt: skip
-        return None
-    return roots[0] if roots else Node("map", 0, 0)
 
 
 class _Compose:
@@ -141,7 +120,7 @@ class _Compose:
             above = other._extended(name, over, []) if over is not None and over is not service else {}
             if above is None:
                 return
-            fields = _merged(fields, above)
+            fields = merged(fields, above)
         image = self._image(fields)
         entry, command = self._words(fields.get("entrypoint")), self._words(fields.get("command"))
         words = [*entry, *command]
@@ -298,7 +277,7 @@ class _Compose:
         below = reader._extended(wanted, base, [*seen, key])
         if below is None:
             return None
-        return _merged(below, fields)
+        return merged(below, fields)
 
     def _image(self, fields: dict[str, Node]) -> Word | None:
         node = fields.get("image")
@@ -461,15 +440,3 @@ def _is_flag(word: Word) -> bool:
     if not word.text.startswith("-"):
         return True
     return name in TYPES and not (equals and TYPES[name] == "bool" and value.lower() not in ("true", "false", "1", "0"))
-
-
-def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
-    """The fields of a service with others laid over them: lists and maps of these keys add up."""
-    merged = {**below, **above}
-    for key in ("environment", "volumes", "ports", "env_file"):
-        if key in below and key in above and below[key].kind == above[key].kind:
-            both = Node(above[key].kind, above[key].start, above[key].end, source=above[key].source)
-            both.items = [*below[key].items, *above[key].items]
-            both.pairs = [*below[key].pairs, *above[key].pairs]
-            merged[key] = both
-    return merged

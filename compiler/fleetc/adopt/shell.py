@@ -17,19 +17,16 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_values import Values
-from fleetc.adopt.shell_words import ShellError, Token, quoted_parts, tokens
-from fleetc.adopt.terminals import TERMINALS, in_terminal
-from fleetc.adopt.words import Fate, Ledger, Process, Word, in_one
+from fleetc.adopt.shell_words import ENDS, ShellError, Token, loop_body, quoted_parts, tokens, without_redirections
+from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
+from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
 _WRAPPERS = frozenset({"sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt"})
 _TAKES = {"sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": ""}
-_SSH_TAKES = frozenset({"-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-E", "-b", "-c", "-m", "-S", "-W", "-w"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
-_ENDS = (";", "&", "&&", "||", "|", "\n", ";;", "(", ")")
-_BEFORE_COMMANDS = frozenset({"do", "then", "else", "elif", "if", "while", "until", "{", "!", "time"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _DEEPEST = 40
 _MANY_WORDS = 20_000
@@ -108,7 +105,7 @@ class _Reader:
                 continue
             if token.kind == "array":
                 self._array(token, stream)
-            elif token.kind == "op" and token.text in _ENDS:
+            elif token.kind == "op" and token.text in ENDS:
                 self._command(line, depth)
                 if line:
                     self.cut, cut = cut, False
@@ -130,7 +127,7 @@ class _Reader:
         """A `for` whose words are all known: what is in it, once for each word, as the script would do it."""
         assert self.loop is not None  # noqa: S101  # whoever calls this has looked
         (name, words), self.loop = self.loop, None
-        inner = list(_body(stream))
+        inner = list(loop_body(stream))
         self.repeated += len(inner) * len(words)
         if self.repeated > _MOST_REPEATED:
             self.levels.append(_Level("loop", self.mode, "maybe"))
@@ -230,7 +227,7 @@ class _Reader:
             return
         maybe = self.mode == "maybe" or (self.joined == "&&" and self.truth is None)
         self._heredocs(line)
-        words_of = [token for token in self._without_redirections(line) if token.kind == "word"]
+        words_of = [token for token in without_redirections(line) if token.kind == "word"]
         own: dict[str, Word] = {}
         place = 0
         while place < len(words_of) and (found := _ASSIGNMENT.match(words_of[place].text)):
@@ -316,21 +313,14 @@ class _Reader:
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
-        place, port = 1, ""
-        while place < len(words) and words[place].text.startswith("-"):
-            takes = words[place].text in _SSH_TAKES
-            if words[place].text == "-p" and place + 1 < len(words):
-                port = words[place + 1].text
-            place += 2 if takes else 1
-        if place + 1 >= len(words):
+        there = on_other_host(words)
+        if there is None:
             self._other(words, "no node: it only logs in")
             return
         before = len(self.found.processes)
-        for word in words[place + 1 :] if len(words) == place + 2 else [in_one(words[place + 1 :])]:
-            self._inside(word, depth)
-        host = words[place].text.rpartition("@")[2]
-        login = f"{words[place].text}:{port}"
-        self.found.processes[before:] = [replace(one, host=host, login=login) for one in self.found.processes[before:]]
+        self._inside(there.command, depth)
+        started = self.found.processes[before:]
+        self.found.processes[before:] = [replace(one, host=there.host, login=there.login) for one in started]
 
     def _source(self, word: Word) -> None:
         """`. FILE`: the variables of a file, if it is among the sources."""
@@ -445,35 +435,6 @@ class _Reader:
                     text = self.values.text(parts)[0].replace("\x00", '"')
                 if words:
                     self.found.files[words[0].text] = (text, start)
-
-    @staticmethod
-    def _without_redirections(line: list[Token]) -> list[Token]:
-        kept: list[Token] = []
-        skip = False
-        for token in line:
-            if token.kind == "op":
-                skip = token.text[-1:] in "<>" and not token.text.startswith("<<")
-            elif skip:
-                skip = False
-            else:
-                kept.append(token)
-        return kept
-
-
-def _body(stream: Iterator[Token]) -> Iterator[Token]:
-    """The words of a loop up to the `done` that closes it, without its own `do`."""
-    deep, begins = 0, True
-    for token in stream:
-        if begins and token.kind == "word":
-            deep += (token.text in ("for", "while", "until", "select")) - (token.text == "done")
-            if deep < 0:
-                return
-        opens = token.kind == "word" and token.text in _BEFORE_COMMANDS
-        if not (begins and deep == 0 and token.text == "do"):
-            yield token
-        begins = (
-            (begins and opens) or (token.kind == "op" and token.text in _ENDS) or (begins and token.kind == "comment")
-        )
 
 
 def _joined(before: Word | None, word: Word) -> Word:

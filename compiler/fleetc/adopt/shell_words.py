@@ -39,6 +39,8 @@ class Token:
     literal: bool = False
 
 
+ENDS = (";", "&", "&&", "||", "|", "\n", ";;", "(", ")")
+_BEFORE_COMMANDS = frozenset({"do", "then", "else", "elif", "if", "while", "until", "{", "!", "time"})
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+^?*\[\]!~-]+")
 _BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
@@ -240,3 +242,31 @@ def _word(text: str, place: int) -> tuple[Token, int]:
             parts.append(Part("text", char))
             place += 1
     return Token("word", text[start:place], start, max(place, start + 1), parts), max(place, start + 1)
+
+
+def loop_body(stream: Iterator[Token]) -> Iterator[Token]:
+    """The words of a loop up to the `done` that closes it, without its own `do`."""
+    deep, begins = 0, True
+    for token in stream:
+        if begins and token.kind == "word":
+            deep += (token.text in ("for", "while", "until", "select")) - (token.text == "done")
+            if deep < 0:
+                return
+        opens = token.kind == "word" and token.text in _BEFORE_COMMANDS
+        if not (begins and deep == 0 and token.text == "do"):
+            yield token
+        begins = (begins and (opens or token.kind == "comment")) or (token.kind == "op" and token.text in ENDS)
+
+
+def without_redirections(line: list[Token]) -> list[Token]:
+    """The words of a command that are no redirection and no target of one."""
+    kept: list[Token] = []
+    skip = False
+    for token in line:
+        if token.kind == "op":
+            skip = token.text[-1:] in "<>" and not token.text.startswith("<<")
+        elif skip:
+            skip = False
+        else:
+            kept.append(token)
+    return kept
