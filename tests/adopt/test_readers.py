@@ -51,7 +51,7 @@ def words(text: str) -> list[str]:
         ("A=(one two)\nI=1\nlivepeer -gateway -region ${A[1]}-${A[$I]}-$A", ["-gateway", "-region", "two-two-one"]),
         ("A=(one)\nlivepeer -gateway -region ${A[7]}", ["-gateway", "-region", "${A[7]}"]),
         ("N=3\nlivepeer -gateway -v $((2*(N+1) - 7/2 % 2))", ["-gateway", "-v", "7"]),
-        ("livepeer -gateway -region $((1/0)) -v $((X+1))", ["-gateway", "-region", "$((1/0))", "-v", "$((X+1))"]),
+        ("livepeer -gateway -region $((1 / 0)) -v $((X+1))", ["-gateway", "-region", "$((1/0))", "-v", "$((X+1))"]),
         ("for v in 6; do livepeer -gateway -v $v; done", ["-gateway", "-v", "6"]),
         ("for f in *.sh $X; do livepeer -gateway -region $f; done", ["-gateway", "-region", "${f}"]),
         ("./renamed-node -gateway -orchAddr a:1 -v 6", ["-gateway", "-orchAddr", "a:1", "-v", "6"]),
@@ -78,6 +78,44 @@ def test_loop_over_known_words_starts_a_node_for_each(header: str, wanted: list[
     found = adopted(start__sh=f"{header}; do\n  # a comment\n  livepeer -gateway -region $i -orchAddr a:1 &{closed}\n")
     assert [node.text("region") for node in found.nodes] == wanted
     assert all(not node.word("region").holes for node in found.nodes)
+
+
+def test_function_of_a_script_starts_a_node_for_each_call() -> None:
+    text = (
+        "start_t() {\n  local port=$((6935 + $1))\n  { livepeer -transcoder -orchAddr $2 -orchSecret /s -nvidia $1 "
+        "-cliAddr 127.0.0.1:$port -maxSessions ${3:-8} -dataDir /d/$1; }\n}\nother()\n{ livepeer -gateway -orchAddr "
+        "$1; }\nstart_t 0 a.example.net:1\nfor i in 1 2; do start_t $i b.example.net:2 12; done\n"
+    )
+    found = adopted(start__sh=text)
+    flags = ("nvidia", "orchAddr", "cliAddr", "maxSessions")
+    assert [tuple(node.text(flag) for flag in flags) for node in found.nodes if node.role == "transcoder"] == [
+        ("0", "a.example.net:1", "127.0.0.1:6935", "8"), ("1", "b.example.net:2", "127.0.0.1:6936", "12"),
+        ("2", "b.example.net:2", "127.0.0.1:6937", "12"),
+    ]  # fmt: skip
+    (gateway,) = [node for node in found.nodes if node.role == "gateway"]  # nobody calls it here, but somebody may
+    assert gateway.word("orchAddr").holes == ("$1",)
+
+
+def test_function_that_calls_itself_ends() -> None:
+    found = adopted(start__sh="a() {\n livepeer -gateway -orchAddr a:1\n a; a\n}\na\n")
+    assert 0 < len(found.processes) < 5000
+
+
+@pytest.mark.parametrize(
+    ("texts", "gpus"),
+    [
+        ({"a.sh": "docker run --gpus device=3 livepeer/go-livepeer:v0.9.1 WORDS 0"}, [3]),
+        ({"a.sh": "docker run --gpus '\"device=1,3\"' livepeer/go-livepeer:v0.9.1 WORDS 1,0"}, [3, 1]),
+        ({"a.sh": "docker run --gpus all livepeer/go-livepeer:v0.9.1 WORDS 2"}, [2]),
+        ({"compose.yaml": "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: WORDS 0\n    deploy: "
+          "{resources: {reservations: {devices: [{driver: nvidia, device_ids: ['2'], capabilities: [gpu]}]}}}\n"}, [2]),
+    ],
+)  # fmt: skip
+def test_gpus_of_a_container_are_those_of_its_host(texts: dict[str, str], gpus: list[int]) -> None:
+    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia"
+    found = adopt([Source(name, text.replace("WORDS", words)) for name, text in texts.items()])
+    (worker,) = tomllib.loads(found.text)["transcoders"].values()
+    assert worker["gpus"] == gpus
 
 
 def test_loops_that_repeat_very_often_are_not_followed() -> None:

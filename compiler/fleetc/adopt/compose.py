@@ -143,6 +143,7 @@ class _Compose:
             runtime="docker", image=image, user=user, home="/root" if user in ("root", "0", "0:0") else "",
             network="host" if network == "host" else "bridge",
             mounts=(*self._mounts(fields.get("volumes")), *self._files(fields)),
+            sees=seen if isinstance(seen := self._gpus(fields, variables), tuple) else (),
             published=tuple(self._ports(fields.get("ports"))), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),

@@ -292,11 +292,20 @@ def _gpus(work: Filling) -> None:
     if text == "all":
         work.say("gpus", "all")
     elif all(re.fullmatch("[0-9]{1,2}", item) and int(item) <= 63 for item in ids):
-        work.say("gpus", [int(item) for item in ids])
+        _numbered_gpus(work, [int(item) for item in ids])
     else:
         work.ask("gpus", f"the source says {leaks.shown(text[:60])}; a spec counts GPUs from 0", flag, "[0]")
         return
     work.take(flag, "gpus")
+
+
+def _numbered_gpus(work: Filling, ids: list[int]) -> None:
+    """GPUs by their number on the host: a container that sees some of them counts those from 0."""
+    seen = work.process.sees
+    if seen and all(one < len(seen) for one in ids) and [seen[one] for one in ids] != ids:
+        ids = [seen[one] for one in ids]
+        work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
+    work.say("gpus", ids)
 
 
 def _models(work: Filling) -> None:

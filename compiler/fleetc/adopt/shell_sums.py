@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-_PIECE = re.compile(r"\s*(?:([0-9]{1,18})|\$?\{?([A-Za-z_][A-Za-z0-9_]*)\}?|([-+*/%()]))\s*")
+_PIECE = re.compile(r"\s*(?:([0-9]{1,18})|\$\{?([1-9])\}?|\$?\{?([A-Za-z_][A-Za-z0-9_]*)\}?|([-+*/%()]))\s*")
 _RANGE = re.compile(r"(.*)\{(-?[0-9]{1,6})\.\.(-?[0-9]{1,6})\}(.*)")
 _SEQ = re.compile(r"\$\(\s*seq\s+(?:-w\s+)?(?:([0-9]{1,6})\s+)?([0-9]{1,6})\s*\)")
 _LONGEST = 300
@@ -24,10 +24,11 @@ def sum_of(text: str, value: Callable[[str], int | None]) -> int | None:
         found = _PIECE.match(text, place)
         if found is None or place > _LONGEST:
             return None
-        number = int(found[1]) if found[1] else value(found[2]) if found[2] else None
-        if number is None and not found[3]:
+        name = found[2] or found[3]
+        number = int(found[1]) if found[1] else value(name) if name else None
+        if number is None and not found[4]:
             return None
-        pieces.append(found[3] if number is None else number)
+        pieces.append(found[4] if number is None else number)
         place = found.end()
     try:
         whole = iter([*pieces, ""])

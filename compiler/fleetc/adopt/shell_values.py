@@ -6,6 +6,7 @@ In: words of `shell_words.py`. Out: `Word`s. What only a running shell knows is 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from fleetc.adopt.flags import holes_in
 from fleetc.adopt.shell_sums import ranged, sum_of
@@ -14,6 +15,7 @@ from fleetc.adopt.words import Word
 from fleetc.places.diagnostic import Span
 
 _DEEPEST = 40
+_SPACE = re.compile(r"\s+")
 _ALL = ("@", "*")
 _LONGEST = 200_000
 """Characters of a word: variables in variables grow without an end."""
@@ -41,7 +43,7 @@ class Values:
                 holes.append(part.text)
             elif part.kind == "sum":
                 number = sum_of(part.text, self._number)
-                pieces.append(f"$(({part.text}))" if number is None else str(number))
+                pieces.append(f"$(({re.sub(_SPACE, '', part.text)}))" if number is None else str(number))
                 holes += [pieces[-1]] if number is None else []
             else:
                 text, inner, default = self._value(part)
@@ -90,7 +92,7 @@ class Values:
             return known.text, known.holes, False
         if known is not None and operator is not None:
             return known.text, known.holes, False
-        hole = "${" + part.name + "}"
+        hole = f"${part.name}" if part.name.isdigit() else "${" + part.name + "}"
         return hole, (hole,), True
 
     def _inner(self, text: str) -> tuple[str, tuple[str, ...], bool]:
@@ -157,6 +159,21 @@ class Values:
                     return None
                 found += [word] if texts is None else [Word(text, word.span) for text in texts]
         return found
+
+    def written(self, line: list[Token]) -> Iterator[tuple[str, tuple[str, int]]]:
+        """`cat > path <<EOF`: the path of a file that a command writes, its text, and where that begins."""
+        body = next((token for token in line if token.kind == "op" and token.text in ("<<", "<<-")), None)
+        for at, token in enumerate(line[:-1] if body is not None else []):
+            writes = token.kind == "op" and token.text in (">", ">>")
+            if body is None or not (writes or token.text == "tee") or line[at + 1].kind != "word":
+                continue
+            words = self.expand(line[at + 1])
+            text = body.body
+            if not body.literal:
+                parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
+                text = self.text(parts)[0].replace("\x00", '"')
+            if words:
+                yield words[0].text, (text, body.body_start)
 
     def test(self, rest: list[Token]) -> bool | None:
         """Whether a test holds; None where only a running script knows."""

@@ -6,7 +6,7 @@ In: text. Out: `Token`s: words made of parts, operators, and the texts of heredo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 
@@ -47,7 +47,7 @@ _COMMENT = re.compile(r"#[^\n]*")
 _PLACEHOLDER = re.compile(r"<[A-Za-z#][^<>\n;&]{0,80}>|<#>")
 _OPERATOR = re.compile(r"&&|\|\||;;|<<<|<<-?|[0-9]?>>|[0-9]?>&[0-9-]?|&>>?|[0-9]?[<>]|[;&|()\n]")
 _SIMPLE_VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\[([@*]|\$?[A-Za-z0-9_]+)\])?")
+_BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*|[1-9])(?:\[([@*]|\$?[A-Za-z0-9_]+)\])?")
 _QUOTED_TEXT = re.compile(r'[^"\\$`]+')
 _SINGLE = re.compile(r"'[^']*'")
 _ESCAPE = {'"', "\\", "$", "`"}
@@ -99,7 +99,7 @@ def _dollar(text: str, place: int, quoted: bool, end: int) -> tuple[Part, int]:
     simple = _SIMPLE_VARIABLE.match(text, place)
     if simple is None or simple.end() > end:
         return Part("text", "$", quoted), place + 1
-    if not (simple[1][0].isalpha() or simple[1][0] == "_"):
+    if not (simple[1][0].isalnum() or simple[1][0] == "_"):
         return Part("hole", simple[0], quoted), simple.end()
     return Part("variable", "", quoted, simple[1]), simple.end()
 
@@ -244,18 +244,21 @@ def _word(text: str, place: int) -> tuple[Token, int]:
     return Token("word", text[start:place], start, max(place, start + 1), parts), max(place, start + 1)
 
 
-def loop_body(stream: Iterator[Token]) -> Iterator[Token]:
-    """The words of a loop up to the `done` that closes it, without its own `do`."""
+LOOPS = ("for", "while", "until", "select")
+
+
+def body_of(stream: Iterator[Token], opens: Sequence[str], closes: str) -> Iterator[Token]:
+    """The words of a loop or a function up to the word that closes it, without the `do` of the loop itself."""
     deep, begins = 0, True
     for token in stream:
         if begins and token.kind == "word":
-            deep += (token.text in ("for", "while", "until", "select")) - (token.text == "done")
+            deep += (token.text in opens) - (token.text == closes)
             if deep < 0:
                 return
-        opens = token.kind == "word" and token.text in _BEFORE_COMMANDS
+        goes_on = token.kind == "comment" or (token.kind == "word" and token.text in _BEFORE_COMMANDS)
         if not (begins and deep == 0 and token.text == "do"):
             yield token
-        begins = (begins and (opens or token.kind == "comment")) or (token.kind == "op" and token.text in ENDS)
+        begins = (begins and goes_on) or (token.kind == "op" and token.text in ENDS)
 
 
 def without_redirections(line: list[Token]) -> list[Token]:

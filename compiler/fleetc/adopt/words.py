@@ -133,7 +133,8 @@ class Process:
     `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has
     a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
     itself wrote beside variables, `release` the release that it named. `login` is how people log in to its host, as
-    USER@HOST:PORT with what is said of it. `ours` says that fleetc wrote the source: then
+    USER@HOST:PORT with what is said of it. `sees` are the GPUs of the host that its container sees, which counts them
+    from 0; () for all of them. `ours` says that fleetc wrote the source: then
     each setting there is one that a spec gives.
     """
 
@@ -156,6 +157,7 @@ class Process:
     release: str = ""
     login: str = ""
     ours: bool = False
+    sees: tuple[int, ...] = ()
 
     def at(self, span: Span) -> Process:
         """The same process with one place for all its words, where theirs are of a text within a text."""
