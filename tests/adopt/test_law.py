@@ -175,6 +175,21 @@ def test_every_changed_fleet_of_runners_adopts_into_itself(change: Mutation) -> 
     assert result == {}
 
 
+FOUND = {
+    "live-runners": ("orchestrators", "apps-1", "price", "0 wei / pixel"),
+    "rich": ("models", "image", "pipeline", "live-video-to-video"),
+}
+"""Changes that once adopted into something else, by fleet."""
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_change_that_was_not_kept_adopts_into_itself(name: str) -> None:
+    table, member, key, value = FOUND[name]
+    raw = next(case for case in CASES if case.name == name).raw["fleet.toml"]
+    raw[table][member][key] = value
+    assert difference([Source("fleet.toml", tomli_w.dumps(raw))]) == {}
+
+
 RUNNERS = ROOT / "tests" / "data" / "runners"
 APPS = sorted(path.stem for path in RUNNERS.glob("*.toml") if path.stem not in ("base", "chain"))
 

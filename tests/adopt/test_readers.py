@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.sources import kind_of
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
@@ -48,11 +48,89 @@ def words(text: str) -> list[str]:
         ('tmux new-session -d -s gw "livepeer \\\n -gateway -v 6 2>&1 | tee log"', ["-gateway", "-v", "6"]),
         ("tmux send-keys -t gw 'livepeer -gateway -v 6' C-m", ["-gateway", "-v", "6"]),
         ("tmux ls; tmux; screen -r\nlivepeer -gateway", ["-gateway"]),
+        ("A=(one two)\nI=1\nlivepeer -gateway -region ${A[1]}-${A[$I]}-$A", ["-gateway", "-region", "two-two-one"]),
+        ("A=(one)\nlivepeer -gateway -region ${A[7]}", ["-gateway", "-region", "${A[7]}"]),
+        ("N=3\nlivepeer -gateway -v $((2*(N+1) - 7/2 % 2))", ["-gateway", "-v", "7"]),
+        ("livepeer -gateway -region $((1 / 0)) -v $((X+1))", ["-gateway", "-region", "$((1/0))", "-v", "$((X+1))"]),
+        ("for v in 6; do livepeer -gateway -v $v; done", ["-gateway", "-v", "6"]),
+        ("for f in *.sh $X; do livepeer -gateway -region $f; done", ["-gateway", "-region", "${f}"]),
         ("./renamed-node -gateway -orchAddr a:1 -v 6", ["-gateway", "-orchAddr", "a:1", "-v", "6"]),
     ],
 )  # fmt: skip
 def test_shell_words_are_those_of_a_shell(text: str, wanted: list[str]) -> None:
     assert words(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("header", "wanted"),
+    [
+        ("for i in 0 1 2", ["0", "1", "2"]),
+        ("for i in {3..1}", ["3", "2", "1"]),
+        ("for i in $(seq 2)", ["1", "2"]),
+        ("for i in a{8..9} b", ["a8", "a9", "b"]),
+        ("for i in 0 1; do\n for j in 5 6", ["0", "0", "1", "1"]),
+        ("if [ x = x ]; then :; fi; for i in 0 1; do while false; do done; done; for i in 7 8", ["7", "8"]),
+    ],
+)
+def test_loop_over_known_words_starts_a_node_for_each(header: str, wanted: list[str]) -> None:
+    loops = header.count("for") - header.count("while")
+    closed = "\ndone" * (1 if header.startswith("if") else loops)
+    found = adopted(start__sh=f"{header}; do\n  # a comment\n  livepeer -gateway -region $i -orchAddr a:1 &{closed}\n")
+    assert [node.text("region") for node in found.nodes] == wanted
+    assert all(not node.word("region").holes for node in found.nodes)
+
+
+def test_function_of_a_script_starts_a_node_for_each_call() -> None:
+    text = (
+        "start_t() {\n  local port=$((6935 + $1))\n  { livepeer -transcoder -orchAddr $2 -orchSecret /s -nvidia $1 "
+        "-cliAddr 127.0.0.1:$port -maxSessions ${3:-8} -dataDir /d/$1; }\n}\nother()\n{ livepeer -gateway -orchAddr "
+        "$1; }\nstart_t 0 a.example.net:1\nfor i in 1 2; do start_t $i b.example.net:2 12; done\n"
+    )
+    found = adopted(start__sh=text)
+    flags = ("nvidia", "orchAddr", "cliAddr", "maxSessions")
+    assert [tuple(node.text(flag) for flag in flags) for node in found.nodes if node.role == "transcoder"] == [
+        ("0", "a.example.net:1", "127.0.0.1:6935", "8"), ("1", "b.example.net:2", "127.0.0.1:6936", "12"),
+        ("2", "b.example.net:2", "127.0.0.1:6937", "12"),
+    ]  # fmt: skip
+    (gateway,) = [node for node in found.nodes if node.role == "gateway"]  # nobody calls it here, but somebody may
+    assert gateway.word("orchAddr").holes == ("$1",)
+
+
+def test_function_that_calls_itself_ends() -> None:
+    found = adopted(start__sh="a() {\n livepeer -gateway -orchAddr a:1\n a; a\n}\na\n")
+    assert 0 < len(found.processes) < 5000
+
+
+@pytest.mark.parametrize(
+    ("texts", "gpus"),
+    [
+        ({"a.sh": "docker run --gpus device=3 livepeer/go-livepeer:v0.9.1 WORDS 0"}, [3]),
+        ({"a.sh": "docker run --gpus '\"device=1,3\"' livepeer/go-livepeer:v0.9.1 WORDS 1,0"}, [3, 1]),
+        ({"a.sh": "docker run --gpus all livepeer/go-livepeer:v0.9.1 WORDS 2"}, [2]),
+        ({"compose.yaml": "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: WORDS 0\n    deploy: "
+          "{resources: {reservations: {devices: [{driver: nvidia, device_ids: ['2'], capabilities: [gpu]}]}}}\n"}, [2]),
+    ],
+)  # fmt: skip
+def test_gpus_of_a_container_are_those_of_its_host(texts: dict[str, str], gpus: list[int]) -> None:
+    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia"
+    found = adopt([Source(name, text.replace("WORDS", words)) for name, text in texts.items()])
+    (worker,) = tomllib.loads(found.text)["transcoders"].values()
+    assert worker["gpus"] == gpus
+
+
+def test_loops_that_repeat_very_often_are_not_followed() -> None:
+    text = "".join(f"for i{n} in {{1..200}}; do\n" for n in range(8)) + "livepeer -gateway -orchAddr a:1 -region $i0\n"
+    found = adopted(start__sh=text + "done\n" * 8)
+    assert 0 < len(found.processes) < 2000
+
+
+def test_nodes_of_a_script_are_called_as_their_terminals_or_roles_are() -> None:
+    worker = "livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret $(cat /root/secret) -dataDir /d/"
+    text = f"screen -dmS fast {worker}1\ntmux new -d -s slow '{worker}2'\n{worker}3\n{worker}4\n"
+    found = adopted(start_transcoders__sh=text)
+    assert [node.name for node in found.nodes] == ["fast", "slow", "transcoder", "transcoder-2"]
+    workers = tomllib.loads(found.text)["transcoders"].values()
+    assert [worker["secret"] for worker in workers] == [{"host_file": "/root/secret"}] * 4
 
 
 def test_nothing_of_a_script_is_run(tmp_path: object) -> None:
@@ -151,6 +229,72 @@ def test_unit_with_drop_in_and_environment_file() -> None:
     assert (host.node_user, host.binary, str(host.address)) == ("lp", "/opt/livepeer/livepeer", "192.0.2.7")
 
 
+SECRET = "0123456789abcdefghijklmnopqrstuv"
+
+
+@pytest.mark.parametrize(
+    ("texts", "place"),
+    [
+        ({"a.service": "[Service]\nEnvironmentFile=/e/a.env\nExecStart=/bin/livepeer -transcoder -orchAddr a.b:1 "
+          "-orchSecret ${SECRET}\n", "a.env": f"V=6\nSECRET={SECRET}\n"}, ("a.env", 2)),
+        ({"a.sh": f"SECRET={SECRET}\nlivepeer -transcoder -orchAddr a.b:1 -orchSecret $SECRET\n"}, ("a.sh", 1)),
+        ({"compose.yaml": "services:\n  t:\n    image: livepeer/go-livepeer\n    command: -transcoder -orchAddr a.b:1 "
+          "-orchSecret=${SECRET}\n", ".env": f"SECRET={SECRET}\n"}, (".env", 1)),
+    ],
+)  # fmt: skip
+def test_secret_is_told_where_its_value_stands(texts: dict[str, str], place: tuple[str, int]) -> None:
+    found = adopt([Source(name, text) for name, text in texts.items()])
+    (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-secret-inline"]
+    assert (told.primary.file, told.primary.line, told.primary.hidden) == (*place, True)
+    assert "as SECRET" in told.diagnostic.message
+
+
+@pytest.mark.parametrize(
+    ("flag", "text", "line"),
+    [
+        ("aiModels", '[{"pipeline": "llm", "model_id": "a"},\n{"pipeline": "llm", "price_per_unit": "5"}]', 2),
+        ("aiModels", '[{"pipeline": "llm",\n\n}]', 3),
+        ("pricePerGateway", '{"gateways": [{"ethaddress": "0x1", "priceperunit": 1, "pixelsperunit": 1},\n\n{}]}', 3),
+    ],
+)  # fmt: skip
+def test_file_that_the_node_refuses_is_told_at_its_own_line(flag: str, text: str, line: int) -> None:
+    command = (
+        "livepeer -orchestrator -aiWorker -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
+        f"-serviceAddr o.example.net:8935 -pricePerUnit 1 -{flag} /etc/lp/list.json"
+    )
+    found = adopted(start__sh=command, list__json=text)
+    (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-document-unread"]
+    assert (told.primary.file, told.primary.line) == ("list.json", line)
+
+
+def test_account_with_a_wrong_checksum_is_asked_and_not_written() -> None:
+    wrong = "0x9C10672CEE058Fd658103d90872fE431bb6C0AFA"
+    found = adopted(
+        start__sh="livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
+        f"-serviceAddr o.example.net:8935 -pricePerUnit 1 -ethAcctAddr {wrong} -ethOrchAddr {wrong} -dataDir /d"
+    )
+    messages = [d.message for d in found.diagnostics if d.code == "adopt-value-invalid"]
+    assert len([text for text in messages if f"the checksum of {wrong} is wrong" in text]) == 2
+    assert f'# TODO address = "0x...": the account; the checksum of {wrong} is wrong' in found.text
+    assert f'# TODO orchestrator_address = "...": the checksum of {wrong} is wrong' in found.text
+
+
+def test_files_of_a_compose_secret_are_on_the_host() -> None:
+    text = (
+        "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -transcoder -orchAddr a.example.net:1 "
+        "-orchSecret /run/secrets/word\n    secrets: [word]\nsecrets:\n  word: {{file: {}}}\n"
+    )
+    assert 'secret = { host_file = "/srv/word" }' in adopted(compose__yaml=text.format("/srv/word")).text
+    assert "by the path on the host; today it is ./word, seen" in adopted(compose__yaml=text.format("./word")).text
+
+
+def test_sources_beside_those_of_a_named_host_are_elsewhere() -> None:
+    command = "livepeer -gateway -orchAddr a.example.net:{0} -dataDir /d/{0}"
+    sources = [Source("a.sh", command.format(1)), Source("b.sh", command.format(2))]
+    found = adopt(sources, hosts={"a.sh": "edge"}, addresses={"edge": "192.0.2.7"})
+    assert [(node.name, node.host) for node in found.nodes] == [("a", "edge"), ("b", "host-1")]
+
+
 def test_same_wallet_and_model_met_twice_are_one_table() -> None:
     command = (
         "livepeer -orchestrator -aiWorker -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
@@ -231,6 +375,62 @@ def test_manifest_with_a_config_map_and_a_secret() -> None:
     assert 'service = "orch.example.net:8935"' in found.text
     assert 'secret = { env = "SECRET" }' in found.text
     assert 'models = [{ use = "sd-turbo", warm = true }]' in found.text
+
+
+PODS = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: keys}
+data: {eth-password: c2VjcmV0LW9mLXRoZS1nYXRl}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: sells, namespace: video}
+spec: {selector: {app: orch}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: orch}
+spec:
+  template:
+    metadata: {labels: {app: orch, tier: one}}
+    spec:
+      containers:
+        - image: livepeer/go-livepeer:v0.9.1
+          args: ["-orchestrator", "-transcoder", "-serviceAddr=o.example.net:8935", "-region=$(POD)", "-dataDir=/d"]
+          env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+          volumeMounts: [{name: data, mountPath: /d}]
+      volumes: [{name: data, persistentVolumeClaim: {claimName: disk}}]
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: gate}
+spec:
+  template:
+    spec:
+      containers:
+        - image: livepeer/go-livepeer:v0.9.1
+          args: ["-gateway", "-orchAddr=https://sells.video.svc.cluster.local:8935", "-httpAddr=0.0.0.0:8935",
+                 "-dataDir=/d", "-authWebhookUrl=$(HOOK)"]
+          env: [{name: HOOK, value: "http://auth.example.net"}]
+          volumeMounts: [{name: data, mountPath: /d}]
+  volumeClaimTemplates: [{metadata: {name: data}}]
+"""
+
+
+def test_pods_reach_each_other_by_services_and_listen_as_their_commands_say() -> None:
+    found = adopted(pods__yaml=PODS)
+    spec = tomllib.loads(found.text)
+    assert spec["gateways"]["gate"]["orchestrators"] == ["orch"]
+    assert spec["gateways"]["gate"]["http"] == "0.0.0.0:8935"
+    assert "environment" not in found.text
+    assert "today it is in the volume claim disk" in found.text
+    assert "today it is in the volume claim data of a pod" in found.text
+    assert [d.message for d in found.diagnostics if d.code == "adopt-secret-inline"] == [
+        "the Secret keys stands in this file in clear; base64 hides nothing"
+    ]
+    assert "c2VjcmV0" not in repr((found.text, [e.shown for e in found.entries]))
+    assert all(one.primary.hidden for one in located(found) if one.diagnostic.code == "adopt-secret-inline")
 
 
 RUNNERS = """\
@@ -367,3 +567,16 @@ def test_ssh_says_where_people_log_in() -> None:
     assert (hosts["gpu1-example-net"]["ssh_user"], hosts["gpu1-example-net"]["ssh_port"]) == ("ops", 2222)
     assert "address" not in hosts["gpu2"]
     assert "where you log in; a script calls it gpu2" in found.text
+
+
+def test_what_a_spec_is_refused_for_once_its_questions_are_answered_is_a_question() -> None:
+    command = (
+        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://10.0.0.5:8547 -pricePerUnit 5 "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword ~/pw -dataDir /d -serviceAddr {}:8935"
+    )
+    found = adopted(start__sh=command.format("o.example.net"))
+    (asked,) = [line for line in found.text.splitlines() if line.startswith("# TODO rpc: ")]
+    assert asked.startswith("# TODO rpc: the RPC address is http://")
+    assert "the source says ~/pw" in found.text
+    fine = adopted(start__sh=command.format("o.example.net").replace("http://10.0.0.5:8547", "http://127.0.0.1:8547"))
+    assert "TODO rpc" not in fine.text

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.words import Fate
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.lower.avatar import lower_avatar
@@ -95,6 +95,18 @@ def test_without_a_list_of_slots_they_are_asked_for() -> None:
     found = adopted(env=ENV)
     assert "# TODO slots = " in found.text
     assert found.checked is not None and found.checked.fleet is None
+
+
+def test_slot_that_no_spec_takes_is_asked_for_at_its_place_and_the_others_stay() -> None:
+    found = adopted(env=ENV, cluster='{"avatars": [\n"mira",\n"Otto v2",\n{"id": "luna", "gpu": "1"}]}')
+    document, _ = read_spec([Source("fleet.toml", found.text)])
+    assert document is not None
+    assert document.raw["avatars"]["stage"]["slots"] == [
+        {"avatar": "mira", "slot": 0}, {"avatar": "luna", "slot": 2, "gpu": 1},
+    ]  # fmt: skip
+    assert '# TODO slots: the avatar "Otto v2" in slot 1: ' in found.text
+    (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-value-invalid"]
+    assert (told.primary.file, told.primary.line) == ("cluster.json", 3)
 
 
 def test_counted_avatars_stay_a_count() -> None:

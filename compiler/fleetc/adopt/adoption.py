@@ -14,6 +14,7 @@ from fleetc.adopt.compare import Difference, compare
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running
+from fleetc.adopt.refusals import ask_refusals
 from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
@@ -63,6 +64,7 @@ def adopt(
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
     found = read_sources(named, hosts or {}, library, ledger)
+    found.claimed = {*(hosts or {}).values(), *seen}
     processes = [process for process in found.processes if not only or process.name in only]
     for host, one in seen.items():
         processes += one.processes
@@ -82,6 +84,7 @@ def adopt(
                        secrets=tuple(ledger.secrets))  # fmt: skip
     _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
+    ask_refusals(assembled, written)
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     differences, compared = list(assembled.differences), assembled.compared

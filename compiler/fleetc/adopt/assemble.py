@@ -15,9 +15,10 @@ from fleetc.adopt import documents
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.filling import Facts, Filling, hole_variable
+from fleetc.adopt.filling import Facts, Filling, hole_variable, printed_file
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
+from fleetc.adopt.naming import LONE_HOST, name_all
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
@@ -30,16 +31,10 @@ from fleetc.adopt.words import Process
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
-from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
-
-_LONE_HOST = "host-1"
-_PLAIN_STEMS = frozenset(
-    {"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input"}
-)
 
 
 @dataclass
@@ -71,7 +66,7 @@ def assemble(
     network = _network(found, session)
     if network is None:
         return None
-    names, lone = _name(found, session, inventory)
+    names, lone = name_all(found, session, inventory, sources.claimed)
     fleet = Table({"name": fleet_name, "network": network})
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
@@ -122,7 +117,8 @@ def _stacks(
     found: dict[str, Table] = {}
     for files in sources.stacks:
         host = _host_of_stack(files, sources, session)
-        called = files.counted or ("stage" if len(sources.stacks) == 1 else f"{host}-avatars")
+        lone = len(sources.stacks) == 1 and host != "stage"
+        called = files.counted or ("stage" if lone else f"{host}-avatars")
         name = session.name_for(
             called, "avatars", {*session.hosts, *found, *(name for t in tables.values() for name in t)}
         )
@@ -146,7 +142,7 @@ def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
     if not said and len(sources.stacks) > 1:
         said = posixpath.basename(posixpath.dirname(files.span.source))
     if not said:
-        said = next(iter([*session.hosts, *sources.hosts, _LONE_HOST]))
+        said = next(iter([*session.hosts, *sources.hosts, LONE_HOST]))
     if said not in session.hosts:
         known = sources.hosts.get(said)
         said = session.name_for(said, "host", set(session.hosts)) if known is None else said
@@ -182,7 +178,7 @@ def _only_models(sources: Found, session: Session, fleet_name: str) -> Assembled
         try:
             entries = documents.models(source.text)
         except DocumentError as problem:
-            session.ledger.refuse("adopt-document-unread", Span(source.name, 0, 1),
+            session.ledger.refuse("adopt-document-unread", problem.span(source),
                                   f"the node does not read this list of models: {problem}", "repair it")  # fmt: skip
             continue
         for entry in entries:
@@ -195,7 +191,7 @@ def _only_models(sources: Found, session: Session, fleet_name: str) -> Assembled
         _without_hidden(table)
     host = Table({"runtime": "docker"})
     ask_address(host)
-    return Assembled(fleet, {"hosts": {_LONE_HOST: host}, "models": session.models})
+    return Assembled(fleet, {"hosts": {LONE_HOST: host}, "models": session.models})
 
 
 def _origin(process: Process) -> str:
@@ -227,37 +223,6 @@ def _network(found: list[Running], session: Session) -> str | None:
         return None
     behind = [one.network for one in found if one.on_chain and one.role == "gateway"]
     return next(iter(first), behind[0] if behind else OFFCHAIN)
-
-
-def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> tuple[dict[str, str], str]:
-    """Name nodes and hosts. The names of hosts by what sources call them come back, and what a lone host is called."""
-    lone = next(iter(inventory)) if len(inventory) == 1 else _LONE_HOST
-    taken: set[str] = set()
-    named: set[str] = set()
-    hosts: dict[str, str] = {}
-    homes: dict[str, set[str]] = {}
-    for one in found:
-        homes.setdefault(_hint(one), set()).add(one.process.host or lone)
-    for one in found:
-        process = one.process
-        host = process.host or lone
-        if host not in hosts:
-            hosts[host] = session.name_for(host, "host", named)
-            named.add(hosts[host])
-        one.host = hosts[host]
-        hint = _hint(one)
-        called = f"{hint}-{one.host}" if len(homes[hint]) > 1 else hint
-        one.name = session.name_for(called, one.role, taken)
-        taken.add(one.name)
-    return hosts, lone
-
-
-def _hint(one: Running) -> str:
-    """What the source calls a node, else its role."""
-    file = posixpath.splitext(posixpath.basename(one.process.span.source))[0]
-    stem = file.removeprefix("livepeer-").removeprefix("livepeer_")
-    called = one.process.name.removeprefix("livepeer-")
-    return next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
 
 
 def _facts(
@@ -347,9 +312,9 @@ def _rpc_value(one: Running, session: Session) -> object:
     known = one.process.secrets.get("LP_ETHURL")
     if known is not None:
         return {known[0]: known[1]}
-    variable = hole_variable(word)
-    if variable:
-        return {"env": variable}
+    variable, path = hole_variable(word), printed_file(word)
+    if variable or path:
+        return {"env": variable} if variable else {"host_file": path}
     text = word.text
     if "://" not in text and not text.startswith("/") and not word.holes:
         session.ledger.mistake(

@@ -286,7 +286,7 @@ def pixels_of(work: Filling) -> int | None:
 def _model_caps(work: Filling, pixels: int) -> None:
     flag = "maxPricePerCapability"
     word = work.running.word(flag)
-    text = word.text
+    text, source = word.text, None
     if looks_like_path(text):
         source = work.document(flag)
         if source is None:
@@ -299,7 +299,7 @@ def _model_caps(work: Filling, pixels: int) -> None:
     try:
         entries = documents.caps(text, pixels)
     except DocumentError as problem:
-        work.mistake("adopt-document-unread", flag, f"the node ignores all caps by model: {problem}", "repair the JSON")
+        work.damaged(flag, source, problem, "the node ignores all caps by model", "repair the JSON")
         return
     said: dict[str, Any] = {}
     for cap in entries:
@@ -339,7 +339,7 @@ def _renditions(work: Filling) -> None:
     try:
         profiles = documents.renditions(source.text)
     except DocumentError as problem:
-        work.mistake("adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the JSON")
+        work.damaged(flag, source, problem, "the node stops at its start", "repair the JSON")
         return
     work.say("ladder", work.session.ladder(profiles, f"{work.running.name}"))
     work.take(flag, "ladder")

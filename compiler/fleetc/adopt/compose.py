@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
-from fleetc.adopt.compose_files import extended_file
+from fleetc.adopt.compose_files import extended_file, merged, only_document
 from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
 from fleetc.adopt.docker_run import gpus_of, is_published, mount, names_node, published
 from fleetc.adopt.env_files import environment
@@ -30,7 +30,9 @@ _UNDERSTOOD = {
     "image": "image of the node, and its release", "command": "how the node starts",
     "entrypoint": "how the node starts",
     "environment": "variables of the process", "env_file": "variables of the process",
-    "volumes": "where paths of the container are on the host", "ports": "which ports the host publishes",
+    "volumes": "where paths of the container are on the host",
+    "secrets": "where files of the container are on the host",
+    "configs": "where files of the container are on the host", "ports": "which ports the host publishes",
     "network_mode": "whether the container has a network of its own", "container_name": "name of the node",
     "hostname": "a name that other containers use", "extends": "another service", "user": "who the node runs as",
     "deploy": "whether the container sees GPUs", "gpus": "whether the container sees GPUs",
@@ -58,7 +60,7 @@ def read_compose(
     """The processes of a Compose file; `overrides` are laid over it, as Compose does with its override file. Services
     in `below`, by source and name, are parts of others.
     """
-    roots = [(one, _root(one, ledger)) for one in (source, *overrides)]
+    roots = [(one, only_document(one, ledger)) for one in (source, *overrides)]
     above = []
     for one, root in roots[1:]:
         if root is not None:
@@ -68,27 +70,6 @@ def read_compose(
     if first is None or len(above) < len(overrides):
         return []
     return list(_Compose(source, library, ledger, first, *above).processes(below))
-
-
-def _root(source: Source, ledger: Ledger) -> Node | None:
-    """The one document of a file; None, and why, for any other file."""
-    try:
-        roots = documents(source.text, source.name)
-    except YamlError as problem:
-        ledger.refuse(
-            "adopt-source-unreadable", Span(source.name, problem.place, problem.place + 1),
-            f"this is not YAML that can be read: {leaks.shown(problem.message)}",
-            "repair the file; docker compose config says what is wrong",
-        )  # fmt: skip
-        return None
-    if len(roots) > 1:
-        ledger.refuse(
-            "adopt-source-unreadable", roots[1].span(source.name),
-            "a Compose file is one document, and this has several",
-            "remove the lines with ---, or give each document a file of its own",
-        )  # fmt: skip
-        return None
-    return roots[0] if roots else Node("map", 0, 0)
 
 
 class _Compose:
@@ -116,7 +97,10 @@ class _Compose:
             named = services.fields()
         for key, _ in self.root.pairs:
             if key.text not in ("services", "") and services is not None:
-                self.ledger.note(key.span(self.source.name), key.text[:60], Fate.DROPPED, "no part of a node")
+                files = key.text in ("secrets", "configs")
+                self.ledger.note(key.span(self.source.name), key.text[:60],
+                                 Fate.UNDERSTOOD if files else Fate.DROPPED,
+                                 "where files of containers are" if files else "no part of a node")  # fmt: skip
         for other in self.overrides:
             named = {**other.named(), **named}
         for name, service in named.items():
@@ -136,7 +120,7 @@ class _Compose:
             above = other._extended(name, over, []) if over is not None and over is not service else {}
             if above is None:
                 return
-            fields = _merged(fields, above)
+            fields = merged(fields, above)
         image = self._image(fields)
         entry, command = self._words(fields.get("entrypoint")), self._words(fields.get("command"))
         words = [*entry, *command]
@@ -157,7 +141,9 @@ class _Compose:
         base = Process(
             name=self._text(fields.get("container_name")) or name, span=span, words=(), variables=variables,
             runtime="docker", image=image, user=user, home="/root" if user in ("root", "0", "0:0") else "",
-            network="host" if network == "host" else "bridge", mounts=tuple(self._mounts(fields.get("volumes"))),
+            network="host" if network == "host" else "bridge",
+            mounts=(*self._mounts(fields.get("volumes")), *self._files(fields)),
+            sees=seen if isinstance(seen := self._gpus(fields, variables), tuple) else (),
             published=tuple(self._ports(fields.get("ports"))), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
@@ -292,7 +278,7 @@ class _Compose:
         below = reader._extended(wanted, base, [*seen, key])
         if below is None:
             return None
-        return _merged(below, fields)
+        return merged(below, fields)
 
     def _image(self, fields: dict[str, Node]) -> Word | None:
         node = fields.get("image")
@@ -307,7 +293,11 @@ class _Compose:
             return Word(text, node.span(self.source.name), holes)
         lone = VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
         name = (lone[1] or lone[4] or "") if lone is not None else ""
-        return Word(text, node.span(self.source.name), holes, name)
+        return Word(text, node.span(self.source.name), holes, name, self._said(name))
+
+    def _said(self, name: str) -> Span | None:
+        known = self.values.get(name)
+        return known.span if known is not None else None
 
     def _filled(self, text: str, node: Node) -> tuple[str, tuple[str, ...]]:
         holes: list[str] = []
@@ -358,7 +348,7 @@ class _Compose:
             at, end, name = place_of(piece, raw, place)
             place = end
             span = Span(origin.name, node.start + at, node.start + end) if end > at else text.span
-            found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name))
+            found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name, self._said(name)))
         return found
 
     def _environment(self, fields: dict[str, Node]) -> tuple[dict[str, Word], dict[str, tuple[str, str]]]:
@@ -415,6 +405,23 @@ class _Compose:
                     self._text(target).rstrip("/") or "/", self._text(origin).rstrip("/") if bind and origin else ""
                 )
 
+    def _files(self, fields: dict[str, Node]) -> Iterator[Mount]:
+        """The secrets and configs of a service, which are files of the container."""
+        for kind, folder in (("secrets", "/run/secrets/"), ("configs", "/")):
+            node, defined = fields.get(kind), self.root.get(kind)
+            known = defined.fields() if defined is not None else {}
+            for item in node.items if node is not None and node.kind == "list" else []:
+                name = self._text(item if item.kind == "text" else item.get("source"))
+                inside = self._text(item.get("target")) or name
+                said = known.get(name)
+                if not name or said is None:
+                    continue
+                variable = self._text(said.get("environment"))
+                where = f"the variable {variable} of who starts Compose" if variable else f"{name} of {kind} in Docker"
+                yield Mount(
+                    inside if inside.startswith("/") else f"{folder}{inside}", self._text(said.get("file")), where
+                )
+
     def _ports(self, node: Node | None) -> Iterator[Published]:
         for item in node.items if node is not None and node.kind == "list" else []:
             if item.kind == "text":
@@ -434,15 +441,3 @@ def _is_flag(word: Word) -> bool:
     if not word.text.startswith("-"):
         return True
     return name in TYPES and not (equals and TYPES[name] == "bool" and value.lower() not in ("true", "false", "1", "0"))
-
-
-def _merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
-    """The fields of a service with others laid over them: lists and maps of these keys add up."""
-    merged = {**below, **above}
-    for key in ("environment", "volumes", "ports", "env_file"):
-        if key in below and key in above and below[key].kind == above[key].kind:
-            both = Node(above[key].kind, above[key].start, above[key].end, source=above[key].source)
-            both.items = [*below[key].items, *above[key].items]
-            both.pairs = [*below[key].pairs, *above[key].pairs]
-            merged[key] = both
-    return merged

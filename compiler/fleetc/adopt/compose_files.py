@@ -1,6 +1,7 @@
 """Says which Compose files make one project: those laid over others, and those of which others extend services.
 
-In: Compose files by name. Out: each file with those above it, and the services that only run as parts of others.
+In: Compose files by name. Out: each file with those above it, the services that only run as parts of others, and what
+fields a service has with others laid over them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import re
 from collections.abc import Sequence
 
 from fleetc.adopt.library import Library
-from fleetc.adopt.yaml_nodes import YamlError, documents
+from fleetc.adopt.words import Ledger
+from fleetc.adopt.yaml_nodes import Node, YamlError, documents
+from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
 from fleetc.toml.document import Source
 
 _OVERRIDE = re.compile(r"compose[^/]*\.override\.ya?ml$")
@@ -68,3 +72,36 @@ def extended(sources: Sequence[Source], library: Library) -> frozenset[tuple[str
             if base is not None and base is not source and other is not None:
                 found.add((base.name, other.text))
     return frozenset(found)
+
+
+def only_document(source: Source, ledger: Ledger) -> Node | None:
+    """The one document of a file; None, and why, for any other file."""
+    try:
+        roots = documents(source.text, source.name)
+    except YamlError as problem:
+        ledger.refuse(
+            "adopt-source-unreadable", Span(source.name, problem.place, problem.place + 1),
+            f"this is not YAML that can be read: {leaks.shown(problem.message)}",
+            "repair the file; docker compose config says what is wrong",
+        )  # fmt: skip
+        return None
+    if len(roots) > 1:
+        ledger.refuse(
+            "adopt-source-unreadable", roots[1].span(source.name),
+            "a Compose file is one document, and this has several",
+            "remove the lines with ---, or give each document a file of its own",
+        )  # fmt: skip
+        return None
+    return roots[0] if roots else Node("map", 0, 0)
+
+
+def merged(below: dict[str, Node], above: dict[str, Node]) -> dict[str, Node]:
+    """The fields of a service with others laid over them: lists and maps of these keys add up."""
+    found = {**below, **above}
+    for key in ("environment", "volumes", "ports", "env_file"):
+        if key in below and key in above and below[key].kind == above[key].kind:
+            both = Node(above[key].kind, above[key].start, above[key].end, source=above[key].source)
+            both.items = [*below[key].items, *above[key].items]
+            both.pairs = [*below[key].pairs, *above[key].pairs]
+            found[key] = both
+    return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
@@ -71,18 +72,22 @@ def docker_process(
         published=tuple(published(word.text) for word in values.get("publish", []) if _PORT.fullmatch(word.text)),
         peers=tuple(dict.fromkeys(filter(None, (name, *(w.text for w in values.get("hostname", [])))))),
     )
-    return _other(found, values, entry, account) if other else found
-
-
-def _other(found: Process, values: dict[str, list[Word]], entry: str, account: Ledger) -> Other:
-    """The container of an image that is no node's."""
     gpus = values["gpus"][-1].text.strip("\"'") if "gpus" in values else ""
     ids = gpus.removeprefix("device=")
+    seen = gpus_of(ids, listed=ids != gpus)
+    if not other:
+        return replace(found, sees=seen if isinstance(seen, tuple) else ())
+    ipc = any(word.text == "host" for word in values.get("ipc", []))
+    return _other(found, seen, entry, ipc, account)
+
+
+def _other(found: Process, seen: tuple[int, ...] | str, entry: str, ipc: bool, account: Ledger) -> Other:
+    """The container of an image that is no node's."""
     lost = ("the source starts its image by another entrypoint, and a spec by the image's own",) if entry else ()
     return Other(
         **{key: getattr(found, key) for key in Process.__dataclass_fields__}, account=account,
-        why="no node: the image is not one of the node", gpus=gpus_of(ids, listed=ids != gpus),
-        host_ipc=any(word.text == "host" for word in values.get("ipc", [])), lost=lost,
+        why="no node: the image is not one of the node", gpus=seen,
+        host_ipc=ipc, lost=lost,
     )  # fmt: skip
 
 

@@ -7,14 +7,40 @@ passed over, as the node does.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from fleetc.adopt import yaml_nodes
+from fleetc.adopt.yaml_nodes import YamlError
+from fleetc.places.diagnostic import Span
+from fleetc.toml.document import Source
 
 _DEEPEST = 60
 
 
 class DocumentError(Exception):
-    """The node does not read a file; the message says why."""
+    """The node does not read a file; the message says why.
+
+    `item` is the number of the entry that is at fault, and `place` where text is that is no JSON.
+    """
+
+    def __init__(self, message: str, place: int | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+        self.item: int | None = None
+
+    def span(self, source: Source) -> Span:
+        """Where the fault stands in its file: the entry, or the start of the file."""
+        if self.place is not None and self.place < len(source.text):
+            return Span(source.name, self.place, self.place + 1)
+        try:
+            root = yaml_nodes.documents(source.text, source.name)[0]
+        except (YamlError, IndexError):
+            return Span(source.name, 0, 1)
+        lists = [node for node in (root, *(value for _, value in root.pairs)) if node.kind == "list"]
+        items = next((node.items for node in lists if self.item is not None and self.item < len(node.items)), None)
+        return items[self.item].span(source.name) if items and self.item is not None else Span(source.name, 0, 1)
 
 
 class PriceEntry(NamedTuple):
@@ -57,8 +83,9 @@ def parsed_json(text: str) -> Any:
             json.dumps(value, default=str, ensure_ascii=False).encode()  # half of a pair is no text
         return value
     except (ValueError, RecursionError) as problem:
-        place = f" at line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
-        raise DocumentError(f"it is not JSON{place}") from None
+        place = problem.pos if isinstance(problem, json.JSONDecodeError) else None
+        line = f" at line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
+        raise DocumentError(f"it is not JSON{line}", place) from None
 
 
 def _int(text: str) -> int:
@@ -69,6 +96,19 @@ def _int(text: str) -> int:
 
 def _no_constant(text: str) -> Any:
     raise ValueError(f"{text} is no number")
+
+
+_Entry = TypeVar("_Entry")
+
+
+def _each(items: Iterable[Any], what: str, read: Callable[[dict[str, Any]], _Entry]) -> Iterator[_Entry]:
+    """What is read of each entry of a list; a fault says which entry it is."""
+    for number, item in enumerate(items):
+        try:
+            yield read(_object(item, what))
+        except DocumentError as problem:
+            problem.item = number
+            raise
 
 
 def _object(value: Any, what: str) -> dict[str, Any]:
@@ -120,7 +160,7 @@ def models(text: str, base_pixels: int = 1) -> list[ModelEntry]:
     value = parsed_json(text)
     if not isinstance(value, list):
         raise DocumentError("it is not a list of models")
-    return [_model(_object(item, "a model"), base_pixels) for item in value]
+    return list(_each(value, "a model", lambda entry: _model(entry, base_pixels)))
 
 
 def _short_model(item: str) -> ModelEntry:
@@ -172,26 +212,27 @@ def caps(text: str, base_pixels: int = 1) -> list[Cap]:
     value = _object(parsed_json(text), "the file").get("capabilities_prices")
     if not isinstance(value, list):
         raise DocumentError("it has no list capabilities_prices")
-    found = []
-    for item in value:
-        entry = _object(item, "a cap")
-        price = _price(entry, "price_per_unit", "pixels_per_unit", base_pixels)
-        found.append(Cap(_text(entry, "pipeline"), _text(entry, "model_id") or "default",
-                         price if price and price.amount > 0 else None))  # fmt: skip
-    return found
+    return list(_each(value, "a cap", lambda entry: _cap(entry, base_pixels)))
+
+
+def _cap(entry: dict[str, Any], base_pixels: int) -> Cap:
+    price = _price(entry, "price_per_unit", "pixels_per_unit", base_pixels)
+    known = price if price and price.amount > 0 else None
+    return Cap(_text(entry, "pipeline"), _text(entry, "model_id") or "default", known)
 
 
 def gateway_prices(text: str) -> dict[str, PriceEntry]:
     """The prices by account of a gateway."""
     value = _object(parsed_json(text), "the file")
-    found: dict[str, PriceEntry] = {}
-    for item in [*(value.get("broadcasters") or []), *(value.get("gateways") or [])]:
-        entry = _object(item, "a price")
-        price = _price(entry, "priceperunit", "pixelsperunit", 1)
-        if price is None or _number(entry, "pixelsperunit") is None:
-            raise DocumentError("an entry lacks priceperunit or pixelsperunit")
-        found[_text(entry, "ethaddress")] = price
-    return found
+    lists = [value.get("broadcasters") or [], value.get("gateways") or []]
+    return dict(pair for items in lists for pair in _each(items, "a price", _gateway_price))
+
+
+def _gateway_price(entry: dict[str, Any]) -> tuple[str, PriceEntry]:
+    price = _price(entry, "priceperunit", "pixelsperunit", 1)
+    if price is None or _number(entry, "pixelsperunit") is None:
+        raise DocumentError("an entry lacks priceperunit or pixelsperunit")
+    return _text(entry, "ethaddress"), price
 
 
 _RENDITION_KEYS = {
@@ -210,17 +251,17 @@ def renditions(text: str) -> list[dict[str, Any]]:
     value = parsed_json(text)
     if not isinstance(value, list) or not value:
         raise DocumentError("it is not a list of renditions")
-    found = []
-    for item in value:
-        low = _object(item, "a rendition")
-        entry = {_RENDITION_KEYS[key]: low[key] for key in low if key in _RENDITION_KEYS and low[key] not in (None, "")}
-        profile = str(entry.pop("profile", "")).lower()
-        if profile in _PROFILES:
-            entry["profile"] = _PROFILES[profile]
-        if "name" not in entry:
-            entry["name"] = f"custom_{entry.get('width')}x{entry.get('height')}_{entry.get('bitrate')}"
-        found.append(entry)
-    return found
+    return list(_each(value, "a rendition", _rendition))
+
+
+def _rendition(low: dict[str, Any]) -> dict[str, Any]:
+    entry = {_RENDITION_KEYS[key]: low[key] for key in low if key in _RENDITION_KEYS and low[key] not in (None, "")}
+    profile = str(entry.pop("profile", "")).lower()
+    if profile in _PROFILES:
+        entry["profile"] = _PROFILES[profile]
+    if "name" not in entry:
+        entry["name"] = f"custom_{entry.get('width')}x{entry.get('height')}_{entry.get('bitrate')}"
+    return entry
 
 
 def image_overrides(text: str) -> dict[str, Any]:

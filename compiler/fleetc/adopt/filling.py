@@ -6,12 +6,14 @@ the roles take, drop or ask about.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import PydanticCustomError
 
+from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, shown
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import Session, Table
@@ -88,6 +90,18 @@ class Filling:
         self.session.ledger.mistake(code, word.span, shown(flag, word.text), message, help)
         self.running.reasons[flag] = message
 
+    def damaged(self, flag: str, source: Source | None, problem: DocumentError, what: str, help: str) -> None:
+        """Account for a setting whose file or text the node does not read, at the line of the fault."""
+        message = f"{what}: {problem}"
+        if source is None:
+            self.mistake("adopt-document-unread", flag, message, help)
+            return
+        word = self.running.word(flag)
+        self.done.add(flag)
+        self.running.reasons[flag] = message
+        self.session.ledger.note(word.span, shown(flag, word.text), Fate.MISTAKE, message, "adopt-document-unread")
+        self.session.ledger.warn("adopt-document-unread", problem.span(source), message, help)
+
     def say(self, key: str, value: Any, note: str = "") -> None:
         """Give a field of the table a value; a dotted key is a field of a table within."""
         place = self.table.values
@@ -97,6 +111,16 @@ class Filling:
         place[last] = value
         if note:
             self.table.notes[key] = note
+
+    def refused(self, flag: str, key: str, why: str) -> None:
+        """Leave a question for a value that the node takes and no spec has."""
+        word = self.running.word(flag)
+        words = why if word.text in why else f"the source says {leaks.shown(word.text[:60])}: {why}"
+        self.ask(key, words, flag, warn=False)
+        self.session.ledger.warn(
+            "adopt-value-invalid", word.span, f"the spec does not take this value of -{flag}: {why}",
+            f"look which value is right, and write {key} where the spec has its TODO line",
+        )  # fmt: skip
 
     def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
         """Leave a question where a value is not known; `warn` unless something else already has."""
@@ -138,12 +162,18 @@ class Filling:
         variable = hole_variable(word)
         if variable:
             return {"env": variable}
+        printed = printed_file(word)
+        if printed:
+            return {"host_file": printed}
         if flag in PATH_OR_TEXT and looks_like_path(word.text):
             path = self.host_path(word.text)
             if path is not None:
                 return {"host_file": path}
             if key:
-                self.ask(key, "its file, by the path on the host", example='{ host_file = "/etc/livepeer/..." }')
+                said = whereabouts(process, word.text)
+                self.ask(
+                    key, f"its file, by the path on the host; {said}", example='{ host_file = "/etc/livepeer/..." }'
+                )
             return None
         name = word.variable or f"{self.running.name}_{SECRET_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
         if word.holes:
@@ -164,6 +194,10 @@ SECRET_VARIABLES = {
     "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
     "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
     "kafkaPassword": "KAFKA_PASSWORD", "metadataQueueUri": "QUEUE_URI",
+    "remoteSignerHeaders": "SIGNER_HEADERS", "remoteSignerWebhookUrl": "WEBHOOK",
+    "remoteSignerWebhookHeaders": "WEBHOOK_HEADERS", "liveAIAuthWebhookUrl": "LIVE_AI_AUTH_WEBHOOK",
+    "liveAIAuthApiKey": "LIVE_AI_API_KEY", "liveAIHeartbeatHeaders": "HEARTBEAT_HEADERS",
+    "mediaMTXApiPassword": "MEDIAMTX_PASSWORD", "FVfailGskey": "FAILED_VERIFICATION_KEY",
 }  # fmt: skip
 
 
@@ -175,6 +209,15 @@ def hole_variable(word: Word) -> str:
     if not name.replace("_", "").isalnum() or not name.isascii() or name[0].isdigit():
         return ""
     return name.upper()
+
+
+_PRINTED = re.compile(r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?(/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]")
+
+
+def printed_file(word: Word) -> str:
+    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); "" for any other word."""
+    found = _PRINTED.fullmatch(word.text) if word.holes else None
+    return (plain_path(found[1]) or "") if found is not None else ""
 
 
 IMAGE_HOME = "/root"
@@ -234,3 +277,15 @@ def host_path(process: Process, path: str) -> str | None:
     if best is None or not best.outside.startswith("/"):
         return None
     return plain_path(best.outside + inside[len(best.inside.rstrip("/")) :])
+
+
+def whereabouts(process: Process, path: str) -> str:
+    """Where a path of a process is that is none of the host, in words."""
+    if process.runtime != "docker":
+        return "today it is in ~/.lpData" if not path or "/.lpData/" in path else f"the source says {leaks.shown(path)}"
+    for mount in process.mounts:
+        if path == mount.inside or path.startswith(f"{mount.inside}/"):
+            if mount.outside:
+                return f"today it is {leaks.shown(mount.outside + path[len(mount.inside) :])}, seen from the source"
+            return f"today it is in {leaks.shown(mount.volume)}"
+    return f"the source says {leaks.shown(path)}"

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.docker_run import names_node
 from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.shell import read_shell
-from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
+from fleetc.adopt.words import Fate, Ledger, Mount, Process, Word
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -26,6 +26,9 @@ _PODS = {
     "ReplicaSet": ("template",), "Job": ("template",), "CronJob": ("jobTemplate", "spec", "template"),
 }  # fmt: skip
 _MANIFEST = re.compile(r"(?m)^apiVersion:[ \t]*\S")
+_REFERENCES = {"LP_ETHURL": "RPC_URL", "LP_ORCHSECRET": "ORCH_SECRET", "LP_ETHPASSWORD": "ETH_PASSWORD"}
+"""What the references to secrets of variables are called; others have the name of the variable."""
+_OF_POD = "<what the cluster says of a pod>"
 _EXPANSION = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
@@ -36,9 +39,11 @@ def is_manifest(text: str) -> bool:
 
 @dataclass
 class _Cluster:
-    """What the manifests hold beside workloads: the data of config maps, by name and key."""
+    """What the manifests hold beside workloads: the data of config maps, by name and key, and services."""
 
     maps: dict[str, dict[str, tuple[Source, Node]]] = field(default_factory=dict)
+    services: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    """Services: name, namespace, and the labels of the pods that they lead to."""
 
 
 def read_manifests(sources: list[Source], library: Library, ledger: Ledger) -> Iterator[Process]:
@@ -55,8 +60,16 @@ def read_manifests(sources: list[Source], library: Library, ledger: Ledger) -> I
             )  # fmt: skip
     cluster = _Cluster()
     for source, root in found:
-        if _text(root.get("kind")) == "ConfigMap":
+        kind = _text(root.get("kind"))
+        if kind == "ConfigMap":
             _config_map(cluster, source, root, library)
+        elif kind == "Secret":
+            _secret(source, root, ledger)
+        elif kind == "Service":
+            metadata, spec = root.get("metadata"), root.get("spec")
+            namespace = _text(metadata.get("namespace")) if metadata is not None else ""
+            chosen = spec.get("selector") if spec is not None else None
+            cluster.services.append((_name(root), namespace or "default", _texts(chosen)))
     for source, root in found:
         yield from _workload(cluster, source, root, ledger)
 
@@ -79,6 +92,41 @@ def _config_map(cluster: _Cluster, source: Source, root: Node, library: Library)
             library.written.setdefault(key, Source(f"{key} in {source.name}", value.text))
 
 
+def _texts(node: Node | None) -> dict[str, str]:
+    return {key: _text(value) for key, value in node.fields().items()} if node is not None else {}
+
+
+def _secret(source: Source, root: Node, ledger: Ledger) -> None:
+    """What a Secret holds is read by nobody here: it is told to be moved, and its lines are never shown."""
+    values = [value for key in ("data", "stringData") if (data := root.get(key)) for _, value in data.pairs]
+    if not values:
+        return
+    ledger.secrets += [value.span(source.name) for value in values]
+    ledger.warn(
+        "adopt-secret-inline", values[0].span(source.name),
+        f"the Secret {leaks.shown(_name(root))} stands in this file in clear; base64 hides nothing",
+        "the spec has references instead: put each value where its reference says, keep the manifest where nobody "
+        "reads it, and then change the secrets",
+    )  # fmt: skip
+
+
+_WHY = {
+    "ConfigMap": (Fate.UNDERSTOOD, "filled in where a node names it"),
+    "Service": (Fate.UNDERSTOOD, "names under which pods reach each other"),
+    "Secret": (Fate.UNDERSTOOD, "a reference where a node names it"),
+}
+
+
+def _peers(cluster: _Cluster, root: Node, pod: Node | None, name: str) -> tuple[str, ...]:
+    """The names under which other pods reach a workload: those of the services that lead to its pods."""
+    labels = _texts(pod.get("labels")) if pod is not None else {}
+    found = [name]
+    for service, space, chosen in cluster.services:
+        if chosen and chosen.items() <= labels.items():
+            found += [service, f"{service}.{space}", f"{service}.{space}.svc", f"{service}.{space}.svc.cluster.local"]
+    return tuple(dict.fromkeys(found))
+
+
 def _workload(cluster: _Cluster, source: Source, root: Node, ledger: Ledger) -> Iterator[Process]:
     kind, name = _text(root.get("kind")), _name(root)
     if kind == "List":
@@ -88,16 +136,20 @@ def _workload(cluster: _Cluster, source: Source, root: Node, ledger: Ledger) -> 
         return
     span = (root.key("kind") or root).span(source.name)
     if kind not in _PODS:
-        why = "filled in where a node names it" if kind == "ConfigMap" else "no part of a node"
-        ledger.note(span, f"{kind} {name}"[:80], Fate.UNDERSTOOD if kind == "ConfigMap" else Fate.DROPPED, why)
+        fate, why = _WHY.get(kind, (Fate.DROPPED, "no part of a node"))
+        ledger.note(span, f"{kind} {name}"[:80], fate, why)
         return
-    node: Node | None = root.get("spec")
-    for key in _PODS[kind]:
-        node = node.get(key) if node is not None else None
-    pod = (node.get("spec") if node is not None else None) if _PODS[kind] else node
+    template: Node | None = root
+    for key in ("spec", *_PODS[kind]) if _PODS[kind] else ():
+        template = template.get(key) if template is not None else None
+    pod = template.get("spec") if template is not None else None
+    spec = root.get("spec")
+    claims = _claims(spec.get("volumeClaimTemplates")) if spec is not None else {}
+    peers = _peers(cluster, root, template.get("metadata") if template is not None else None, name)
     containers = pod.get("containers") if pod is not None else None
     for container in containers.items if containers is not None else []:
-        process = _container(cluster, source, pod, container, name, ledger)
+        process = _container(cluster, source, pod, container, name, ledger, claims)
+        process = replace(process, peers=peers) if process is not None else None
         if process is not None:
             yield process
         else:
@@ -111,15 +163,13 @@ def _workload(cluster: _Cluster, source: Source, root: Node, ledger: Ledger) -> 
 
 
 def _container(
-    cluster: _Cluster, source: Source, pod: Node | None, container: Node, name: str, ledger: Ledger
-) -> Process | None:
+    cluster: _Cluster, source: Source, pod: Node | None, container: Node, name: str, ledger: Ledger,
+    claims: Mapping[str, str],
+) -> Process | None:  # fmt: skip
     image = container.get("image")
     variables = _variables(cluster, source, container)
-    words = [
-        _filled(source, item, variables)
-        for key in ("command", "args")
-        for item in (container.fields()[key].texts() if key in container.fields() else [])
-    ]
+    command = [item for key in ("command", "args") if (found := container.get(key)) for item in found.texts()]
+    words = [_filled(source, item, variables) for item in command]
     program = words[0].text if words else ""
     node = (image is not None and names_node(image.text)) or starts_node(program, words[1:])
     if not node or pod is None:
@@ -129,14 +179,15 @@ def _container(
         ledger.note((container.key(key) or container).span(source.name), key,
                     Fate.UNDERSTOOD if known else Fate.DROPPED,
                     "how the node starts" if known else "fleetc decides how containers of nodes run")  # fmt: skip
+    filled = {name for item in command for name in _EXPANSION.findall(item.text)}
     selector = pod.get("nodeSelector")
     base = Process(
         name=name, span=(container.key("image") or container).span(source.name), words=tuple(words),
-        variables=variables, runtime="docker", user="root", home="/root",
+        variables=_own(variables, filled, ledger), runtime="docker", user="root", home="/root",
         host=_text(selector.get("kubernetes.io/hostname")) if selector is not None else "",
         image=Word(image.text, image.span(source.name), holes_in(image.text)) if image is not None else None,
-        network="host" if _text(pod.get("hostNetwork")) == "true" else "bridge",
-        mounts=tuple(_mounts(pod, container)), published=tuple(_ports(container)), peers=(name,),
+        # a pod has an address of its own, where its listeners are open to the cluster as the command says
+        network="host", mounts=tuple(_mounts(pod, container, claims)),
     )  # fmt: skip
     shell = next((i for i, word in enumerate(words[:3]) if word.text == "-c"), 0)
     if shell and posixpath.basename(program) in ("sh", "bash", "ash", "dash") and shell + 1 < len(words):
@@ -145,6 +196,20 @@ def _container(
     if program and not program.startswith("-"):
         return replace(base, words=tuple(words[1:]))
     return base
+
+
+def _own(variables: Mapping[str, Word], filled: Collection[str], ledger: Ledger) -> dict[str, Word]:
+    """The variables of the node itself: not those that only fill in its command, and what is true of a pod alone."""
+    own: dict[str, Word] = {}
+    for name, word in variables.items():
+        of_pod = word.holes == (_OF_POD,)
+        if name.startswith("LP_") or not (of_pod or name in filled):
+            own[name] = word
+        elif of_pod:
+            ledger.note(word.span, name, Fate.DROPPED, "the cluster says it of a pod, and a host has none")
+        else:
+            ledger.note(word.span, name, Fate.UNDERSTOOD, "filled in where the command names it")
+    return own
 
 
 def _filled(source: Source, node: Node, variables: Mapping[str, Word]) -> Word:
@@ -189,28 +254,42 @@ def _from(cluster: _Cluster, source: Source, item: Node, name: str) -> Word:
         known = cluster.maps.get(_text(reference.get("name")), {}).get(_text(reference.get("key")))
         if known is not None:
             return Word(known[1].text, known[1].span(known[0].name), holes_in(known[1].text))
-    hole = "${" + name.removeprefix("LP_") + "}"
+    if origin is not None and (origin.get("fieldRef") or origin.get("resourceFieldRef")):
+        return Word(_OF_POD, item.span(source.name), (_OF_POD,))
+    hole = "${" + _REFERENCES.get(name, name.removeprefix("LP_")) + "}"
     return Word(hole, item.span(source.name), (hole,))
 
 
-def _mounts(pod: Node, container: Node) -> Iterator[Mount]:
+def _claims(templates: Node | None) -> dict[str, str]:
+    """The volumes that a StatefulSet claims for each pod, in words."""
+    items = templates.items if templates is not None else []
+    return {_name(one): f"the volume claim {_name(one)} of a pod; kubectl get pv says where" for one in items}
+
+
+def _mounts(pod: Node, container: Node, claims: Mapping[str, str]) -> Iterator[Mount]:
     volumes = pod.get("volumes")
     paths: dict[str, str] = {}
+    words = dict(claims)
     for volume in volumes.items if volumes is not None else []:
+        called = _text(volume.get("name"))
         host = volume.get("hostPath")
-        paths[_text(volume.get("name"))] = _text(host.get("path")) if host is not None else ""
+        paths[called] = _text(host.get("path")) if host is not None else ""
+        for kind, key, what in _VOLUMES:
+            inner = volume.get(kind)
+            if inner is not None:
+                words[called] = what.format(_text(inner.get(key)))
     mounts = container.get("volumeMounts")
     for item in mounts.items if mounts is not None else []:
-        inside = _text(item.get("mountPath")).rstrip("/")
-        outside = paths.get(_text(item.get("name")), "").rstrip("/")
+        inside, called = _text(item.get("mountPath")).rstrip("/"), _text(item.get("name"))
+        outside = paths.get(called, "").rstrip("/")
         below = _text(item.get("subPath"))
         if inside:
-            yield Mount(inside, f"{outside}/{below}" if outside and below else outside)
+            where = f"{outside}/{below}" if outside and below else outside
+            yield Mount(inside, where, words.get(called, "a volume that no source describes"))
 
 
-def _ports(container: Node) -> Iterator[Published]:
-    ports = container.get("ports")
-    for item in ports.items if ports is not None else []:
-        inside, outside = _text(item.get("containerPort")), _text(item.get("hostPort"))
-        if inside.isdigit() and outside.isdigit():
-            yield Published(_text(item.get("hostIP")), int(outside), int(inside))
+_VOLUMES = (
+    ("secret", "secretName", "the Secret {}"), ("configMap", "name", "the ConfigMap {}"),
+    ("persistentVolumeClaim", "claimName", "the volume claim {}; kubectl get pv says where"),
+    ("emptyDir", "medium", "an empty directory, which goes with the pod"),
+)  # fmt: skip

@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from fleetc.adopt import buying, selling
-from fleetc.adopt.filling import IMAGE_HOME, Filling, default_data_dir, home_of, host_path
+from fleetc.adopt.filling import IMAGE_HOME, Filling, default_data_dir, home_of, host_path, whereabouts
 from fleetc.adopt.flags import boolean
 from fleetc.adopt.listening import cli, helper_http
+from fleetc.adopt.reading import looks_like_path
 from fleetc.adopt.runner_host import STATE_DIR
-from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret
+from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.variables import environment
-from fleetc.adopt.words import Fate, Process
+from fleetc.adopt.words import Fate
+from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
@@ -88,7 +90,7 @@ def _data_dir(work: Filling) -> None:
             for other in ("ethKeystorePath", "aiModelsDir"):
                 running.reasons.setdefault(other, running.reasons["dataDir"])
             return
-        said = _where(process, inside)
+        said = whereabouts(process, inside)
         work.ask("data_dir", f"{said}; without it the node begins with an empty one", flag, '"/path/on/the/host"')
         running.reasons["dataDir"] = "the source does not say where it is on the host"
         for other in ("ethKeystorePath", "aiModelsDir"):
@@ -102,18 +104,6 @@ def _data_dir(work: Filling) -> None:
         running.reasons["dataDir"] = "a path has the same name inside and outside; this is the one on the host"
         for other in ("ethKeystorePath", "aiModelsDir"):
             running.reasons.setdefault(other, running.reasons["dataDir"])
-
-
-def _where(process: Process, path: str) -> str:
-    """Where a path of a process is that is none of the host, in words."""
-    if process.runtime != "docker":
-        return "today it is in ~/.lpData" if not path or "/.lpData/" in path else f"the source says {leaks.shown(path)}"
-    for mount in process.mounts:
-        if path == mount.inside or path.startswith(f"{mount.inside}/"):
-            if mount.outside:
-                return f"today it is {leaks.shown(mount.outside + path[len(mount.inside) :])}, seen from the source"
-            return "today it is in a volume; docker volume inspect says where"
-    return f"the source says {leaks.shown(path)}"
 
 
 def _chain(work: Filling, behind_signer: bool) -> None:
@@ -153,14 +143,25 @@ def _wallet(work: Filling) -> None:
     name, wallet = session.wallet(key, hint)
     work.say("wallet", name)
     work.take("ethAcctAddr", f"wallets.{name}.address")
-    if account and not holes:
+    why = _no_account(running.text("ethAcctAddr")) if account and not holes else ""
+    if why:
+        words = f"the account; {why}"
+        wallet.ask(f'TODO address = "0x...": {words}')
+        running.reasons["ethAcctAddr"] = f"a question is left: {words}"
+        session.ledger.warn(
+            "adopt-value-invalid", running.word("ethAcctAddr").span, f"the spec does not take this account: {why}",
+            "today the node takes it as it stands; compare it with the wallet, and write the address of that",
+        )  # fmt: skip
+    elif account and not holes:
         wallet.values.setdefault("address", running.text("ethAcctAddr"))
     else:
         words = "the source leaves it open" if account else "no source names it, so the node takes any key it finds"
         wallet.ask(f'TODO address = "0x...": the account; {words}')
         running.reasons["ethAcctAddr"] = f"a question is left: the account; {words}"
     if path is None and "keystore" not in wallet.values:
-        wallet.ask('TODO keystore = "/path/on/the/host": the directory with the key file; no source says where it is')
+        inside = keystore or f"{data_dir or default_data_dir(IMAGE_HOME, running.network)}/keystore"
+        said = "no source says where it is" if not data_dir and not keystore else whereabouts(process, inside)
+        wallet.ask(f'TODO keystore = "/path/on/the/host": the directory with the key file; {said}')
         running.reasons["ethKeystorePath"] = "a question is left: where the key file is on the host"
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
@@ -179,6 +180,15 @@ def _wallet(work: Filling) -> None:
         work.take("reward", f"wallets.{name}.reward_by")
 
 
+def _no_account(text: str) -> str:
+    """Why a text is no account; "" for one that is."""
+    try:
+        parse_eth_address(text)
+    except QuantityError as problem:
+        return problem.message
+    return ""
+
+
 def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> None:
     flag = "ethPassword"
     work.running.reasons.setdefault(flag, "a reference in the spec has the same password")
@@ -193,7 +203,9 @@ def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> Non
         work.take(flag, "empty, which the node takes for no password")
     if "password" not in values:
         work.running.reasons[flag] = "a question is left: where the password of the key file is"
-        ask('TODO password = { host_file = "/etc/livepeer/password" }: where the password of the key file is')
+        text = work.running.text(flag)
+        said = f"; {whereabouts(work.process, text)}" if looks_like_path(text) else ""
+        ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: where the password of the key file is{said}')
     work.done.add(flag)
 
 
@@ -210,7 +222,6 @@ def _rows(work: Filling) -> None:
             continue
         if work.unknown(flag, field):
             continue
-        known = FLAGS[flag]
         if flag not in _OWN_MEANING and not work.process.ours and _is_default(flag, text):
             work.take(flag, "the node's own default, so the spec leaves it out")
             continue
@@ -227,7 +238,7 @@ def _rows(work: Filling) -> None:
             text = path
         value = spec_value(row, text)
         if value is None:
-            work.ask(field, f"a spec cannot have the value {leaks.shown(text[:60])} of -{known.name}", flag)
+            work.refused(flag, field, why_refused(row, text))
             continue
         work.say(field, value)
         work.take(flag, field)
@@ -274,7 +285,7 @@ def _rest(work: Filling) -> None:
             work.drop(flag, UNREACHED[flag], reason=False)
         elif word.text == str(known.default).lower() or (not word.text and known.default == ""):
             work.drop(flag, "the node's own default", reason=False)
-        elif not readers & known.roles or flag not in rows_of(running.table):
+        elif not work.process.ours and (not readers & known.roles or flag not in rows_of(running.table)):
             readers_ = " or ".join(sorted(known.roles))
             work.mistake(
                 "adopt-setting-unread", flag, f"{_article(running.role)} does not read -{flag}",

@@ -38,9 +38,7 @@ def fill_listed(work: Filling) -> None:
     try:
         found = read_list(source.name, source.text, running.on_chain)
     except DocumentError as problem:
-        work.mistake(
-            "adopt-document-unread", FLAG, f"the node stops at its start: {problem}", "repair the list of live runners"
-        )
+        work.damaged(FLAG, source, problem, "the node stops at its start", "repair the list of live runners")
         return
     _faults(found, work.session)
     names = [_Listed(work, machines, entry).table() for entry in found.entries]

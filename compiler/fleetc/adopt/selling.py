@@ -20,6 +20,7 @@ from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import flag_price, price_text
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
+from fleetc.toml.document import Source
 from fleetc.upstream import NETWORKS
 
 _PRICES = ("pricePerUnit", "pixelsPerUnit", "pricePerGateway", "pricePerBroadcaster", "ticketEV", "maxFaceValue",
@@ -197,7 +198,9 @@ def _price(work: Filling) -> None:
                     "pricePerUnit",
                     '"1200 wei / pixel"',
                 )
-            elif not (price and price.amount == 0 and _runners_alone(work)):
+            elif price and price.amount == 0 and _runners_alone(work) and not _wrote_price(work):
+                pass  # what fleetc writes for them without a word
+            else:
                 work.say("price", said)
             work.take("pricePerUnit", "price")
     elif not running.on_chain:
@@ -211,6 +214,11 @@ def _price(work: Filling) -> None:
         )
     work.take("pixelsPerUnit", "price")
     _gateway_prices(work)
+
+
+def _wrote_price(work: Filling) -> bool:
+    """Whether fleetc wrote the price because a spec has it: then it wrote its pixels too."""
+    return work.process.ours and "pixelsPerUnit" in work.running.settings
 
 
 def _runners_alone(work: Filling) -> bool:
@@ -238,7 +246,7 @@ def _gateway_prices(work: Filling) -> None:
     try:
         entries = documents.gateway_prices(source.text if source else word.text)
     except DocumentError as problem:
-        work.mistake("adopt-document-unread", flag, f"the node ignores the list: {problem}", "repair the JSON")
+        work.damaged(flag, source, problem, "the node ignores the list", "repair the JSON")
         return
     said = {account: text for account, price in entries.items() if (text := price_text(price)) is not None}
     if said:
@@ -284,11 +292,20 @@ def _gpus(work: Filling) -> None:
     if text == "all":
         work.say("gpus", "all")
     elif all(re.fullmatch("[0-9]{1,2}", item) and int(item) <= 63 for item in ids):
-        work.say("gpus", [int(item) for item in ids])
+        _numbered_gpus(work, [int(item) for item in ids])
     else:
         work.ask("gpus", f"the source says {leaks.shown(text[:60])}; a spec counts GPUs from 0", flag, "[0]")
         return
     work.take(flag, "gpus")
+
+
+def _numbered_gpus(work: Filling, ids: list[int]) -> None:
+    """GPUs by their number on the host: a container that sees some of them counts those from 0."""
+    seen = work.process.sees
+    if seen and all(one < len(seen) for one in ids) and [seen[one] for one in ids] != ids:
+        ids = [seen[one] for one in ids]
+        work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
+    work.say("gpus", ids)
 
 
 def _models(work: Filling) -> None:
@@ -303,7 +320,7 @@ def _models(work: Filling) -> None:
             work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)
             running.reasons["aiModels prices"] = "the list of models is none of the sources"
         else:
-            _list_of_models(work, source.text if source else text)
+            _list_of_models(work, source, text)
     if running.text("aiModelsDir") and running.on("aiWorker"):
         if work.unknown("aiModelsDir", "models_dir"):
             return
@@ -319,14 +336,13 @@ def _models(work: Filling) -> None:
             work.take("aiModelsDir", "models_dir")
 
 
-def _list_of_models(work: Filling, text: str) -> None:
+def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
     flag = "aiModels"
     try:
-        entries = documents.models(text, pixels_of(work) or 1)
+        entries = documents.models(source.text if source else text, pixels_of(work) or 1)
     except DocumentError as problem:
-        work.mistake(
-            "adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the list of models"
-        )
+        work.damaged(flag, source, problem, "the node stops at its start", "repair the list of models, and adopt again")
+        work.table.ask("TODO models: repair the list of models, and adopt again; the node reads none of it")
         work.running.reasons["aiModels prices"] = "the node does not read its list of models"
         return
     overrides = _overrides(work)

@@ -53,7 +53,7 @@ class Session:
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
-    _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str], str] = field(default_factory=dict)
+    _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str | None], str] = field(default_factory=dict)
     _wallets: dict[str, str] = field(default_factory=dict)
 
     def secret(self, word: Word, variable: str, what: str) -> dict[str, str]:
@@ -66,28 +66,30 @@ class Session:
         self._variables.add(name)
         reference = {"env": name}
         self._secrets[word.text] = reference
+        self.ledger.secrets.append(word.said or word.span)
         self.ledger.warn(
-            "adopt-secret-inline", word.span,
-            f"{what} stands in {f'a source in clear, as {word.variable}' if word.variable else 'this file in clear'}",
+            "adopt-secret-inline", word.said or word.span,
+            f"{what} stands in this file in clear{f', as {word.variable}' if word.variable else ''}",
             f"the spec has a reference instead: put the value into the variable {name} of whoever deploys, "
             'or into a file on the host and write { host_file = "/path" }, and then change the secret',
         )  # fmt: skip
         return reference
 
-    def model(self, entry: ModelEntry, image: str = "") -> str:
-        """The table of a model."""
+    def model(self, entry: ModelEntry, image: str | None = None) -> str:
+        """The table of a model; without `image`, whoever names it does not run it, and says nothing of its image."""
         flags = entry.optimization if entry.warm else ()
         for known, name in self._models.items():
-            if (
-                known[:2] == (entry.pipeline, entry.model_id)
-                and (not flags or known[2] in ((), flags))
-                and known[3] == image
-            ):
-                if flags and not known[2]:
-                    self.models[name].values["optimization"] = dict(flags)
-                    del self._models[known]
-                    self._models[entry.pipeline, entry.model_id, flags, image] = name
-                return name
+            if known[:2] != (entry.pipeline, entry.model_id):
+                continue
+            if (flags and known[2] not in ((), flags)) or (None not in (image, known[3]) and known[3] != image):
+                continue
+            del self._models[known]
+            self._models[*known[:2], flags or known[2], known[3] if image is None else image] = name
+            if flags:
+                self.models[name].values["optimization"] = dict(flags)
+            if image:
+                self.models[name].values["image"] = image
+            return name
         name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
         table = Table({"pipeline": entry.pipeline, "id": entry.model_id})
         if flags:

@@ -9,38 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from fleetc.adopt.docker_run import docker_process
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
+from fleetc.adopt.shell_branches import Branches, Level
+from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_values import Values
-from fleetc.adopt.shell_words import ShellError, Token, quoted_parts, tokens
-from fleetc.adopt.terminals import TERMINALS, in_terminal
-from fleetc.adopt.words import Fate, Ledger, Process, Word, in_one
+from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
+from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
+from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
 _WRAPPERS = frozenset({"sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt"})
 _TAKES = {"sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": ""}
-_SSH_TAKES = frozenset({"-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-E", "-b", "-c", "-m", "-S", "-W", "-w"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
+_PARAMETERS = "123456789"
 _DEEPEST = 40
 _MANY_WORDS = 20_000
-
-
-@dataclass
-class _Level:
-    """One open `if`, loop, case or function: `mode` is run, maybe or skip; `kept` the mode around it."""
-
-    kind: str
-    kept: str
-    mode: str
-    condition: bool = False
-    decided: bool = False
+_MOST_REPEATED = 20_000
+"""Words that loops of a text may repeat together."""
 
 
 @dataclass
@@ -57,7 +52,7 @@ def read_shell(
     """Read a script or a command; `library` has the files with variables that it may name."""
     reader = _Reader(source, ledger, dict(variables or {}), library)
     try:
-        reader.read(text, 0, 0)
+        reader.read(text, 0)
     except ShellError as problem:
         span = Span(source, problem.start, problem.start + 1)
         ledger.refuse(
@@ -67,66 +62,114 @@ def read_shell(
     return reader.found
 
 
-class _Reader:
+class _Reader(Branches):
     def __init__(self, source: str, ledger: Ledger, variables: dict[str, Word], library: Library | None = None) -> None:
+        super().__init__()
         self.library = library
         self.exports = False
         self.source, self.ledger = source, ledger
         self.values = Values(source, variables)
         self.exported: dict[str, Word] = {}
         self.found = ShellText()
-        self.levels: list[_Level] = []
-        self.truth: bool | None = True
         self.joined = ""
         self.cut = False
-
-    @property
-    def mode(self) -> str:
-        return self.levels[-1].mode if self.levels else "run"
+        self.loop: tuple[str, list[Word]] | None = None
+        self.repeated = 0
+        self.functions: dict[str, tuple[list[Token], str]] = {}
+        self.called: set[str] = set()
 
     # ------------------------------------------------------------------------------------------- commands
 
-    def read(self, text: str, base: int, depth: int) -> None:
-        """Read all commands of a text that begins at `base` of the source."""
-        if depth > _DEEPEST:
-            return
+    def read(self, text: str, depth: int) -> None:
+        """Read all commands of a text."""
+        if depth <= _DEEPEST:
+            self._commands(tokens(text), text, depth)
+            for name in [name for name in self.functions if name not in self.called]:
+                self.levels.append(Level("function", self.mode, "maybe"))
+                self._call(name, [], depth)
+                self.levels.pop()
+
+    def _commands(self, stream: Iterator[Token], text: str, depth: int) -> None:
         line: list[Token] = []
-        stream = tokens(text)
         last_end, cut = 0, False
-        for token in stream:
-            token.start += base
-            token.end += base
-            token.body_start += base
+        while (token := next(stream, None)) is not None:
+            if token.kind == "op" and token.text == "(" and len(line) == 1 and _NAME.fullmatch(line[0].text):
+                name, line = line[0].text, []
+                stream = self._function(name, token, stream, text)
+                continue
             if token.kind == "comment":
-                if line and "\n" in text[last_end - base : token.start - base]:
+                if line and "\n" in text[last_end : token.start]:
                     cut = True  # the line before ended with a backslash
                 continue
             if token.kind == "array":
-                self._array(token, stream, base)
-            elif token.kind == "op" and token.text in (";", "&", "&&", "||", "|", "\n", ";;", "(", ")"):
+                self._array(token, stream)
+            elif token.kind == "op" and token.text in ENDS:
                 self._command(line, depth)
                 if line:
                     self.cut, cut = cut, False
                 line = []
                 self._operator(token)
+                if self.loop is not None:
+                    self._repeat(stream, text, depth)
             else:
                 line.append(token)
                 if len(line) > _MANY_WORDS:
-                    raise ShellError(f"a command has more than {_MANY_WORDS} words", line[0].start - base)
+                    raise ShellError(f"a command has more than {_MANY_WORDS} words", line[0].start)
             last_end = token.end
         self._command(line, depth)
+
+    def _function(self, name: str, opening: Token, stream: Iterator[Token], text: str) -> Iterator[Token]:
+        """`NAME() {`: what is in it is kept for the calls. The tokens that are left come back."""
+        taken = [opening]
+        for token in stream:
+            taken.append(token)
+            if token.text == "{":
+                self.functions[name] = (list(body_of(stream, ("{",), "}")), text)
+                return stream
+            if token.text not in (")", "\n"):
+                break
+        return chain(taken, stream)
+
+    def _call(self, name: str, words: list[Word], depth: int) -> None:
+        """A call of a function of the script: what is in it, with the words of the call."""
+        self.called.add(name)
+        inner, text = self.functions[name]
+        self.repeated += len(inner)
+        if depth >= _DEEPEST or self.repeated > _MOST_REPEATED:
+            return
+        outer = {number: self.values.variables.pop(number, None) for number in _PARAMETERS}
+        self.values.variables.update(zip(_PARAMETERS, words, strict=False))
+        self._commands(iter(inner), text, depth + 1)
+        for number, word in outer.items():
+            self.values.variables.pop(number, None)
+            if word is not None:
+                self.values.variables[number] = word
 
     def _operator(self, token: Token) -> None:
         self.joined = token.text if token.text in ("&&", "||") else ""
 
-    def _array(self, opening: Token, stream: Iterator[Token], base: int) -> None:
+    def _repeat(self, stream: Iterator[Token], text: str, depth: int) -> None:
+        """A `for` whose words are all known: what is in it, once for each word, as the script would do it."""
+        assert self.loop is not None  # noqa: S101  # whoever calls this has looked
+        (name, words), self.loop = self.loop, None
+        inner = list(body_of(stream, LOOPS, "done"))
+        self.repeated += len(inner) * len(words)
+        if self.repeated > _MOST_REPEATED:
+            self.levels.append(Level("loop", self.mode, "maybe"))
+            self.values.variables.pop(name, None)
+            self._commands(iter(inner), text, depth + 1)
+            self.levels.pop()
+            return
+        for word in words:
+            self.values.variables[name] = word
+            self._commands(iter(inner), text, depth + 1)
+
+    def _array(self, opening: Token, stream: Iterator[Token]) -> None:
         """NAME=( words ): up to the bracket that closes it."""
         name = opening.text.partition("=")[0]
         append = name.endswith("+")
         words: list[Word] = []
         for token in stream:
-            token.start += base
-            token.end += base
             if token.kind == "op" and token.text == ")":
                 break
             if token.kind == "word" and len(words) < _MANY_WORDS:
@@ -142,10 +185,10 @@ class _Reader:
         if head in _OPENS and len(self.levels) < _DEEPEST:
             self._open(_OPENS[head], line, depth)
         elif head in ("then", "do"):
-            self._condition_over()
+            self.condition_over()
             self._command(line[1:], depth)
         elif head in ("else", "elif"):
-            self._other_branch(head)
+            self.other_branch(head)
             self._command(line[1:], depth)
         elif head in ("fi", "done", "esac") or (head == "}" and self.levels and self.levels[-1].kind == "function"):
             if self.levels:
@@ -153,50 +196,26 @@ class _Reader:
             self.truth = True
         elif head == "function" or (len(line) > 1 and line[1].text == "{") or line[-1].text == "{":
             if len(self.levels) < _DEEPEST:
-                self.levels.append(_Level("function", self.mode, "maybe" if self.mode == "run" else self.mode))
+                self.levels.append(Level("function", self.mode, "maybe" if self.mode == "run" else self.mode))
         elif head == "{":
-            self.levels.append(_Level("function", self.mode, self.mode))
+            self.levels.append(Level("function", self.mode, self.mode))
             self._command(line[1:], depth)
         else:
             self._simple(line, depth)
 
     def _open(self, kind: str, line: list[Token], depth: int) -> None:
-        self.levels.append(_Level(kind, self.mode, self.mode, condition=True))
+        if line[0].text == "for" and len(line) > 3 and line[2].text == "in" and depth < _DEEPEST:
+            words = self.values.looped(line[3:])
+            if words is not None and len(words) <= MOST_WORDS:
+                self.loop = (line[1].text, words)
+                return
+        self.levels.append(Level(kind, self.mode, self.mode, condition=True))
         if kind == "if":
             self._command(line[1:], depth)
-        elif kind == "loop" and line[0].text == "for" and len(line) > 1:
+        elif line[0].text == "for" and len(line) > 1:
             self.values.variables.pop(line[1].text, None)
-            if len(line) > 3 and line[2].text == "in" and self.mode == "run":
-                words = [word for token in line[3:] if token.kind == "word" for word in self.values.expand(token)]
-                if len(words) == 1:
-                    self.values.variables[line[1].text] = words[0]
         elif kind == "case":
             self.levels[-1].mode = "skip" if self.mode == "skip" else "maybe"
-
-    def _condition_over(self) -> None:
-        if not self.levels or not self.levels[-1].condition:
-            return
-        level = self.levels[-1]
-        level.condition = False
-        if level.kept != "run" or level.kind == "loop":
-            level.mode = "skip" if level.kept == "skip" else "maybe"
-        elif self.truth is None:
-            level.mode = "maybe"
-        else:
-            level.mode, level.decided = ("run" if self.truth else "skip"), self.truth
-        self.truth = True
-
-    def _other_branch(self, word: str) -> None:
-        if not self.levels:
-            return
-        level = self.levels[-1]
-        if level.kept != "run":
-            return
-        if level.decided:
-            level.mode = "skip"
-        elif level.mode == "skip":
-            level.mode = "run"
-        level.condition = word == "elif"
 
     # -------------------------------------------------------------------------------------- one command
 
@@ -207,8 +226,9 @@ class _Reader:
             self._passed_over(line, "its condition does not hold")
             return
         maybe = self.mode == "maybe" or (self.joined == "&&" and self.truth is None)
-        self._heredocs(line)
-        words_of = [token for token in self._without_redirections(line) if token.kind == "word"]
+        if self.mode != "skip":
+            self.found.files.update(self.values.written(line))
+        words_of = [token for token in without_redirections(line) if token.kind == "word"]
         own: dict[str, Word] = {}
         place = 0
         while place < len(words_of) and (found := _ASSIGNMENT.match(words_of[place].text)):
@@ -255,6 +275,9 @@ class _Reader:
         if not words:
             return
         span = Span(self.source, words[0].span.start, words[-1].span.end)
+        if words[0].text in self.functions:
+            self._call(words[0].text, words[1:], depth)
+            return
         base = _base(words[0].text)
         if base in ("source", ".") and len(words) > 1:
             self._source(words[1])
@@ -278,12 +301,15 @@ class _Reader:
             if at + 1 < len(words):
                 self._inside(words[at + 1], depth)
         elif base in TERMINALS:
-            place, command = in_terminal(base, words)
-            self._other(words[:place] or words, "it only opens a terminal")
-            if len(command) == 1 and " " in command[0].text:
-                self._inside(command[0], depth)
-            elif command:
-                self._start(command, own, depth)
+            terminal = in_terminal(base, words)
+            self._other(words[: terminal.begins] or words, "it only opens a terminal")
+            before = len(self.found.processes)
+            if len(terminal.command) == 1 and " " in terminal.command[0].text:
+                self._inside(terminal.command[0], depth)
+            elif terminal.command:
+                self._start(terminal.command, own, depth)
+            started = self.found.processes[before:]
+            self.found.processes[before:] = [replace(one, name=one.name or terminal.name) for one in started]
         elif words[0].text.startswith("-") and _is_flag(words[0].text):
             self._loose(words, span)
         else:
@@ -291,21 +317,14 @@ class _Reader:
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
-        place, port = 1, ""
-        while place < len(words) and words[place].text.startswith("-"):
-            takes = words[place].text in _SSH_TAKES
-            if words[place].text == "-p" and place + 1 < len(words):
-                port = words[place + 1].text
-            place += 2 if takes else 1
-        if place + 1 >= len(words):
+        there = on_other_host(words)
+        if there is None:
             self._other(words, "no node: it only logs in")
             return
         before = len(self.found.processes)
-        for word in words[place + 1 :] if len(words) == place + 2 else [in_one(words[place + 1 :])]:
-            self._inside(word, depth)
-        host = words[place].text.rpartition("@")[2]
-        login = f"{words[place].text}:{port}"
-        self.found.processes[before:] = [replace(one, host=host, login=login) for one in self.found.processes[before:]]
+        self._inside(there.command, depth)
+        started = self.found.processes[before:]
+        self.found.processes[before:] = [replace(one, host=there.host, login=there.login) for one in started]
 
     def _source(self, word: Word) -> None:
         """`. FILE`: the variables of a file, if it is among the sources."""
@@ -324,7 +343,8 @@ class _Reader:
         begun = len(self.found.processes)
         inner = _Reader(self.source, self.ledger, dict(self.values.variables), self.library)
         inner.exported = dict(self.exported)
-        inner.read(word.text, 0, depth + 1)
+        inner.values.arrays = dict(self.values.arrays)
+        inner.read(word.text, depth + 1)
         self.found.processes += [process.at(word.span) for process in inner.found.processes]
         if len(self.found.processes) == begun:
             self._other([word], "no node: fleetc starts and prepares nodes itself")
@@ -365,8 +385,9 @@ class _Reader:
 
     def _passed_over(self, line: list[Token], why: str) -> None:
         span = Span(self.source, line[0].start, line[-1].end)
+        self.called.add(line[0].text)
         self.ledger.note(span, leaks.shown(line[0].text[:60]), Fate.DROPPED, why)
-        if any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
+        if not self.repeated and any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
             self.ledger.remark(
                 "adopt-branch-not-followed", Span(self.source, line[0].start, line[0].end),
                 f"this command is not read, because {why}", "to adopt it too, give it in a file of its own",
@@ -403,35 +424,6 @@ class _Reader:
             name = found[1] if found else token.text
             if name in self.values.variables:
                 self.exported[name] = self.values.variables[name]
-
-    def _heredocs(self, line: list[Token]) -> None:
-        """`cat > path <<EOF`: the text is a file that other sources may name."""
-        body = next((token for token in line if token.kind == "op" and token.text in ("<<", "<<-")), None)
-        if body is None or self.mode == "skip":
-            return
-        for at, token in enumerate(line[:-1]):
-            writes = token.kind == "op" and token.text in (">", ">>")
-            if (writes or token.text == "tee") and line[at + 1].kind == "word":
-                words = self.values.expand(line[at + 1])
-                text, start = body.body, body.body_start
-                if not body.literal:
-                    parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
-                    text = self.values.text(parts)[0].replace("\x00", '"')
-                if words:
-                    self.found.files[words[0].text] = (text, start)
-
-    @staticmethod
-    def _without_redirections(line: list[Token]) -> list[Token]:
-        kept: list[Token] = []
-        skip = False
-        for token in line:
-            if token.kind == "op":
-                skip = token.text[-1:] in "<>" and not token.text.startswith("<<")
-            elif skip:
-                skip = False
-            else:
-                kept.append(token)
-        return kept
 
 
 def _joined(before: Word | None, word: Word) -> Word:

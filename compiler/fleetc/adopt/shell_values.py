@@ -6,13 +6,17 @@ In: words of `shell_words.py`. Out: `Word`s. What only a running shell knows is 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from fleetc.adopt.flags import holes_in
+from fleetc.adopt.shell_sums import ranged, sum_of
 from fleetc.adopt.shell_words import Part, ShellError, Token, quoted_parts
 from fleetc.adopt.words import Word
 from fleetc.places.diagnostic import Span
 
 _DEEPEST = 40
+_SPACE = re.compile(r"\s+")
+_ALL = ("@", "*")
 _LONGEST = 200_000
 """Characters of a word: variables in variables grow without an end."""
 
@@ -37,6 +41,10 @@ class Values:
             elif part.kind == "hole":
                 pieces.append(part.text)
                 holes.append(part.text)
+            elif part.kind == "sum":
+                number = sum_of(part.text, self._number)
+                pieces.append(f"$(({re.sub(_SPACE, '', part.text)}))" if number is None else str(number))
+                holes += [pieces[-1]] if number is None else []
             else:
                 text, inner, default = self._value(part)
                 pieces.append(text)
@@ -50,10 +58,25 @@ class Values:
                 holes.append(hole)
         return text, tuple(holes), soft
 
+    def _number(self, name: str) -> int | None:
+        known = self.variables.get(name)
+        return int(known.text) if known is not None and re.fullmatch("[1-9][0-9]{0,17}|0", known.text) else None
+
+    def _item(self, part: Part) -> Word | None:
+        """One item of an array; an array without an index is its first one."""
+        name = part.index.lstrip("$")
+        number = int(name or 0) if name.isdigit() or not name else self._number(name)
+        items = self.arrays[part.name]
+        return items[number] if number is not None and number < len(items) else None
+
     def _value(self, part: Part) -> tuple[str, tuple[str, ...], bool]:
         known = self.variables.get(part.name)
-        if known is None and part.name in self.arrays:
-            words = self.arrays[part.name]
+        if part.name in self.arrays and (known is None or part.index):
+            one = None if part.index in _ALL else self._item(part)
+            if one is None and part.index not in _ALL:
+                hole = "${" + part.name + "[" + part.index + "]}"
+                return hole, (hole,), True
+            words = self.arrays[part.name] if one is None else [one]
             return " ".join(w.text for w in words), tuple(h for w in words for h in w.holes), False
         operator = re.match(r":?[-=?+]", part.text)
         if operator is not None and operator[0].endswith("+"):
@@ -69,7 +92,7 @@ class Values:
             return known.text, known.holes, False
         if known is not None and operator is not None:
             return known.text, known.holes, False
-        hole = "${" + part.name + "}"
+        hole = f"${part.name}" if part.name.isdigit() else "${" + part.name + "}"
         return hole, (hole,), True
 
     def _inner(self, text: str) -> tuple[str, tuple[str, ...], bool]:
@@ -92,8 +115,9 @@ class Values:
         if all(part.kind == "text" for part in token.parts):
             text = "".join(part.text for part in token.parts)
             return [Word(text, span, holes_in(text) if "{" in text or "<" in text else ())]
-        if len(token.parts) == 1 and token.parts[0].kind == "variable" and token.parts[0].name in self.arrays:
-            return self.arrays[token.parts[0].name]
+        first = token.parts[0]
+        if len(token.parts) == 1 and first.kind == "variable" and first.name in self.arrays and first.index in _ALL:
+            return self.arrays[first.name]
         lone = token.parts[0] if len(token.parts) == 1 and token.parts[0].kind == "variable" else None
         if lone is None and len(token.parts) == 2 and token.parts[1].kind == "variable":
             lone = token.parts[1] if token.parts[0].text.endswith("=") else None
@@ -117,8 +141,39 @@ class Values:
                     text, fresh = text + field_text, False
             holes += inner
         if not fresh:
-            fields.append(Word(text, span, tuple(dict.fromkeys(h for h in holes if h in text)), variable))
+            known = self.variables.get(variable)
+            said = (known.said or known.span) if known is not None else None
+            fields.append(Word(text, span, tuple(dict.fromkeys(h for h in holes if h in text)), variable, said))
         return fields
+
+    def looped(self, tokens: list[Token]) -> list[Word] | None:
+        """The words that a `for` goes through; None where only a running script knows them all."""
+        found: list[Word] = []
+        for token in tokens:
+            if token.kind != "word":
+                continue
+            for word in self.expand(token):
+                plain = all(part.kind in ("text", "hole") and not part.quoted for part in token.parts)
+                texts = ranged(word.text) if plain else None
+                if texts is None and (word.holes or any(sign in word.text for sign in "*?")):
+                    return None
+                found += [word] if texts is None else [Word(text, word.span) for text in texts]
+        return found
+
+    def written(self, line: list[Token]) -> Iterator[tuple[str, tuple[str, int]]]:
+        """`cat > path <<EOF`: the path of a file that a command writes, its text, and where that begins."""
+        body = next((token for token in line if token.kind == "op" and token.text in ("<<", "<<-")), None)
+        for at, token in enumerate(line[:-1] if body is not None else []):
+            writes = token.kind == "op" and token.text in (">", ">>")
+            if body is None or not (writes or token.text == "tee") or line[at + 1].kind != "word":
+                continue
+            words = self.expand(line[at + 1])
+            text = body.body
+            if not body.literal:
+                parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
+                text = self.text(parts)[0].replace("\x00", '"')
+            if words:
+                yield words[0].text, (text, body.body_start)
 
     def test(self, rest: list[Token]) -> bool | None:
         """Whether a test holds; None where only a running script knows."""

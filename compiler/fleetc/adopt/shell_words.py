@@ -6,21 +6,23 @@ In: text. Out: `Token`s: words made of parts, operators, and the texts of heredo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a word. `kind` is text, variable, or hole (what only a running shell knows, and placeholders).
+    """A piece of a word. `kind` is text, variable, sum, or hole (what only a running shell knows, and placeholders).
 
-    A variable has its `name`, and in `text` what follows it in braces, such as ":-default".
+    A variable has its `name`, of an array also the `index`, and in `text` what follows it in braces, such as
+    ":-default". A sum has what stands in $(( )) as its text.
     """
 
     kind: str
     text: str
     quoted: bool = False
     name: str = ""
+    index: str = ""
 
 
 @dataclass(slots=True)
@@ -37,13 +39,15 @@ class Token:
     literal: bool = False
 
 
+ENDS = (";", "&", "&&", "||", "|", "\n", ";;", "(", ")")
+_BEFORE_COMMANDS = frozenset({"do", "then", "else", "elif", "if", "while", "until", "{", "!", "time"})
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+^?*\[\]!~-]+")
 _BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
 _PLACEHOLDER = re.compile(r"<[A-Za-z#][^<>\n;&]{0,80}>|<#>")
 _OPERATOR = re.compile(r"&&|\|\||;;|<<<|<<-?|[0-9]?>>|[0-9]?>&[0-9-]?|&>>?|[0-9]?[<>]|[;&|()\n]")
 _SIMPLE_VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\[[@*]\])?")
+_BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*|[1-9])(?:\[([@*]|\$?[A-Za-z0-9_]+)\])?")
 _QUOTED_TEXT = re.compile(r'[^"\\$`]+')
 _SINGLE = re.compile(r"'[^']*'")
 _ESCAPE = {'"', "\\", "$", "`"}
@@ -83,17 +87,19 @@ def _dollar(text: str, place: int, quoted: bool, end: int) -> tuple[Part, int]:
     """What stands at a dollar sign, and where it ends."""
     if text.startswith("$(", place):
         stop = _close(text, place + 2, "(", ")")
+        if text.startswith("$((", place) and text[place:stop].endswith("))"):
+            return Part("sum", text[place + 3 : stop - 2], quoted), stop
         return Part("hole", text[place:stop], quoted), stop
     if text.startswith("${", place):
         stop = _close(text, place + 2, "{", "}")
         found = _BRACED.match(text, place)
         if found is None or text[place:stop].startswith("${env:"):
             return Part("hole", text[place:stop], quoted), stop
-        return Part("variable", text[found.end() : stop - 1], quoted, found[1]), stop
+        return Part("variable", text[found.end() : stop - 1], quoted, found[1], found[2] or ""), stop
     simple = _SIMPLE_VARIABLE.match(text, place)
     if simple is None or simple.end() > end:
         return Part("text", "$", quoted), place + 1
-    if not (simple[1][0].isalpha() or simple[1][0] == "_"):
+    if not (simple[1][0].isalnum() or simple[1][0] == "_"):
         return Part("hole", simple[0], quoted), simple.end()
     return Part("variable", "", quoted, simple[1]), simple.end()
 
@@ -236,3 +242,34 @@ def _word(text: str, place: int) -> tuple[Token, int]:
             parts.append(Part("text", char))
             place += 1
     return Token("word", text[start:place], start, max(place, start + 1), parts), max(place, start + 1)
+
+
+LOOPS = ("for", "while", "until", "select")
+
+
+def body_of(stream: Iterator[Token], opens: Sequence[str], closes: str) -> Iterator[Token]:
+    """The words of a loop or a function up to the word that closes it, without the `do` of the loop itself."""
+    deep, begins = 0, True
+    for token in stream:
+        if begins and token.kind == "word":
+            deep += (token.text in opens) - (token.text == closes)
+            if deep < 0:
+                return
+        goes_on = token.kind == "comment" or (token.kind == "word" and token.text in _BEFORE_COMMANDS)
+        if not (begins and deep == 0 and token.text == "do"):
+            yield token
+        begins = (begins and goes_on) or (token.kind == "op" and token.text in ENDS)
+
+
+def without_redirections(line: list[Token]) -> list[Token]:
+    """The words of a command that are no redirection and no target of one."""
+    kept: list[Token] = []
+    skip = False
+    for token in line:
+        if token.kind == "op":
+            skip = token.text[-1:] in "<>" and not token.text.startswith("<<")
+        elif skip:
+            skip = False
+        else:
+            kept.append(token)
+    return kept

@@ -42,7 +42,8 @@ class Found:
     """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names, and
     documents of capabilities.
 
-    `others` are processes that are no nodes, of which some may be live runners.
+    `others` are processes that are no nodes, of which some may be live runners. `claimed` are hosts that somebody named
+    for some of the sources: what the others start may run anywhere.
     """
 
     processes: list[Process] = field(default_factory=list)
@@ -51,6 +52,7 @@ class Found:
     models: list[Source] = field(default_factory=list)
     capabilities: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
+    claimed: set[str] = field(default_factory=set)
 
 
 def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger) -> Found:

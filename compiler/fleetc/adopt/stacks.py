@@ -54,20 +54,39 @@ def _refused(work: StackFilling) -> None:
             Avatars.model_validate(raw)
         except ValidationError as problem:
             first = problem.errors(include_url=False)[0]
-            path = _removed(work.values, first["loc"])
+            words = str(first["msg"]).partition(";")[0]
+            lost = _lost_slot(work, first["loc"])
+            path = "slots" if lost else _removed(work.values, first["loc"])
             if not path:
                 return
-            words = str(first["msg"]).partition(";")[0]
             work.reasons[path] = f"the spec does not take it: {words}"
-            work.table.ask(f"TODO {path}: {leaks.shown(words)}")
             variable = next((name for name in work.files.variables if (s := known(name)) and s.field == path), "")
             span = work.files.variables[variable].span if variable else work.files.span
+            if lost:
+                words = f'the avatar "{lost["avatar"]}" in slot {lost["slot"]}: {words}'
+                span = next((one.span for one in work.files.listed if one.avatar == lost["avatar"]), span)
+            work.table.ask(f"TODO {path}: {leaks.shown(words)}")
             work.session.ledger.warn(
                 "adopt-value-invalid", span, f"{path} of this stack has a value that no spec has: {leaks.shown(words)}",
                 f"write {path} where the spec has its TODO line",
             )  # fmt: skip
             continue
         return
+
+
+def _lost_slot(work: StackFilling, place: Sequence[Any]) -> dict[str, Any] | None:
+    """The slot that an error is about, taken out; the others keep their numbers."""
+    slots = work.values.get("slots")
+    if len(place) < 2 or place[0] != "slots" or not isinstance(slots, list):
+        return None
+    number = next((part for part in place[1:] if type(part) is int), len(slots))
+    if number >= len(slots):
+        return None
+    numbered: list[dict[str, Any]] = [{"avatar": slot["avatar"], "slot": at} | slot for at, slot in enumerate(slots)]
+    work.values["slots"] = numbered[:number] + numbered[number + 1 :]
+    if not work.values["slots"]:
+        del work.values["slots"]
+    return numbered[number]
 
 
 def _removed(values: dict[str, Any], place: Sequence[Any]) -> str:

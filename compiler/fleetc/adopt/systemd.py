@@ -331,7 +331,8 @@ def _filled(raw: str, span: Span, variables: dict[str, Word], known: Mapping[str
     holes: list[str] = []
     alone = re.fullmatch(r"\$([A-Za-z_][A-Za-z0-9_]*)", raw)
     if alone is not None and alone[1] in variables:
-        return [Word(item, span) for item in variables[alone[1]].text.split()]
+        said = variables[alone[1]]
+        return [Word(item, span, (), alone[1], said.said or said.span) for item in said.text.split()]
 
     def variable(found: re.Match[str]) -> str:
         if found[0] == "$$":
@@ -351,4 +352,8 @@ def _filled(raw: str, span: Span, variables: dict[str, Word], known: Mapping[str
 
     text = _SPECIFIER.sub(specifier, _VARIABLE.sub(variable, raw))
     holes += [hole for hole in holes_in(text) if hole not in holes]
-    return [Word(text, span, tuple(holes))]
+    lone = re.fullmatch(r"(?:-[^=$]*=)?\$\{([A-Za-z_][A-Za-z0-9_]*)\}", raw)
+    value = variables.get(lone[1]) if lone is not None else None
+    if lone is None or value is None:
+        return [Word(text, span, tuple(holes))]
+    return [Word(text, span, tuple(holes), lone[1], value.said or value.span)]

@@ -1,33 +1,70 @@
-"""Commands that screen and tmux start in a terminal of their own.
+"""Commands that screen and tmux start in a terminal of their own, and ssh on another host.
 
-In: the words of a command line. Out: where the command begins, and its words.
+In: the words of a command line. Out: the command, and what its terminal or host is called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from fleetc.adopt.words import Word
+from fleetc.adopt.words import Word, in_one
 
 TERMINALS = {"screen": "SceshtTp", "tmux": "sntcxyeFLfS"}
 """The programs, and their options that take a word."""
+_SSH_TAKES = frozenset({"-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-E", "-b", "-c", "-m", "-S", "-W", "-w"})
+_NAMES = {"screen": "S", "tmux": "snt"}
+"""Those of them whose word is a name of the terminal."""
 _KEYS = frozenset({"C-m", "Enter", "KPEnter"})
 
 
-def in_terminal(program: str, words: Sequence[Word]) -> tuple[int, list[Word]]:
-    """The command of `screen -dmS NAME command`, `tmux new -d "command"` and `tmux send-keys "command" Enter`.
+class Terminal(NamedTuple):
+    """A command in a terminal: how many words stand before it, the command, and what the terminal is called."""
 
-    The number is how many words stand before it; without a command, that is all of them.
+    begins: int
+    command: list[Word]
+    name: str
+
+
+def in_terminal(program: str, words: Sequence[Word]) -> Terminal:
+    """The command of `screen -dmS NAME command`, `tmux new -d "command"` and `tmux send-keys "command" Enter`; without
+    one, all words stand before it.
     """
-    place = 1
+    place, name = 1, ""
     said = program == "screen"  # tmux has a word for what it should do, such as new-session
     while place < len(words):
         text = words[place].text
         if text.startswith("-") and len(text) > 1:
-            place += 2 if text[-1] in TERMINALS[program] else 1
+            takes = text[-1] in TERMINALS[program]
+            if takes and text[-1] in _NAMES[program] and place + 1 < len(words):
+                name = words[place + 1].text.partition(":")[0]
+            place += 2 if takes else 1
         elif not said:
             said = True
             place += 1
         else:
             break
-    return min(place, len(words)), [word for word in words[place:] if word.text not in _KEYS]
+    return Terminal(min(place, len(words)), [word for word in words[place:] if word.text not in _KEYS], name)
+
+
+class Elsewhere(NamedTuple):
+    """A command on another host, and how its caller logs in there, as USER@HOST:PORT."""
+
+    host: str
+    login: str
+    command: Word
+
+
+def on_other_host(words: Sequence[Word]) -> Elsewhere | None:
+    """The command of `ssh HOST command`; None for a call that only logs in."""
+    place, port = 1, ""
+    while place < len(words) and words[place].text.startswith("-"):
+        takes = words[place].text in _SSH_TAKES
+        if words[place].text == "-p" and place + 1 < len(words):
+            port = words[place + 1].text
+        place += 2 if takes else 1
+    if place + 1 >= len(words):
+        return None
+    rest = words[place + 1 :]
+    called = words[place].text
+    return Elsewhere(called.rpartition("@")[2], f"{called}:{port}", rest[0] if len(rest) == 1 else in_one(rest))

@@ -69,6 +69,20 @@ def spec_value(row: Row, text: str) -> Any:
     return None
 
 
+def why_refused(row: Row, text: str) -> str:
+    """Why no field takes a text, in the words of the language."""
+    try:
+        _adapter(row.table, row.parts).validate_python(text)
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_context=False)[0]
+        own = first["type"] not in _PLAIN_FAULTS
+        return str(first["msg"]).partition(";")[0] if own else "it is none that this field has"
+    return "it is none that this field has"
+
+
+_PLAIN_FAULTS = ("int_type", "bool_type", "string_type", "list_type", "literal_error", "dict_type", "float_type")
+
+
 def _read(row: Row, value: Any) -> Any:
     try:
         return _adapter(row.table, row.parts).validate_python(value)

@@ -19,18 +19,19 @@ OURS = "# Written by fleetc"
 class Word:
     """A text of a source and its place. `holes` are variables and placeholders in it that no source gives a value.
 
-    `variable` is the one variable whose value it is, where a source has that.
+    `variable` is the one variable whose value it is, where a source has that, and `said` where the value stands.
     """
 
     text: str
     span: Span
     holes: tuple[str, ...] = ()
     variable: str = ""
+    said: Span | None = None
 
     def part(self, start: int, end: int | None = None) -> Word:
         """Some of its characters, with the whole word as their place: quotes and escapes may stand between them."""
         text = self.text[start:end]
-        return Word(text, self.span, tuple(hole for hole in self.holes if hole in text), self.variable)
+        return Word(text, self.span, tuple(hole for hole in self.holes if hole in text), self.variable, self.said)
 
 
 def in_one(words: Sequence[Word]) -> Word:
@@ -71,14 +72,18 @@ class Ledger:
     secrets: list[Span] = field(default_factory=list)
     """Where secrets stand: no message shows those lines."""
     _said: set[tuple[str, Span, str]] = field(default_factory=set)
+    _noted: set[Entry] = field(default_factory=set)
 
     def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
-        """Account for something."""
-        self.entries.append(Entry(span, shown, fate, words, code))
+        """Account for something, once: a loop has the same words again and again."""
+        entry = Entry(span, shown, fate, words, code)
+        if entry not in self._noted:
+            self._noted.add(entry)
+            self.entries.append(entry)
 
     def mistake(self, code: str, span: Span, shown: str, message: str, help: str, note: str = "") -> None:
         """A mistake that the node makes today: a warning, and a line of the account."""
-        self.entries.append(Entry(span, shown, Fate.MISTAKE, message, code))
+        self.note(span, shown, Fate.MISTAKE, message, code)
         self.warn(code, span, message, help, note)
 
     def warn(self, code: str, span: Span, message: str, help: str, note: str = "") -> None:
@@ -102,10 +107,14 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A path of a container and what is there: a path of the host, or "" for a volume that Docker keeps."""
+    """A path of a container and what is there: a path of the host, or "" for a volume that Docker or a cluster keeps.
+
+    `volume` says in words where that is.
+    """
 
     inside: str
     outside: str
+    volume: str = "a volume; docker volume inspect says where"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +133,8 @@ class Process:
     `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has
     a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
     itself wrote beside variables, `release` the release that it named. `login` is how people log in to its host, as
-    USER@HOST:PORT with what is said of it. `ours` says that fleetc wrote the source: then
+    USER@HOST:PORT with what is said of it. `sees` are the GPUs of the host that its container sees, which counts them
+    from 0; () for all of them. `ours` says that fleetc wrote the source: then
     each setting there is one that a spec gives.
     """
 
@@ -147,6 +157,7 @@ class Process:
     release: str = ""
     login: str = ""
     ours: bool = False
+    sees: tuple[int, ...] = ()
 
     def at(self, span: Span) -> Process:
         """The same process with one place for all its words, where theirs are of a text within a text."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span
 from fleetc.text import leaks
 from fleetc.toml.document import Document, LineMap, Source
+from fleetc.upstream import FLAGS
 
 NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 """The word for each severity; SARIF has the same three."""
@@ -102,8 +103,14 @@ class _Atlas:
         key, _, value = text.partition("=")
         secret_key = leaks.names_secret(key.strip().strip("\"'").rpartition(".")[2])
         if leaks.find(text) or secret_key:
-            self.secrets.update(_WORDS.findall(value if secret_key else text))
+            self.secrets.update(map(_unnamed, _WORDS.findall(value if secret_key else text)))
             self.secret_lines.add((source, line))
+
+
+def _unnamed(word: str) -> str:
+    """A word without the name of a flag of the node, which hides nothing."""
+    name, _, value = word.lstrip("-").partition("=")
+    return value if word.startswith("-") and name in FLAGS else word
 
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None) -> list[Located]:

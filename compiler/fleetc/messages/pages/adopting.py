@@ -180,8 +180,9 @@ ADOPTING_PAGES: dict[str, Page] = {
         "Decide which of both is meant. The spec is of the process that runs.",
     ),
     "adopt-value-invalid": Page(
-        "A flag has a value that the node does not read.",
-        "the node stops at its start, or takes the text for something else.",
+        "A value is one that the node does not read, or that no spec takes.",
+        "the node stops at its start, takes the text for something else, or uses it as it stands, such as an account "
+        "with a mistyped letter.",
         "Write the value as the help line says; the spec leaves it out.",
     ),
     "adopt-value-unknown": Page(
