@@ -51,13 +51,16 @@ class Task(NamedTuple):
 def tasks_of(blueprint: Blueprint) -> tuple[Task, ...]:
     """All tasks, by who does them and then by host."""
     found: dict[tuple[str, str, str, str], Task] = {}
-    nodes: dict[tuple[str, str, str, str], dict[str, None]] = {}
+    shared: dict[tuple[str, str, str, str], dict[str, None]] = {}
     for task in _all(blueprint):
         key = (task.who, task.host, task.words, task.subject)
-        found.setdefault(key, task)
-        nodes.setdefault(key, {}).update(dict.fromkeys(task.nodes))
-    tasks = (task._replace(nodes=tuple(nodes[key])) for key, task in found.items())
-    return tuple(sorted(tasks, key=lambda task: (PEOPLE.index(task.who), task.host)))
+        first = found.setdefault(key, task)
+        if first is not task:
+            shared.setdefault(key, dict.fromkeys(first.nodes)).update(dict.fromkeys(task.nodes))
+    for key, nodes in shared.items():
+        found[key] = found[key]._replace(nodes=tuple(nodes))
+    turns = {who: turn for turn, who in enumerate(PEOPLE)}
+    return tuple(sorted(found.values(), key=lambda task: (turns[task.who], task.host)))
 
 
 def _all(blueprint: Blueprint) -> Iterator[Task]:

@@ -104,7 +104,7 @@ def _host_lines(
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
         ("fleet_host_live", json_string(blueprint.live), (given("rollout", "live"),)),
         ("fleet_host_services", services, (table,)),
-        ("fleet_host_needs", [(json_line(_need(need)), (need.origin,)) for need in host.needs], (table,)),
+        ("fleet_host_needs", [(_need(need), (need.origin,)) for need in host.needs], (table,)),
     ]
     if host.avatar is not None:
         variables += _stack(host.avatar, release.files, inputs[AVATAR_DIRECTORY])
@@ -143,11 +143,17 @@ def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> d
     return found | {"health": _health(service.health), "rest": rest, "live": live, "silent": silent}
 
 
-def _need(need: Need) -> dict[str, object]:
-    """What the preflight of the program on the host checks."""
-    facts = {name: ansible_unsafe(text) for name, text in need.facts}
-    nodes = [ansible_unsafe(node) for node in need.nodes]
-    return {"need": need.kind, "subject": ansible_unsafe(need.subject), "nodes": nodes, **facts}
+def _need(need: Need) -> str:
+    """What the preflight of the program on the host checks, as JSON."""
+    nodes = ", ".join(map(_unsafe, need.nodes))
+    head = f'{{"need": {json_string(need.kind)}, "subject": {_unsafe(need.subject)}, "nodes": [{nodes}]'
+    return f"{head}{_facts(need.facts)}}}"
+
+
+@lru_cache(maxsize=4096)
+def _facts(facts: tuple[tuple[str, str], ...]) -> str:
+    """The facts of a need as members of its JSON object; cached, because all hosts ask the same chain."""
+    return "".join([f", {json_string(name)}: {_unsafe(text)}" for name, text in facts])
 
 
 def _health(health: Health) -> dict[str, object]:
