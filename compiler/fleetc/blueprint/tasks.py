@@ -85,9 +85,10 @@ def _all(blueprint: Blueprint) -> Iterator[Task]:
 
 def _names(host: HostBlueprint) -> Iterator[Task]:
     """The name that others reach a host at has to lead there."""
-    if not host.public or _is_ip(host.public) or host.public == host.address:
+    if not host.public or host.public == host.address or _ip(host.public) is not None:
         return
-    known = _is_ip(host.address) and not _is_private(host.address)  # behind a router, the record has its address
+    address = _ip(host.address)
+    known = address is not None and not _is_private(address)  # behind a router, the record has its address
     there = f"a record that leads to {host.address}" if known else "a record that leads to the host"
     command = f"getent ahosts {readable_word(host.public)}"
     yield Task(NAMES, host.name, there, host.public, command, (), (given("hosts", host.name, "public"),))
@@ -115,17 +116,17 @@ _PRIVATE = [
 ]
 
 
-def _is_private(address: str) -> bool:
+def _is_private(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Whether an address leads nowhere from outside of its own network."""
-    return any(ipaddress.ip_address(address) in network for network in _PRIVATE)
+    return any(address in network for network in _PRIVATE)
 
 
-def _is_ip(text: str) -> bool:
+def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address that a text is; None for a name."""
     try:
-        ipaddress.ip_address(text)
+        return ipaddress.ip_address(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _proxies(host: HostBlueprint) -> Iterator[Task]:

@@ -92,8 +92,7 @@ def task_lists(blueprint: Blueprint, mark: Mark) -> Iterator[object]:
         rows = []
         for task in tasks:
             nodes, more = [cell(node) for node in task.nodes[:NAMED]], len(task.nodes[NAMED:])
-            parts = (cell(part) if part else "" for part in (task.host, task.subject, task.command))
-            host, subject, command = parts
+            host, subject, command = (cell(part) if part else "" for part in (task.host, task.subject, task.command))
             rows.append(mark((host, text(task.words), subject, command, nodes, more), *task.origins))
         yield text(who), rows
 
