@@ -16,13 +16,13 @@ from fleetc.language import versions
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
-from fleetc.policy.judging import Judged, Policies
 from fleetc.toml import comments
 from fleetc.toml.document import Document, Source
 
 if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Blueprint  # `check` makes neither
     from fleetc.emit.tree import Tree
+    from fleetc.policy.judging import Policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,19 @@ def check_spec(sources: Sequence[Source], policies: Policies | None = None, toda
         fleet, found = read_fleet(document)
         diagnostics += found
         if fleet is not None:
-            judged = policies.check(Judged(fleet, document)) if policies else ()
-            more = [*versions.check(document), *comments.check(document), *judged]
+            more = [*versions.check(document), *comments.check(document), *_judged(policies, fleet, document)]
             diagnostics += rules.check(fleet, more, policies.codes if policies else None, today)
     sound = None if has_errors(diagnostics) else fleet
     return Checked(document, sound, tuple(diagnostics), tuple(sources), policies)
+
+
+def _judged(policies: Policies | None, fleet: Fleet, document: Document) -> Sequence[Diagnostic]:
+    """What the rules beside a spec find."""
+    if policies is None:
+        return ()
+    from fleetc.policy.judging import Judged  # only here: few specs have any
+
+    return policies.check(Judged(fleet, document))
 
 
 def compile_spec(
