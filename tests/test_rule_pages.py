@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 import tomli_w
 
+from fleetc.language.spec import read_fleet
 from fleetc.pipeline import check_spec
-from fleetc.rules import rules
+from fleetc.rules import asked, rules
 from fleetc.toml.document import Source
 
 Table = dict[str, Any]
@@ -239,7 +240,12 @@ def _codes(base: Table, code: str, fragment: str) -> tuple[set[str], str]:
         shown = fragment.replace('"..."', f'"{long}", "{long}"').replace("...", long)
     spec = _filled(_merged(_merged(base, context), tomllib.loads(shown)), LEFT_OUT.get(code, ()))
     text = tomli_w.dumps(spec)
-    found = check_spec([Source("fleet.toml", text)]).diagnostics
+    checked = check_spec([Source("fleet.toml", text)])
+    found = checked.diagnostics
+    fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document is not None else None)
+    if fleet is not None:
+        unasked = set(rules()) - set(asked(fleet))
+        assert not [finding for rule in unasked for finding in rule.check(fleet)], "rules that nobody asks find nothing"
     return {d.code for d in found}, text + "\n".join(f"{d.code}: {d.message}" for d in found)
 
 

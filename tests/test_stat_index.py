@@ -13,6 +13,7 @@ import random
 import shutil
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,10 @@ class World:
         if unchanged(self.target, self.file, digest_of([name])) is not None:
             self.hits += 1
             return
+        self.write(name)
+
+    def write(self, name: str) -> None:
+        """All of the work."""
         note = Note(self.file, digest_of([name]), {})
         write_tree(self.trees[name], self.target, overwrite_edited=True, note=note)
 
@@ -180,6 +185,17 @@ def test_tree_is_right_whatever_becomes_of_files_and_index(tmp_path: Path) -> No
         assert world.is_right(name), deed.__name__
     assert min(done.values()) > 10, done
     assert world.hits > 10
+
+
+def test_two_writers_leave_one_whole_tree_and_no_index_of_the_other(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    for _ in range(10):
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(world.write, ("one", "two", "one")))
+        inputs = {name: digest_of([name]) for name in world.trees}
+        known = [name for name in inputs if unchanged(world.target, world.file, inputs[name]) is not None]
+        assert [name for name in world.trees if world.is_right(name)] == known, "the index is that of the last writer"
+        assert len(known) == 1
 
 
 def test_nothing_changed_is_known_without_reading_a_file(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fleetc.places.diagnostic import Diagnostic, Severity, Span
 from fleetc.toml.document import Document, Source, read_document
+from fleetc.toml.scan import Marks, Scan
 
 DATA = Path(__file__).parent / "data"
 VECTORS = json.loads((DATA / "toml_vectors.json").read_text())
@@ -32,6 +33,8 @@ def scalars(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tupl
 def check_places(text: str, document: Document) -> int:
     """The law: what stands under a value's span parses to the value, and under a key's span to the key."""
     checked = 0
+    every, asked = Scan(text).marks, Marks(text)
+    assert all(asked.find(path) == every[path] for path in reversed(every))
     for path, value in scalars(document.raw):
         span = document.span(path)
         key = document.span(path, on_key=True)

@@ -16,13 +16,13 @@ from fleetc.language import versions
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
-from fleetc.policy.judging import Judged, Policies
 from fleetc.toml import comments
 from fleetc.toml.document import Document, Source
 
 if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Blueprint  # `check` makes neither
     from fleetc.emit.tree import Tree
+    from fleetc.policy.judging import Policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,18 @@ def judge(
     document: Document, fleet: Fleet, today: date | None = None, policies: Policies | None = None
 ) -> list[Diagnostic]:
     """What is to be said of a spec that can be read: what rules find, also those beside it, and its comments."""
-    judged = policies.check(Judged(fleet, document)) if policies else ()
+    judged = _judged(policies, fleet, document)
     more = [*versions.check(document), *comments.check(document), *comments.todos(document), *judged]
     return rules.check(fleet, more, policies.codes if policies else None, today)
+
+
+def _judged(policies: Policies | None, fleet: Fleet, document: Document) -> Sequence[Diagnostic]:
+    """What the rules beside a spec find."""
+    if policies is None:
+        return ()
+    from fleetc.policy.judging import Judged  # only here: few specs have any
+
+    return policies.check(Judged(fleet, document))
 
 
 def compile_spec(

@@ -25,6 +25,8 @@ SMALL = 1000
 
 _PEER = Path(__file__).with_name("peer.py")
 _COPY = "import shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2])"
+ASKED = 'price = "1250 wei / pixel"'
+"""The line of one orchestrator of each site, for changes of one line."""
 BARE, IMPORTS = "python -c pass", 'python -c "import pydantic, typer"'
 STARTS = (
     ("fleetc --version", BARE, 3.0),
@@ -58,6 +60,9 @@ class Cost:
             min(self.wall_s, other.wall_s),
             min(self.peak_bytes, other.peak_bytes),
         )
+
+
+NOTHING_YET = Cost(float("inf"), float("inf"), sys.maxsize)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +192,9 @@ def _measure_size(report: Report, work: Path, size: int) -> None:
         f"plain Jinja2 loop, {size} nodes": peer(spec, out),
         f"copying the files, {size} nodes": [sys.executable, "-c", _COPY, str(tree), str(out)],
         f"fleetc compile that changes nothing, {size} nodes": fleetc("compile", str(spec), "--output", str(tree)),
+        f"fleetc compile --check of the same, {size} nodes": fleetc(
+            "compile", "--check", str(spec), "--output", str(tree)
+        ),
     }
     run(fleetc("compile", str(spec), "--output", str(tree)), work)
     run(peer(spec, out), work)
@@ -195,9 +203,23 @@ def _measure_size(report: Report, work: Path, size: int) -> None:
         raise RuntimeError(f"the plain loop does not write the same {unlike}")
     shutil.rmtree(out)
     measure(report, commands, report.rounds, work, lambda: shutil.rmtree(out, ignore_errors=True))
+    _measure_edits(report, spec, tree, size)
     report.files = sum(1 for _ in files_below(tree))
     report.bytes = sum((tree / path).stat().st_size for path in files_below(tree))
     shutil.rmtree(tree)
+
+
+def _measure_edits(report: Report, spec: Path, tree: Path, size: int) -> None:
+    """A line is changed to and fro: each compile starts from the tree of the other text."""
+    name, text = f"fleetc compile of one changed line, {size} nodes", spec.read_text(encoding="utf-8")
+    before, _, after = text.rpartition(ASKED)
+    texts = f"{before}{ASKED.replace('1250', '1251')}{after}", text
+    report.costs[name] = NOTHING_YET
+    for turn in range(max(2, report.rounds)):
+        spec.write_text(texts[turn % 2], encoding="utf-8")
+        report.costs[name] = report.costs[name].best(
+            run(fleetc("compile", str(spec), "--output", str(tree)), spec.parent)
+        )
 
 
 def _measure_starts(report: Report, work: Path) -> None:
@@ -217,7 +239,7 @@ def _measure_starts(report: Report, work: Path) -> None:
 def measure(report: Report, commands: dict[str, list[str]], rounds: int, work: Path, clear: Callable[[], None]) -> None:
     """Run each command once a round, every other round backwards; `clear` follows each run."""
     for name in commands:
-        report.costs[name] = Cost(float("inf"), float("inf"), sys.maxsize)
+        report.costs[name] = NOTHING_YET
     for turn in range(rounds):
         order = list(commands) if turn % 2 == 0 else list(reversed(commands))
         for name in order:
@@ -246,16 +268,19 @@ def _conclude(report: Report) -> None:
 
     nodes = report.nodes
     compiled, small = of("fleetc compile", nodes), of("fleetc compile", SMALL)
-    again = of("fleetc compile that changes nothing", nodes)
+    again, checked = of("fleetc compile that changes nothing", nodes), of("fleetc compile --check of the same", nodes)
+    edited = of("fleetc compile of one changed line", nodes)
     starts = {name: cost.processor_s for name, cost in report.costs.items()}
     cpu = compiled.processor_s
     report.lines = [
         Line("fleetc compile / plain Jinja2 loop", cpu / of("plain Jinja2 loop", nodes).processor_s, "", 1.0),
-        Line("fleetc compile / copying the files", cpu / of("copying the files", nodes).processor_s, ""),
+        Line("fleetc compile / copying the files", cpu / of("copying the files", nodes).processor_s, "", 2.0),
         Line(
             f"fleetc compile, {nodes} nodes / {SMALL} nodes", cpu / small.processor_s, "", round(1.1 * nodes / SMALL, 2)
         ),
         Line("compile that changes nothing / compile", again.processor_s / cpu, "", 0.2),
+        Line("compile --check of the same / compile", checked.processor_s / cpu, "", 0.2),
+        Line("compile of one changed line / compile", edited.processor_s / cpu, "", 0.4),
         Line("peak memory of a compile for each node", compiled.peak_bytes / nodes / 1000, " kB", 30.0),
         *(Line(f"{name} / {base}", starts[name] / starts[base], "", aim) for name, base, aim in STARTS),
     ]
@@ -263,11 +288,22 @@ def _conclude(report: Report) -> None:
 
 @contextmanager
 def memory_directory() -> Iterator[Path]:
-    """A fresh directory on /dev/shm where there is one, else where temporary files go."""
+    """A fresh directory on /dev/shm where there is one, else where temporary files go.
+
+    What is measured inside keeps its bytecode, as an installation does, and its cache there, whatever the environment.
+    """
     shared = Path("/dev/shm")  # the directory in it has a random name
     where = shared if os.access(shared, os.W_OK) else None
+    before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="fleetc-bench-", dir=where) as name:
-        yield Path(name)
+        os.environ |= {"PYTHONPYCACHEPREFIX": f"{name}/bytecode", "XDG_CACHE_HOME": f"{name}/cache"}
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        try:
+            run(fleetc("diff", str(ROOT / "inventories" / "demo")), Path(name))  # writes the bytecode
+            yield Path(name)
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
 
 def file_system(path: Path) -> str:

@@ -11,10 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bench.measure import ROOT, Line, Report, fleetc, measure, memory_directory, new_report, run
+from tests.bench.measure import ASKED, ROOT, Line, Report, fleetc, measure, memory_directory, new_report, run
 
-ASKED = 'price = "1250 wei / pixel"'
-"""The line of one orchestrator of each site."""
 RATIO, MARKDOWN_LINES, HOSTS = 0.6, 40, 500
 
 

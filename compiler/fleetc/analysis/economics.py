@@ -157,6 +157,7 @@ class Market:
                 self._add_seller(scale, node, node.settings)
         self._shared: dict[str | None, dict[Goods, Ranked]] = {}
         self._views: dict[tuple[object, ...], View] = {}
+        self._view_of: dict[str, View] = {}
 
     def _add_seller(self, scale: Scale, node: Node, orchestrator: Orchestrator) -> None:
         name = node.name
@@ -256,6 +257,12 @@ class Market:
 
     def view(self, name: str) -> View:
         """The offers that the gateway sees; one object for all gateways that see the same."""
+        found = self._view_of.get(name)
+        if found is None:
+            found = self._view_of[name] = self._find_view(name)
+        return found
+
+    def _find_view(self, name: str) -> View:
         listed, blocked, registry = self.listed(name), self.blocked(name), self.searched(name)
         account = self.account[name] or ""
         special = self.special.get(account, {})

@@ -54,12 +54,18 @@ def base_price(fleet: Fleet, node: Node) -> NodePrice | None:
     return next((price for price in prices_of(fleet, node) if price.is_base), None)
 
 
-def all_prices(fleet: Fleet) -> Iterator[NodePrice]:
+def all_prices(fleet: Fleet) -> tuple[NodePrice, ...]:
     """The prices in effect of all nodes of a fleet; none off-chain, where nobody pays."""
-    if fleet.on_chain:
-        for node in fleet.nodes:
-            serves_ai = effective.serves_ai(node)
-            yield from (price for price in prices_of(fleet, node) if serves_ai or price.at < 0)
+    answers: dict[str, tuple[NodePrice, ...]] = fleet.answers[all_prices]  # half a dozen rules ask
+    if "all" not in answers:
+        answers["all"] = tuple(_all_prices(fleet)) if fleet.on_chain else ()
+    return answers["all"]
+
+
+def _all_prices(fleet: Fleet) -> Iterator[NodePrice]:
+    for node in fleet.nodes:
+        serves_ai = effective.serves_ai(node)
+        yield from (price for price in prices_of(fleet, node) if serves_ai or price.at < 0)
 
 
 class Asked(NamedTuple):

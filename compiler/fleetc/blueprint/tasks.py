@@ -52,13 +52,16 @@ class Task(NamedTuple):
 def tasks_of(blueprint: Blueprint) -> tuple[Task, ...]:
     """All tasks, by who does them and then by host."""
     found: dict[tuple[str, str, str, str], Task] = {}
-    nodes: dict[tuple[str, str, str, str], dict[str, None]] = {}
+    shared: dict[tuple[str, str, str, str], dict[str, None]] = {}
     for task in _all(blueprint):
         key = (task.who, task.host, task.words, task.subject)
-        found.setdefault(key, task)
-        nodes.setdefault(key, {}).update(dict.fromkeys(task.nodes))
-    tasks = (task._replace(nodes=tuple(nodes[key])) for key, task in found.items())
-    return tuple(sorted(tasks, key=lambda task: (PEOPLE.index(task.who), task.host)))
+        first = found.setdefault(key, task)
+        if first is not task:
+            shared.setdefault(key, dict.fromkeys(first.nodes)).update(dict.fromkeys(task.nodes))
+    for key, nodes in shared.items():
+        found[key] = found[key]._replace(nodes=tuple(nodes))
+    turns = {who: turn for turn, who in enumerate(PEOPLE)}
+    return tuple(sorted(found.values(), key=lambda task: (turns[task.who], task.host)))
 
 
 def _all(blueprint: Blueprint) -> Iterator[Task]:
@@ -83,9 +86,10 @@ def _all(blueprint: Blueprint) -> Iterator[Task]:
 
 def _names(host: HostBlueprint) -> Iterator[Task]:
     """The name that others reach a host at has to lead there."""
-    if not host.public or _is_ip(host.public) or host.public == host.address:
+    if not host.public or host.public == host.address or _ip(host.public) is not None:
         return
-    known = _is_ip(host.address) and not _is_private(host.address)  # behind a router, the record has its address
+    address = _ip(host.address)
+    known = address is not None and not _is_private(address)  # behind a router, the record has its address
     there = f"a record that leads to {host.address}" if known else "a record that leads to the host"
     command = f"getent ahosts {readable_word(host.public)}"
     yield Task(NAMES, host.name, there, host.public, command, (), (given("hosts", host.name, "public"),))
@@ -113,17 +117,17 @@ _PRIVATE = [
 ]
 
 
-def _is_private(address: str) -> bool:
+def _is_private(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Whether an address leads nowhere from outside of its own network."""
-    return any(ipaddress.ip_address(address) in network for network in _PRIVATE)
+    return any(address in network for network in _PRIVATE)
 
 
-def _is_ip(text: str) -> bool:
+def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address that a text is; None for a name."""
     try:
-        ipaddress.ip_address(text)
+        return ipaddress.ip_address(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _proxies(host: HostBlueprint) -> Iterator[Task]:

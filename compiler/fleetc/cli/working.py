@@ -83,7 +83,6 @@ def read_policies(
 
     if spec == STDIN:
         return None
-    from fleetc.policy.judging import Policies
     from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
 
     found = files.find_spec(spec)
@@ -93,6 +92,8 @@ def read_policies(
         files_failure(failure, form)
     if not texts:
         return None
+    from fleetc.policy.judging import Policies  # only here: few specs have any
+
     policies = Policies(tuple(texts), (today or system_day()).isoformat())
     if policies.tells_day(functions):
         message(f"note: the rules in {found.parent / FOLDER} are told that today is {policies.today}")

@@ -23,7 +23,7 @@ from fleetc.blueprint.blueprint import (
     StackBlueprint,
 )
 from fleetc.blueprint.rollout import Health, LiveValue, Need, RolloutTimes
-from fleetc.emit.artifacts import Member, json_line, json_members, json_string
+from fleetc.emit.artifacts import Member, json_line, json_members, json_string, without_hidden
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
 from fleetc.emit.release import at_rest, release_of
 from fleetc.emit.traced import Line, Origins, together
@@ -80,8 +80,7 @@ def _host_lines(
     table, runtime = given("hosts", host.name), given("hosts", host.name, "runtime")
     owner = _unsafe(host.node_user if host.runtime == "systemd" else "root")
     times, fleet = blueprint.times, given("fleet", "name")
-    seconds = seconds_of(times)
-    of_times = tuple(given("rollout", field) for field in seconds)
+    of_times = tuple(given("rollout", field) for field in seconds_of(times))
     directories: dict[str, list[Draft]] = {}
     for file in files(host):
         directories.setdefault(file.path.split("/", 3)[2], []).append(file)
@@ -100,11 +99,11 @@ def _host_lines(
         ("fleet_host_digest", json_string(release.host), tuple(chain(*inputs.values())) or (table,)),
         ("fleet_host_owner", owner, (runtime, given("hosts", host.name, "node_user"))),
         ("fleet_host_runtime", json_string(host.runtime), (runtime,)),
-        ("fleet_host_seconds", json_line(seconds), of_times),
+        ("fleet_host_seconds", _seconds(times), of_times),
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
         ("fleet_host_live", json_string(blueprint.live), (given("rollout", "live"),)),
         ("fleet_host_services", services, (table,)),
-        ("fleet_host_needs", [(json_line(_need(need)), (need.origin,)) for need in host.needs], (table,)),
+        ("fleet_host_needs", [(_need(need), (need.origin,)) for need in host.needs], (table,)),
     ]
     if host.avatar is not None:
         variables += _stack(host.avatar, release.files, inputs[AVATAR_DIRECTORY])
@@ -114,7 +113,8 @@ def _host_lines(
 @lru_cache(maxsize=4096)
 def _unsafe(value: str) -> str:
     """Text that Ansible never evaluates, as JSON; cached, because most hosts have the same users."""
-    return json_line(ansible_unsafe(value))
+    members = [f"{json_string(key)}: {json_string(text)}" for key, text in ansible_unsafe(value).items()]
+    return without_hidden(f"{{{', '.join(members)}}}")
 
 
 def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> dict[str, object]:
@@ -143,11 +143,17 @@ def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> d
     return found | {"health": _health(service.health), "rest": rest, "live": live, "silent": silent}
 
 
-def _need(need: Need) -> dict[str, object]:
-    """What the preflight of the program on the host checks."""
-    facts = {name: ansible_unsafe(text) for name, text in need.facts}
-    nodes = [ansible_unsafe(node) for node in need.nodes]
-    return {"need": need.kind, "subject": ansible_unsafe(need.subject), "nodes": nodes, **facts}
+def _need(need: Need) -> str:
+    """What the preflight of the program on the host checks, as JSON."""
+    nodes = ", ".join(map(_unsafe, need.nodes))
+    head = f'{{"need": {json_string(need.kind)}, "subject": {_unsafe(need.subject)}, "nodes": [{nodes}]'
+    return f"{head}{_facts(need.facts)}}}"
+
+
+@lru_cache(maxsize=4096)
+def _facts(facts: tuple[tuple[str, str], ...]) -> str:
+    """The facts of a need as members of its JSON object; cached, because all hosts ask the same chain."""
+    return "".join([f", {json_string(name)}: {_unsafe(text)}" for name, text in facts])
 
 
 def _health(health: Health) -> dict[str, object]:
@@ -167,6 +173,12 @@ def _health(health: Health) -> dict[str, object]:
 def seconds_of(times: RolloutTimes) -> dict[str, int]:
     """How long a host waits, as its program reads it."""
     return {"stable": times.stable, "deadline": times.deadline, "confirm": times.confirm, "drain": times.drain}
+
+
+@lru_cache(maxsize=16)
+def _seconds(times: RolloutTimes) -> str:
+    """The same as JSON; cached, because it is the same for all hosts of a fleet."""
+    return json_line(seconds_of(times))
 
 
 def _live(value: LiveValue) -> object:

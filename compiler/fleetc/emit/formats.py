@@ -8,6 +8,7 @@ a host come first, then those that use their digests, and the manifest last.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.emit import (
@@ -28,7 +29,7 @@ from fleetc.emit import (
 )
 from fleetc.emit.draft import Draft
 from fleetc.emit.templates import Templates
-from fleetc.emit.tree import Artifact, Tree, tree_of
+from fleetc.emit.tree import FLEET_PAGE, Artifact, Tree, tree_of
 from fleetc.places.diagnostic import Path
 from fleetc.text.encoders import EncodingError
 from fleetc.toml.document import Source
@@ -112,8 +113,12 @@ def emit(
 ) -> Tree:
     """All artifacts of a blueprint and the manifest that lists them. Raises UnfitError."""
     drafts = Drafts(blueprint, templates, playbooks, sources)
+    of_fleet = drafts.of_fleet()
+    with suppress(EncodingError):  # of a host, which is told below with its place
+        # Making the page takes more memory than it has, so it comes before there are any other files.
+        next(draft for draft in of_fleet if draft.path == FLEET_PAGE).artifact()
     artifacts = [artifact for host in blueprint.hosts for artifact in _fitting(host, drafts.of_host(host))]
-    return tree_of([*artifacts, *(draft.artifact() for draft in drafts.of_fleet())])
+    return tree_of([*artifacts, *(draft.artifact() for draft in of_fleet)])
 
 
 def _fitting(host: HostBlueprint, drafts: Sequence[Draft]) -> Iterator[Artifact]:

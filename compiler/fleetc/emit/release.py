@@ -61,10 +61,11 @@ def at_rest(drafts: Iterable[Draft], live: Iterable[LiveValue]) -> str:
         name = draft.path.rpartition("/")[2]
         if name in left_out:
             continue
-        content = draft.artifact().content
+        digest = draft.digest()
         if not name.endswith((".json", ".env")):
-            content = arguments.sub(b"", content.replace(b" \\\n", b"\n"))
-        lines.append(f"{name} {draft.artifact().mode:04o} {hashlib.sha256(content).hexdigest()}\n")
+            content = arguments.sub(b"", draft.artifact().content.replace(b" \\\n", b"\n"))
+            digest = hashlib.sha256(content).hexdigest()
+        lines.append(f"{name} {draft.artifact().mode:04o} {digest}\n")
     return _digest(lines)
 
 

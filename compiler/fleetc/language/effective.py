@@ -60,9 +60,11 @@ def once(ask: Callable[Concatenate[Fleet, Node, P], T]) -> Callable[Concatenate[
 
     def answer(fleet: Fleet, node: Node, /, *more: P.args, **named: P.kwargs) -> T:
         answers: dict[str, T] = fleet.answers[ask]
-        if node.name not in answers:
-            answers[node.name] = ask(fleet, node, *more, **named)
-        return answers[node.name]
+        try:
+            return answers[node.name]
+        except KeyError:
+            found = answers[node.name] = ask(fleet, node, *more, **named)
+            return found
 
     update_wrapper(answer, ask)
     return answer

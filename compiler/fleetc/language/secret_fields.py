@@ -69,7 +69,11 @@ class SecretRef(Base):
     @property
     def kind(self) -> str:
         """Which of the four it is: env, host_file, vault or command."""
-        return next(kind for kind in type(self).model_fields if getattr(self, kind) is not None)
+        if self.env is not None:
+            return "env"
+        if self.host_file is not None:
+            return "host_file"
+        return "vault" if self.vault is not None else "command"
 
     @property
     def name(self) -> str:

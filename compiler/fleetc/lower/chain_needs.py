@@ -35,12 +35,10 @@ def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
     nodes = [node for node in fleet.nodes_by_host.get(host, ()) if talks_to_chain(fleet, node)]
     if not nodes or fleet.fleet.rpc is None:
         return
-    rpc = _rpc(fleet)
-    controller = _controller(fleet)
+    rpc, facts = _of_chain(fleet)
     names = tuple(sorted(node.name for node in nodes))
     place = given("fleet", "rpc")
     written = "" if isinstance(fleet.fleet.rpc, SecretRef) else str(fleet.fleet.rpc)
-    facts = (*rpc, ("controller", controller))
     yield Need("rpc", written, place, "access to the RPC service of the chain", names, facts)
     wallets: dict[str, list[Node]] = {}
     for node in sorted(nodes, key=lambda node: node.name):
@@ -50,6 +48,15 @@ def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
         yield _wallet(fleet, name, users, facts)
     yield from _price_feeds(fleet, nodes, rpc)
     yield from _registrations(fleet, nodes, facts)
+
+
+def _of_chain(fleet: Fleet) -> tuple[Facts, Facts]:
+    """Where the RPC address is; and with it the controller. Every host has the same."""
+    answers: dict[str, tuple[Facts, Facts]] = fleet.answers[_of_chain]
+    if "all" not in answers:
+        rpc = _rpc(fleet)
+        answers["all"] = rpc, (*rpc, ("controller", _controller(fleet)))
+    return answers["all"]
 
 
 def _rpc(fleet: Fleet) -> Facts:

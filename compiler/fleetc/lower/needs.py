@@ -70,9 +70,11 @@ def needs_of(fleet: Fleet, host: HostBlueprint, monitoring: MonitoringBlueprint 
     engines = {need.kind for need in of_nodes} & {"docker", "compose"}  # what nodes need as well is theirs
     watching = (need for need in monitoring_needs(monitoring, host.name) if need.kind not in engines)
     for need in (*of_nodes, *watching):
-        known = found.setdefault((need.kind, need.subject, need.facts), need)
-        nodes = tuple(dict.fromkeys((*known.nodes, *need.nodes)))
-        found[need.kind, need.subject, need.facts] = known._replace(nodes=nodes)
+        key = (need.kind, need.subject, need.facts)
+        known = found.get(key)
+        if known is not None:
+            need = known._replace(nodes=tuple(dict.fromkeys((*known.nodes, *need.nodes))))
+        found[key] = need
     return tuple(found.values())
 
 

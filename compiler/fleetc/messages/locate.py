@@ -69,7 +69,7 @@ class _Atlas:
         self._texts = {source.name: source.text for source in sources}
         self._maps: dict[str, LineMap] = {}
         self.secret_lines: set[tuple[str, int]] = set()
-        self.secrets = {text for text in _texts(document.raw) if leaks.find(text)} if document else set[str]()
+        self.secrets = {text for text in set(_texts(document.raw)) if leaks.find(text)} if document else set[str]()
 
     def place(self, label: Label) -> Place:
         target = label.place
@@ -115,6 +115,9 @@ def _unnamed(word: str) -> str:
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None) -> list[Located]:
     """Give every diagnostic its places, remove duplicates, and sort by file, position and code."""
+    diagnostics = list(diagnostics)
+    if not diagnostics:
+        return []  # looking through a whole spec takes time
     atlas = _Atlas(sources, document)
     order = {source.name: index for index, source in enumerate(sources)}
     found: dict[Any, Located] = {}

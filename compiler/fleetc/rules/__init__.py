@@ -3,7 +3,8 @@
 In: a sound `Fleet`, and what was found in its texts before. Out: diagnostics (`check`). A rule's file name is its code
 with underscores for hyphens; its docstring is the page that `fleetc explain` prints: one sentence, then the parts Why,
 Example and Instead. Its function `check(fleet)` yields diagnostics. Rules never import one another and never look
-at anything but the fleet.
+at anything but the fleet. A folder may have a function `concerns(fleet)`: where that is false, its rules find nothing,
+and are not even imported.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple
 
 from fleetc.language import versions
@@ -37,21 +39,42 @@ class Rule(NamedTuple):
 @cache
 def rules() -> tuple[Rule, ...]:
     """All rules, sorted by code."""
-    found = []
-    for subject in pkgutil.iter_modules(__path__, f"{__name__}."):
-        folder = import_module(subject.name)
-        for module in pkgutil.iter_modules(folder.__path__):
-            loaded = import_module(f"{subject.name}.{module.name}")
-            name = subject.name.rpartition(".")[2]
-            found.append(Rule(module.name.replace("_", "-"), loaded.__doc__ or "", loaded.check, name))
-    return tuple(sorted(found, key=lambda rule: rule.code))
+    return _sorted(_folders())
+
+
+def asked(fleet: Fleet) -> tuple[Rule, ...]:
+    """The rules that may find something in a fleet, sorted by code."""
+    folders = _folders().items()
+    return _sorted(name for name, folder in folders if not hasattr(folder, "concerns") or folder.concerns(fleet))
 
 
 @cache
 def subjects() -> dict[str, str]:
     """The folders of rules, sorted, each with its sentence."""
+    return {name: folder.__doc__ or "" for name, folder in _folders().items()}
+
+
+@cache
+def _folders() -> dict[str, ModuleType]:
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return {name: import_module(f"{__name__}.{name}").__doc__ or "" for name in names}
+    return {name: import_module(f"{__name__}.{name}") for name in names}
+
+
+@cache
+def _codes(subject: str) -> dict[str, str]:
+    """The codes of the rules in a folder, each with its module."""
+    modules = pkgutil.iter_modules(_folders()[subject].__path__, f"{__name__}.{subject}.")
+    return {module.name.rpartition(".")[2].replace("_", "-"): module.name for module in modules}
+
+
+@cache
+def _of_subject(subject: str) -> tuple[Rule, ...]:
+    loaded = ((code, import_module(module)) for code, module in _codes(subject).items())
+    return tuple(Rule(code, module.__doc__ or "", module.check, subject) for code, module in loaded)
+
+
+def _sorted(names: Iterable[str]) -> tuple[Rule, ...]:
+    return tuple(sorted((rule for name in names for rule in _of_subject(name)), key=lambda rule: rule.code))
 
 
 SOON = 14
@@ -64,13 +87,13 @@ def check(
     policies: Mapping[str, bool] | None = None,
     today: date | None = None,
 ) -> list[Diagnostic]:
-    """Run every rule, then take away what the spec silences with a reason, from these and from `more` diagnostics.
+    """Run each rule that a fleet concerns; leave out what the spec silences, of what they find and of `more`.
 
     `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if nobody
     asked them. Silences that ended before `today` take nothing away, and are errors; without a day all of them hold.
     """
     fleet.suggestions.restart()
-    found = [*more, *(diagnostic for rule in rules() for diagnostic in rule.check(fleet))]
+    found = [*more, *(diagnostic for rule in asked(fleet) for diagnostic in rule.check(fleet))]
     return [*heard(fleet, found, today), *_silences(fleet, found, policies, today)]
 
 
@@ -114,7 +137,8 @@ def _silences(
     fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool] | None, today: date | None
 ) -> Iterator[Diagnostic]:
     """A silence that names no rule, that has ended, that tries to silence an error, or that silences nothing."""
-    codes = {versions.OLD, comments.TODO_LEFT, *(rule.code for rule in rules()), *(policies or ())}
+    found_by_rules = (code for subject in _folders() for code in _codes(subject))
+    codes = {versions.OLD, comments.TODO_LEFT, *found_by_rules, *(policies or ())}
     errors = {d.code for d in found if d.severity is Severity.ERROR}
     doubted = {d.code for d in found if d.doubted is not None}
     covered = {key for diagnostic in found for key in _keys(diagnostic)}

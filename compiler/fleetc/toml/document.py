@@ -17,7 +17,7 @@ from typing import Any
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error
 from fleetc.toml.including import INCLUDE, begins, fault
 from fleetc.toml.reader import read
-from fleetc.toml.scan import KeySpans, Scan, parse_key
+from fleetc.toml.scan import Marks, parse_key
 from fleetc.toml.syntax_errors import cut
 
 REMOVE = "remove"
@@ -92,9 +92,9 @@ class Document:
             object.__setattr__(self, "written", self.raw)
 
     @cached_property
-    def _marks(self) -> list[tuple[str, dict[Path, KeySpans]]]:
+    def _marks(self) -> list[tuple[str, Marks]]:
         """The marks of each source, the last source first."""
-        return [(source.name, Scan(source.text).marks) for source in reversed(self.sources)]
+        return [(source.name, Marks(source.text)) for source in reversed(self.sources)]
 
     @cached_property
     def _lines(self) -> dict[str, LineMap]:
@@ -108,7 +108,7 @@ class Document:
         """
         at = self.in_text(self.said_at(path))
         for name, marks in self._marks if at else ():
-            mark = marks.get(at)
+            mark = marks.find(at)
             if mark is not None:
                 return Span(name, mark.key_start, mark.key_end) if on_key else Span(name, mark.start, mark.end)
         return None
@@ -161,7 +161,7 @@ class Document:
         """Whether the spec itself, or a file that it includes, says anything at a path, whatever overlays say."""
         at = self.in_text(self.said_at(path))
         whole = {source.name for source in self.sources[:1]} | {source.name for source in self.sources if source.part}
-        return any(at in marks for name, marks in self._marks if name in whole)
+        return any(marks.find(at) for name, marks in self._marks if name in whole)
 
     def position(self, source_name: str, offset: int) -> tuple[int, int]:
         """Line and column (from 1, in characters) of an offset. Raises KeyError for an unknown source."""

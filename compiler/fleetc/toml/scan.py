@@ -31,6 +31,11 @@ _equals = re.compile(r"[ \t]*+=[ \t]*+")
 _blank = re.compile(r"[ \t]*+")
 _gap = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
 _scalar = re.compile(rf"""{STRINGS}|(?=[^"'\s,\]}}])[^,\]}}#\n]*[^,\]}}#\s]""", re.DOTALL)
+_IN_TABLE = rf"\{{(?:{_BASIC}|[^\[\]{{}}\"'#\n]++)*+\}}"
+_IN_ARRAY = rf"\[(?:{_BASIC}|{_IN_TABLE}|[^\[\]{{}}\"'#]++)*+\]"
+_PLAIN = rf"(?:{_BASIC}|[A-Za-z0-9+-](?:[^,\]}}#\n]*[^,\]}}#\s])?+|{_IN_ARRAY}|{_IN_TABLE})"
+_plain_pairs = re.compile(rf"(?:[A-Za-z0-9_-]++{_equals.pattern}{_PLAIN}{_gap.pattern})++", re.DOTALL)
+"""A run of pairs as most are: a bare key, and a text in double quotes, a number, a boolean, or a flat list or table."""
 
 
 class KeySpans(NamedTuple):
@@ -180,6 +185,32 @@ class Scan:
         if found is None:
             raise _StopError(pos)
         return found.end()
+
+
+class Marks(Scan):
+    """The marks of a text that `tomllib` has accepted, for somebody who asks for few of them.
+
+    Runs of plain pairs are stepped over, and taken apart when a key of their table is asked for.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._runs: dict[Path, list[tuple[int, int]]] = {}
+        super().__init__(text)
+
+    def find(self, path: Path) -> KeySpans | None:
+        """The mark of a path; None if the text does not have it."""
+        for length in range(len(path)):
+            for pos, end in self._runs.pop(path[:length], ()):
+                while pos < end:
+                    pos = self._match(_gap, Scan._pair(self, pos, path[:length]))
+        return self.marks.get(path)
+
+    def _pair(self, pos: int, table: Path) -> int:
+        run = None if self.opened else _plain_pairs.match(self._text, pos)
+        if run is None:
+            return super()._pair(pos, table)
+        self._runs.setdefault(table, []).append(run.span())
+        return run.end()
 
 
 class Statement(NamedTuple):

@@ -21,6 +21,7 @@ def cell(text: str) -> Encoded:
     return Encoded(f"`{text}`" if _PLAIN.fullmatch(text) else markdown_cell(text))
 
 
+@lru_cache(maxsize=65536)
 def text(words: str) -> Encoded:
     """Words of fleetc's own, which may name a release or an account; as code where they hold anything else.
 

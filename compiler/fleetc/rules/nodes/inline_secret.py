@@ -77,22 +77,22 @@ def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:
         if kind is str or kind is Url:
             text = item if kind is str else item.text
             field = str(name) if isinstance(name, str) else str(path[-1])
-            if (seems := leaks.find(text, field, media=_is_source((*path, name)))) is not None:
+            if (seems := leaks.find(text, field, media=_is_source(path, name))) is not None:
                 yield _found(seems, (*path, name))
         elif kind not in _NO_TEXT:
             yield from _walk(item, (*path, name))
 
 
-def _is_source(path: Path) -> bool:
+def _is_source(table: Path, key: str | int) -> bool:
     """Whether this is the address to pull a stream from."""
-    return path[:1] == ("streams",) and path[2:] == ("pull", "source")
+    return key == "source" and table[:1] == ("streams",) and table[2:] == ("pull",)
 
 
 def _form(path: Path, on_key: bool) -> str:
     """What to write instead of a secret: the references that the field takes, if any."""
     if path[0] != "streams":
         return REFERENCE_FORM
-    return STREAM_REFERENCE_FORM if _is_source(path) and not on_key else _NO_FORM
+    return STREAM_REFERENCE_FORM if _is_source(path[:-1], path[-1]) and not on_key else _NO_FORM
 
 
 def _found(seems: leaks.Leak, path: Path, on_key: bool = False) -> Diagnostic:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.requests import create_request, size
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream.stream_api import BODY_LIMIT
@@ -30,6 +29,10 @@ from fleetc.upstream.stream_api import BODY_LIMIT
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Measure the request of each stream, and name the part of it that is the longest."""
+    if not fleet.streams:
+        return
+    from fleetc.analysis.requests import create_request, size  # only here: it loads much that few specs need
+
     for name in sorted(fleet.streams):
         content = create_request(fleet, name).content
         whole = size(content)
