@@ -137,8 +137,8 @@ def _silences(
     fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool] | None, today: date | None
 ) -> Iterator[Diagnostic]:
     """A silence that names no rule, that has ended, that tries to silence an error, or that silences nothing."""
-    found_by_rules = (code for subject in _folders() for code in _codes(subject))
-    codes = {versions.OLD, comments.TODO_LEFT, *found_by_rules, *(policies or ())}
+    of_rules = (code for subject in _folders() for code in _codes(subject))
+    codes = {versions.OLD, comments.TODO_LEFT, *of_rules, *(policies or ())}
     errors = {d.code for d in found if d.severity is Severity.ERROR}
     doubted = {d.code for d in found if d.doubted is not None}
     covered = {key for diagnostic in found for key in _keys(diagnostic)}
