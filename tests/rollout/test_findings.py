@@ -24,6 +24,13 @@ def test_finding_is_at_its_node_or_else_at_its_host() -> None:
     assert found[0].message == "studio: taken"
 
 
+def test_host_out_of_reach_comes_with_a_command_to_try() -> None:
+    blueprint = compile_text(DEMO.replace('runtime = "docker"', 'runtime = "docker"\nssh_port = 2222')).blueprint
+    assert blueprint is not None
+    (found,) = diagnostics_of([Finding("studio", "host-unreachable", "could not be reached")], blueprint)
+    assert f"try it from here: ssh -p 2222 root@{blueprint.hosts[0].address}; FLEETC_SSH_KEY names" in found.help
+
+
 PASSWORD, KEYSTORE = "/etc/livepeer/earner-password", "/var/lib/livepeer/keystore"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from fleetc.messages.forms import RolloutFormat
 from fleetc.rollout.hosts.begun import Step
 from fleetc.rollout.hosts.deploy import Outcome
-from fleetc.rollout.hosts.gate import HostOutcome
+from fleetc.rollout.hosts.gate import BEGIN, STAGE, HostOutcome
+from fleetc.rollout.hosts.progress import progress
+from fleetc.rollout.hosts.runner import Event
 from fleetc.rollout.journal.lines import Entry
 from fleetc.rollout.moves import Move
 from fleetc.rollout.reports import written
@@ -37,6 +40,22 @@ def test_every_host_is_in_every_form(form: RolloutFormat) -> None:
     text = written(form, OUTCOME)
     assert all(host.host in text for host in OUTCOME.hosts)
     assert "\x1b" not in text and text.endswith("\n")
+
+
+def test_progress_says_what_a_host_did_and_no_name_of_a_task() -> None:
+    said = "Failed to connect to the host via ssh: connect to host 192.0.2.1 port 22: No route to host\x1b[0m"
+    heard = StringIO()
+    with progress(heard) as show:
+        show(Event("changed", "one", STAGE, ""))
+        show(Event("failed", "one", BEGIN, "{}"))
+        show(Event("unreachable", "two", BEGIN, said))
+        show(Event("changed", "two", "Make the folder of rules", ""))
+    assert heard.getvalue().splitlines() == [
+        "one: has the release",
+        "one: cannot take part",
+        "two: could not be reached: connect to host 192.0.2.1 port 22: No route to host\\x1b[0m",
+        "two: changed: Make the folder of rules",
+    ]
 
 
 def test_junit_has_a_case_for_each_host_and_fails_those_without_their_release() -> None:

@@ -31,5 +31,8 @@ def test_short_secret_is_refused_by_its_name_alone(monkeypatch: pytest.MonkeyPat
     assert "q7" not in str(refused.value)
     assert secret_variables(BLUEPRINT, ()) == {}, "only hosts that take part"
     monkeypatch.delenv(name)
-    with pytest.raises(DeployError, match=f"are not set: {name}"):
+    with pytest.raises(DeployError, match=f"are not set: {name}") as missing:
         secret_variables(BLUEPRINT, HOSTS)
+    users = [f"{host.name}/{owner}" for host in BLUEPRINT.hosts for owner, secrets in host.secrets() if secrets]
+    assert str(missing.value).count("/") == 4 and f" and {len(users) - 4} more" in str(missing.value)
+    assert str(missing.value).endswith(f"set each, such as: read -rs {name} && export {name}")
