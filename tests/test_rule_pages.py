@@ -107,6 +107,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     "gateway-deposit-missing": ("wallets.deposit",),
     "gateway-price-unset": ("gateways.max_price",),
     "gateway-reserve-missing": ("wallets.reserve",),
+    "model-price-unset": ("models.price",),
     "offchain-gateway-without-orchestrators": ("gateways.orchestrators",),
     "orchestrator-price-unset": ("orchestrators.price",),
     "remote-control-without-allowlist": ("avatars.allow",),

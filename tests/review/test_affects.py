@@ -204,6 +204,10 @@ def test_command_prints_lines_and_json(tmp_path: Path) -> None:
     text = fleetc("affects", "orchestrators.orch.max_sessions", spec)
     assert text.returncode == 0
     assert "hosts/gpu/orch/launch.flags:" in text.stdout
+    assert not any(noise in text.stdout for noise in ("manifest.json", "host_vars", "not shown", "#44;", "spec/"))
+    assert re.search(
+        r"\n  \d+ lines in \d+ files; \d+ of them have digests or are the copy of the spec\n$", text.stdout
+    )
     data = json.loads(fleetc("affects", "orchestrators.orch.max_sessions", spec, "--format", "json").stdout)
     assert {line["artifact"] for line in data[0]["lines"]} >= {"hosts/gpu/orch/launch.flags", "manifest.json"}
     assert fleetc("affects", "orchestrators.nobody", spec).returncode == 2

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from fleetc.review.limits import LimitError, breaches, parse_limits
+from fleetc.review.limits import LimitError, amount_text, breaches, parse_limits
 from tests.review.support import example, review
 
 DUAL, DEMO = example("dual-onchain"), example("demo")
@@ -77,3 +77,8 @@ def test_several_limits_are_judged_each_and_name_their_changes() -> None:
 def test_malformed_limit_says_what_to_write(text: str, advice: str) -> None:
     with pytest.raises(LimitError, match=advice.replace("(", r"\(")):
         parse_limits(text)
+
+
+def test_amount_of_a_breach_has_two_decimals_and_is_never_too_low() -> None:
+    shown = {"16.666667": "about 16.67", "5": "5", "0.000001": "about 0.01", "8.25": "8.25", "100": "100"}
+    assert {amount: amount_text(Decimal(amount)) for amount in shown} == shown

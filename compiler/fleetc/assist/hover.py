@@ -74,7 +74,7 @@ def _field(path: Path) -> Iterator[str]:
     name = plain_name(title)
     yield f"**{name}**: {field.kind.replace('`', '')}"
     yield " ".join(field.sentence.split())
-    facts = [f"Unit: {field.unit}" if field.unit else "", f"Default: {field.default}" if field.default else ""]
+    facts = [f"Unit: {field.unit}" if field.unit else "", f"Default: {field.default_words}" if field.default else ""]
     flags = flags_of_field(name)
     facts.append(f"Sets: {', '.join(f'-{flag}' for flag in flags)}" if flags else "")
     codes = codes_by_field().get(name, ())

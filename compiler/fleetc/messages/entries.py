@@ -141,7 +141,7 @@ def _facts_in_rows(field: Field, sheet: Sheet) -> Iterator[str]:
     if field.unit:
         yield from sheet.row("Unit:", field.unit, 13)
     if field.default:
-        yield from sheet.row("Default:", field.default.replace("`", ""), 13)
+        yield from sheet.row("Default:", field.default_words.replace("`", ""), 13)
 
 
 # ---------------------------------------------------------------------------------------------------------- codes

@@ -94,7 +94,7 @@ def _rows(fields: Sequence[Field]) -> str:
 
 def _cells(field: Field) -> tuple[str, ...]:
     example = _code(field.example.replace("|", "\\|")) if field.example else ""
-    return _code(field.name), _cell(_type(field)), _cell(field.default), example, _cell(field.sentence)
+    return _code(field.name), _cell(_type(field)), _cell(field.default_words), example, _cell(field.sentence)
 
 
 def _type(field: Field) -> str:

@@ -32,6 +32,7 @@ _PLURALS = {
     "whole number": "whole numbers",
     "number": "numbers",
 }
+_BY_DEFAULT = re.compile(r"\b[Bb]y default (.+?)(?:[;.](?:\s|$)|$)")
 _LONGEST = 90
 """An example with more characters than this shows only that there is more."""
 
@@ -51,6 +52,12 @@ class Field(NamedTuple):
     example: str = ""
     target: str = ""
     shape: str = ""
+
+    @property
+    def default_words(self) -> str:
+        """The default; for one that depends on others, what the sentence says of it."""
+        said = _BY_DEFAULT.search(self.sentence) if self.default == "none" else None
+        return said[1] if said else self.default
 
     @property
     def required(self) -> bool:

@@ -8,6 +8,7 @@ If no other value leaves the spec sound, the origins of all lines give the answe
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from fleetc import lower
 from fleetc.emit import formats
-from fleetc.emit.tree import Tree
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree
 from fleetc.fixes import apply
 from fleetc.language.sharing import in_the_language
 from fleetc.language.spec import json_schema
@@ -39,6 +40,8 @@ CHOICES = 6
 """How many other words of a choice are tried."""
 
 _SHOWN = 200
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_ENTITY = re.compile(r"#(3[2-9]|[4-9]\d|1[01]\d|12[0-6]);")
 
 
 class UnknownPlaceError(ValueError):
@@ -50,12 +53,14 @@ class Affected:
     """One value and the lines that depend on it: `old` as they are and `new` as they would be.
 
     `tried` is the other value as TOML text; it is empty if none could be tried, and then every `new` is None.
+    `following` has those lines that only follow from others: digests, and the copy of the spec.
     """
 
     path: Path
     value: str
     tried: str
     lines: tuple[Line, ...]
+    following: frozenset[Line] = frozenset()
 
 
 class Shipped(NamedTuple):
@@ -136,8 +141,12 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
         """What each candidate changes; None for one with which the spec is not sound."""
         for candidate in candidates:
             other = _compiled(sources, document, path, candidate, shipped)
-            lines = None if other is None else tuple(map(_covered, changed_tree_lines(tree, other)))
-            yield None if lines is None else Affected(path, _shown(value), _shown(candidate), lines)
+            if other is None:
+                yield None
+                continue
+            changed = list(changed_tree_lines(tree, other))
+            following = frozenset(_covered(line) for line in changed if _follows(line))
+            yield Affected(path, _shown(value), _shown(candidate), tuple(map(_covered, changed)), following)
 
     chosen = filter(None, tried(choices(known, value, words(json_schema(), in_the_language(path)))))
     if found := tuple(islice(chosen, CHOICES)):
@@ -187,6 +196,12 @@ def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: 
                 yield _covered(Line(draft.path, number, 0, line.text, None))
 
 
+def _follows(line: Line) -> bool:
+    """Whether a line has digests of others, or is the spec's own in the copy of it."""
+    hashed = line.artifact == MANIFEST or line.artifact.startswith("ansible/host_vars/")
+    return line.artifact.startswith(SPEC_FOLDER) or (hashed and _DIGEST.search(line.old or line.new or "") is not None)
+
+
 def _covered(line: Line) -> Line:
     """A line as it may be printed."""
     old, new = (None if text is None else leaks.shown(text) for text in (line.old, line.new))
@@ -212,20 +227,38 @@ def as_text(found: Sequence[Affected]) -> str:
             if one.tried
             else f"{name}, by origin (no other value leaves the spec sound):"
         )
-        lines = [head]
-        for line in one.lines[:_SHOWN]:
-            lines.append(f"  {line.artifact}:{line.old_line or f'behind {line.new_line - 1}'}")
-            lines += [
-                f"    {sign} {plain_output(text)}"
-                for sign, text in (("-", line.old), ("+", line.new))
-                if text is not None
-            ]
-        if len(one.lines) > _SHOWN:
-            lines.append(f"  ... and {len(one.lines) - _SHOWN} more; --format json has all")
-        files = len({line.artifact for line in one.lines})
-        lines.append(f"  {len(one.lines)} lines in {files} files" if one.lines else "  no line depends on it")
-        blocks.append("\n".join(lines))
+        blocks.append("\n".join([head, *_lines(one)]))
     return "\n\n".join(blocks) + "\n"
+
+
+def _lines(one: Affected) -> Iterator[str]:
+    """The lines that say what depends on a value, and how many more only follow from them."""
+    telling = [line for line in one.lines if line not in one.following]
+    for line in telling[:_SHOWN]:
+        yield f"  {line.artifact}:{line.old_line or f'behind {line.new_line - 1}'}"
+        for sign, text in (("-", line.old), ("+", line.new)):
+            if text is not None:
+                yield f"    {sign} {plain_output(_read(line.artifact, text))}"
+    if len(telling) > _SHOWN:
+        yield f"  ... and {len(telling) - _SHOWN} more; --format json has all"
+    if not one.lines:
+        yield "  no line depends on it"
+        return
+    files = {line.artifact for line in one.lines}
+    yield f"  {_counted(len(one.lines), 'line')} in {_counted(len(files), 'file')}" + (
+        f"; {len(one.following)} of them have digests or are the copy of the spec" if one.following else ""
+    )
+
+
+def _read(artifact: str, text: str) -> str:
+    """A line as people read it: pictures in FLEET.md have characters that mean something there as numbers."""
+    if not artifact.endswith(".md"):
+        return text
+    return leaks.shown(_ENTITY.sub(lambda found: chr(int(found[1])), text))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def as_json(found: Sequence[Affected]) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from typing import NamedTuple
 
 from fleetc.review.data import IMPACTS, Change, Review, RuleNote
@@ -51,8 +51,14 @@ class Breach(NamedTuple):
 
     def __str__(self) -> str:
         percent = "%" if self.limit.impact == "price" else ""
-        reached = "" if self.limit.most is None else f" (it comes to {self.amount:f}{percent})"
+        reached = "" if self.limit.most is None else f" (it comes to {amount_text(self.amount)}{percent})"
         return f"{self.limit} is broken{reached}"
+
+
+def amount_text(amount: Decimal) -> str:
+    """An amount with two decimals, rounded up like the amount itself."""
+    short = amount.quantize(Decimal("0.01"), ROUND_CEILING) if amount < 10**9 else amount
+    return f"{amount:f}" if short == amount else f"about {short:f}"
 
 
 def parse_limits(text: str) -> tuple[ImpactLimit, ...]:

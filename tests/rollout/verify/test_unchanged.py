@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fleetc.analysis.discovery import is_named, registrations
 from fleetc.rollout.verify.data import AVATARS
 from tests.rollout.verify.healthy import ETH, World
 from tests.support import EXAMPLES, compiled_example
@@ -137,8 +138,10 @@ def a_little_spent(world: World, chance: random.Random) -> None:
 
 
 def same_account_registered_elsewhere(world: World, chance: random.Random) -> None:
-    """An account has one address, and several orchestrators use it."""
-    wallets = {name: one.wallet for name, one in world.fleet.orchestrators.items()}
+    """An account has one address, and several orchestrators use it: others are found if somebody names them."""
+    shared = [found for found in registrations(world.fleet).values() if len(found) > 1]
+    lost = {one.node.name for found in shared for one in found if not is_named(world.fleet, one.node, one.address)}
+    wallets = {name: one.wallet for name, one in world.fleet.orchestrators.items() if name not in lost}
     for name, wallet in wallets.items():
         if wallet is not None:
             other = chance.choice([one for one, theirs in wallets.items() if theirs == wallet])

@@ -151,7 +151,7 @@ def _files(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
         key = (*place.key, "file", file.name)
         head = Item(key, place.host, place.node, "file", file.name, "", file.origin)
         groups = entries_of(file.content)
-        yield head._replace(value=f"{len(groups)} entries", presence=True)
+        yield head._replace(value="1 entry" if len(groups) == 1 else f"{len(groups)} entries", presence=True)
         for name, entry in groups.items():
             if name:
                 named = head._replace(key=(*key, name), what=f"{file.name}: {name}", origin=nearest(file, entry.place))

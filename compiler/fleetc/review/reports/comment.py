@@ -7,8 +7,10 @@ takes. Out: Markdown. Its first line is the marker, by which a later run finds i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from fleetc.review.approvals import Verdict
+from fleetc.review.limits import amount_text
 from fleetc.text.encoders import markdown_code, markdown_text
 
 _FENCE = "```"
@@ -59,7 +61,11 @@ def _limits(verdicts: Sequence[Verdict], unchecked: Sequence[str], commit: str) 
 
 def _broken(verdict: Verdict) -> str:
     percent = "%" if verdict.broken.impact == "price" else ""
-    amount = "" if verdict.broken.limit.endswith("=none") else f" (it comes to {verdict.broken.amount}{percent})"
+    amount = (
+        ""
+        if verdict.broken.limit.endswith("=none")
+        else f" (it comes to {amount_text(Decimal(verdict.broken.amount))}{percent})"
+    )
     return f"The limit {markdown_code(verdict.broken.limit)} is broken{markdown_text(amount)}"
 
 
