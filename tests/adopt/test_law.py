@@ -190,6 +190,19 @@ def test_change_that_was_not_kept_adopts_into_itself(name: str) -> None:
     assert difference([Source("fleet.toml", tomli_w.dumps(raw))]) == {}
 
 
+def test_flag_that_a_newer_release_may_read_is_kept() -> None:
+    raw = next(case for case in CASES if case.name == "ai-split").raw["fleet.toml"]
+    raw["gateways"]["gate"] |= {"node_release": "v1.0.0", "extra_flags": {"liveRunnerAddr": "20s"}}
+    assert difference([Source("fleet.toml", tomli_w.dumps(raw))]) == {}
+
+
+def test_service_address_that_the_node_takes_for_none_is_refused() -> None:
+    raw = next(case for case in CASES if case.name == "live-runners").raw["fleet.toml"]
+    raw["orchestrators"]["apps-2"]["service"] = "none"
+    found = compile_spec([Source("fleet.toml", tomli_w.dumps(raw))], *shipped()).checked.diagnostics
+    assert [d.message for d in found] == ["the node takes none for no address at all, and stops at its start"]
+
+
 RUNNERS = ROOT / "tests" / "data" / "runners"
 APPS = sorted(path.stem for path in RUNNERS.glob("*.toml") if path.stem not in ("base", "chain"))
 

@@ -580,3 +580,10 @@ def test_what_a_spec_is_refused_for_once_its_questions_are_answered_is_a_questio
     assert "the source says ~/pw" in found.text
     fine = adopted(start__sh=command.format("o.example.net").replace("http://10.0.0.5:8547", "http://127.0.0.1:8547"))
     assert "TODO rpc" not in fine.text
+
+
+def test_flag_with_a_long_name_is_told_though_its_line_has_a_secret() -> None:
+    found = adopted(start__sh=f"livepeer -gateway -orchAddr a.b:1 -objectStore=s3://AKIA2E0A8F3B244C9986:{SECRET}@eu/x")
+    (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-secret-inline"]
+    assert told.diagnostic.message == "the value of -objectStore stands in this file in clear"
+    assert SECRET not in repr(told.diagnostic)
