@@ -60,6 +60,7 @@ def curves(sizes: Sequence[int], rounds: int) -> list[Curve]:
     found: dict[str, Curve] = {}
     with memory_directory() as work:
         for size in sizes:
+            print(f"{size} nodes: {rounds} rounds of each program", file=sys.stderr)
             report = new_report(size, rounds, work)
             for name, cost in _costs(report, work, size).items():
                 found.setdefault(name, Curve(name)).seconds[size] = cost.processor_s
