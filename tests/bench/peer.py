@@ -446,7 +446,13 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
         row["nodes"] += [node for node in nodes if node not in row["nodes"]]
 
     secret = spec["fleet"]["rpc"]["env"]
-    coded = secret.replace("_", "&#95;")
+    sharers = Counter(
+        (need["subject"], need["facts"]["registry"])
+        for host in hosts
+        for need in host["needs"]
+        if need["need"] == "registration"
+        for _ in need["nodes"]
+    )
     for host in hosts:
         name, ports = host["name"], {node: port for port, _, node, what in host["ports"] if what == "administration"}
         words = "a login over ssh, and Python 3.9 or newer there"
@@ -454,8 +460,7 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
         lead = "a record that leads to the host"  # all its addresses are private
         task(people[2], name, lead, host["public"], f"`getent ahosts {host['public']}`", [])
         if host["runtime"] == "systemd" and any(need["need"] == "keystore" for need in host["needs"]):
-            made = "sudo useradd --system --no-create-home livepeer".replace("-", "&#45;")
-            line = f"<code>getent passwd livepeer &#124;&#124; {made}</code>"
+            line = "`getent passwd livepeer || sudo useradd --system --no-create-home livepeer`"
             task(people[0], name, "the user that nodes run as", "livepeer", line, [])
         for need in host["needs"]:
             inside = (
@@ -463,7 +468,10 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
             )
             line = f"`{inside}livepeer_cli -http {ports[need['nodes'][0]]}`" if need["nodes"] else ""
             if need["need"] == "registration":
-                words = "enough stake for the active set, and its service address registered"
+                count, registry = sharers[need["subject"], need["facts"]["registry"]], need["facts"]["registry"]
+                where = "in the AI registry" if registry else "as its service address"
+                what = f"one of the {count} addresses of its orchestrators"  # more than three, which would be named
+                words = f"enough stake for the active set, and {what} registered {where}"
                 task(people[3], "", words, need["subject"], line, need["nodes"])
             elif need["need"] == "wallet":
                 line = line if need["facts"]["pays"] else ""
@@ -471,9 +479,10 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
             elif need["words"]:
                 who = people[1] if need["need"] in ("keystore", "password-file") else people[0]
                 owner = "" if host["runtime"] == "docker" else " -o livepeer"
-                command = TYPED.get(need["need"], "").format(need["subject"], owner=owner)
+                key = need["facts"].get("account", "").removeprefix("0x").lower()
+                command = TYPED.get(need["need"], "").format(need["subject"], owner=owner, key=key)
                 task(who, name, need["words"], need["subject"], command and f"`{command}`", need["nodes"])
-        command = f"<code>read &#45;rs {coded} &#38;&#38; export {coded}</code>"
+        command = f"`read -rs {secret} && export {secret}`"
         for node in host["nodes"]:
             for one in node["secrets"]:
                 if one["kind"] == "env":
@@ -491,8 +500,10 @@ TYPED = {
     "gpus": "nvidia-smi --list-gpus",
     "toolkit": "nvidia-ctk --version",
     "program": "{} -version",
-    "keystore": "sudo install -d{owner} -m 700 {}",
-    "password-file": "sudo install -D{owner} -m 600 /dev/stdin {}",
+    "keystore": "sudo install -d{owner} -m 700 {0} && sudo install{owner} -m 600 UTC--*--{key} {0}",
+    "password-file": 'read -rs SECRET && printf %s "$SECRET" | sudo install -D{owner} -m 600 /dev/stdin {0}',
+    "rpc": "read -rs RPC && curl -sSm 9 -H content-type:application/json -d "
+    """'{{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}}' "$RPC\"""",
 }
 
 CONTROLLER = "0xD8E8328501E9645d16Cf49539efC04f734606ee4"
