@@ -74,7 +74,7 @@ def test_argument_that_no_process_takes_is_a_diagnostic() -> None:
     many = ",\n".join(f'"https://orchestrator-{i}.example.net:8935"' for i in range(4000))
     compiled = compile_text(DEMO.replace('orchestrators = ["orch"]', f"orchestrators = [\n{many}\n]"))
     assert compiled.tree is None
-    assert [d.code for d in compiled.checked.diagnostics] == ["value-unfit"]
+    assert [d.code for d in compiled.checked.diagnostics] == ["orchestrator-not-listed", "value-unfit"]
     assert compile_text(DEMO).checked.diagnostics == ()
 
 

@@ -75,7 +75,7 @@ FULL = "RuntimeError: CUDA error: out of memory"
     [
         ("echo", REFUSED, {"live-runner-secret-refused": ["[runners.echo]"]}),
         ("llm", FULL, {"cuda-out-of-memory": ["[runners.llm]"]}),
-        ("voices", FULL, {"cuda-out-of-memory": ["gpus = [0]", "[runners.voices]"]}),  # check says why: it is too full
+        ("voices", FULL, {"cuda-out-of-memory": ["[runners.voices]"]}),  # where check says what number is missing
     ],
 )
 def test_line_of_its_own_log_leads_to_its_table(

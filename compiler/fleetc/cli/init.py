@@ -39,7 +39,7 @@ _RunOption = Annotated[
 
 _WhereOption = Annotated[
     Where | None,
-    typer.Option("--where", help="What starts the nodes; under systemd they take new prices while they run."),
+    typer.Option("--where", help="What starts the nodes; under systemd they take new video prices while they run."),
 ]
 
 

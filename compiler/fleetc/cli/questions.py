@@ -15,13 +15,16 @@ from fleetc.cli.first_spec import MEANINGS, Answers, HostAnswer, Network, Where,
 
 _WHERE = {
     Where.docker: "Docker Compose; a change of prices restarts the node",
-    Where.systemd: "systemd units; prices change while the node runs",
+    Where.systemd: "systemd units; video prices change while the node runs",
 }
 _NETWORK = {
     Network.offchain: "no payments: to try it, or for your own use",
     Network.onchain: "payments on Arbitrum",
 }
-_HOSTS = "Which hosts? NAME=ADDRESS, and /PUBLIC where others reach it at another name; spaces between hosts"
+_HOSTS = (
+    "Which hosts? NAME=ADDRESS, and /PUBLIC where others reach it at another name; spaces between hosts. "
+    "The first one has the gateway"
+)
 
 Choice = TypeVar("Choice", bound=StrEnum)
 

@@ -137,7 +137,7 @@ def follow(world: Loopback, lines: int | None, seconds: float, left: list[Path])
                 assert processes_of(left) == []
                 left = []
             look(world, rollout.pid)
-            if end is None and lines is not None and world.said().count(" changed: ") >= lines:
+            if end is None and lines is not None and world.said().count("one: ") >= lines:
                 end = time.monotonic() + seconds
             time.sleep(0.05)
     return rollout
