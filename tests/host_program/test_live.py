@@ -214,7 +214,7 @@ class Machine:
 
     @staticmethod
     def wait_for(port: int) -> None:
-        for _ in range(200):
+        for _ in range(1000):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     return

@@ -23,7 +23,7 @@ def test_address_without_a_port(snapshot: SnapshotAssertion) -> None:
 
 
 def test_address_with_a_port_is_fine() -> None:
-    silent(offchain(host("bare"), free_orchestrator(host='"bare"', service='"orch.example.net:8935"')))
+    silent(offchain(host("bare"), free_orchestrator(host='"bare"', service='"bare.example.net:8935"')))
 
 
 def test_the_node_starts_without_a_port_where_its_listener_is_stated(snapshot: SnapshotAssertion) -> None:
