@@ -1,7 +1,8 @@
 """Trees of a spec that are known here, so that the release of a host can be told by what it means.
 
 In: a spec, the settings, hosts, and the tree that a user names, if any. Out: `Known` trees: that one, then those that
-were committed, the newest first; and why none of them has a release. Called by `plan` and `rollback`.
+were committed, the newest first, and on demand the one that lies there; and why none of them has a release. Called by
+`plan` and `rollback`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fleetc.cli.baseline import tree_at
 from fleetc.disk import files, git
 from fleetc.disk.manifest import FilesError
 from fleetc.emit.tree import FILE_MODE, Artifact
-from fleetc.review.sides import Side
+from fleetc.review.sides import Side, of_recorded
 from fleetc.rollout.plan.data import HostState
 from fleetc.rollout.plan.meaning import Known
 from fleetc.rollout.plan.states import HOST_FILES, RecordError, recorded_state, recorded_states
@@ -27,8 +28,10 @@ MOST = 100
 class KnownTrees:
     """The trees, read no further than somebody asks for them."""
 
-    def __init__(self, spec: Path, settings: Settings, hosts: Collection[str], named: Side | None = None) -> None:
-        self._base, self._settings, self._named = files.find_spec(spec), settings, named
+    def __init__(
+        self, spec: Path, settings: Settings, hosts: Collection[str], named: Side | None = None, here: bool = False
+    ) -> None:
+        self._base, self._settings, self._named, self._here = files.find_spec(spec), settings, named, here
         self._wanted = {f"{host}.json" for host in hosts}
         self._folder = settings.tree_of(self._base)
         self._read: dict[str, Known | None] = {}
@@ -43,6 +46,9 @@ class KnownTrees:
             known = self._read[commit.revision.commit]
             if known is not None:
                 yield known
+        if self._here and self._lying is not None:
+            side = self._lying
+            yield Known(side.name, recorded_states(side.tree()), lambda: side)
 
     def why(self) -> str:
         """Why a release is in none of the trees, and what to do about it."""
@@ -52,10 +58,12 @@ class KnownTrees:
         except FilesError as failure:
             return f"git does not tell of earlier trees: {failure.message}"
         if not commits:
-            return f"{self._folder.name}/ is in no commit, so no earlier tree is known: commit it with each rollout"
+            return f"{self._folder.name}/ is in no commit, so no earlier tree is known: commit it before each rollout"
         many = "the only commit" if len(commits) == 1 else f"the last {len(commits)} commits"
         looked = f"{many} of {self._folder.name}/ {'was' if len(commits) == 1 else 'were'} looked at"
-        return f"{looked}; this clone has no more, so fetch all of its history" if cut else looked
+        if cut:
+            return f"{looked}; this clone has no more, so fetch all of its history"
+        return f"{looked}: a tree is found there if it is committed before it is rolled out"
 
     @cached_property
     def _commits(self) -> list[git.Commit]:
@@ -63,6 +71,14 @@ class KnownTrees:
             return git.commits_of(self._base, self._folder, MOST)
         except FilesError:
             return []  # `why` says it, if a release is found nowhere else
+
+    @cached_property
+    def _lying(self) -> Side | None:
+        """The tree as it is in its directory; None where there is none that can be read."""
+        try:
+            return of_recorded(f"{self._folder.name}/ as it is here, in no commit", files.read_tree(self._folder))
+        except FilesError:
+            return None
 
     def _known(self, commit: git.Commit) -> Known | None:
         """The tree of a commit; None where there is none that can be read."""

@@ -23,7 +23,7 @@ _NAMED = 12
 
 def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: Settings) -> Iterator[str]:
     """Where a rollback leads: for each release its hosts, when it was rolled out, and what it means."""
-    trees = KnownTrees(spec, settings, list(back_to))
+    trees = KnownTrees(spec, settings, list(back_to), here=True)
     hosts: dict[str, list[str]] = {}
     for host, release in back_to.items():
         hosts.setdefault(release, []).append(host)
@@ -37,7 +37,7 @@ def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: 
 
 def listing(history: History, names: Sequence[str], spec: Path, settings: Settings) -> Iterator[str]:
     """The releases that hosts had, by host, the newest first."""
-    trees = KnownTrees(spec, settings, names)
+    trees = KnownTrees(spec, settings, names, here=True)
     told = {name: releases_of(history, name) for name in names}
     if not any(told.values()):
         yield "the journal has no release of these hosts: no rollout with it changed one"
@@ -46,7 +46,7 @@ def listing(history: History, names: Sequence[str], spec: Path, settings: Settin
         if releases:
             yield name
             yield from (f"  {line}" for ran in releases for line in _listed(history, name, ran, trees))
-    yield "whether a host still keeps a release, it says itself: fleetc rollback --to DIGEST --check"
+    yield "fleetc rollback --to DIGEST --check asks the hosts whether they still keep a release"
 
 
 def _listed(history: History, host: str, ran: Ran, trees: KnownTrees) -> Iterator[str]:

@@ -105,6 +105,17 @@ def test_release_that_is_in_no_commit_is_said_to_be_unknown(world: World) -> Non
     assert "price:" not in tried
 
 
+def test_tree_that_was_rolled_out_without_a_commit_is_known_as_long_as_it_lies_there(world: World) -> None:
+    world.price(1200)
+    world.run("deploy")
+    world.price(1400, committed=False)
+    world.run("deploy")
+    assert BACK in world.run("rollback", "--check")
+    assert "given last, rolled out at TIME by WHO; it is in rendered/ as it is here, in no commit" in world.run(
+        "rollback", "--list"
+    )
+
+
 def test_list_of_a_fleet_that_was_never_rolled_out(world: World) -> None:
     world.price(1200)
     assert (

@@ -83,7 +83,7 @@ def test_a_tree_that_nobody_committed_is_unknown_and_said_so(place: Workplace) -
     place.compile()
     told = lines(planned(place, states))
     assert f"{UNKNOWN_WORDS} on eu-gpu-1, because the release {states['eu-gpu-1'].release[:12]} that runs" in told
-    assert "rendered/ is in no commit, so no earlier tree is known: commit it with each rollout" in told
+    assert "rendered/ is in no commit, so no earlier tree is known: commit it before each rollout" in told
     assert "price:" not in told
     assert "effects  compared with the tree of this plan on" in told, "the others run it already"
 
