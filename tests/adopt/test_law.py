@@ -204,13 +204,13 @@ def test_service_address_that_the_node_takes_for_none_is_refused() -> None:
 
 
 RUNNERS = ROOT / "tests" / "data" / "runners"
-APPS = sorted(path.stem for path in RUNNERS.glob("*.toml") if path.stem not in ("base", "chain"))
+APPS = sorted(path.stem for path in RUNNERS.glob("*.toml") if path.stem != "chain")
 
 
 @pytest.mark.parametrize("chain", [False, True], ids=["off-chain", "on a chain"])
 @pytest.mark.parametrize("name", APPS)
 def test_app_of_a_live_runner_adopts_into_itself(name: str, chain: bool) -> None:
-    files = ["base", *(["chain"] if chain else []), name]
+    files = [name, *(["chain"] if chain else [])]
     assert difference([Source(one, (RUNNERS / f"{one}.toml").read_text()) for one in files]) == {}
 
 
