@@ -311,7 +311,7 @@ def test_same_wallet_and_model_met_twice_are_one_table() -> None:
     )  # fmt: skip
     assert found.text.count("[wallets.") == found.text.count("[models.") == 1
     assert found.text.count('price = "5 wei / pixel"') == 1  # of the model, since all ask the same
-    assert 'reward_by = "a"' in found.text
+    assert 'reward_by = "orchestrator-a"' in found.text
     assert "adopt-reward-unsaid" in codes(found)
 
 

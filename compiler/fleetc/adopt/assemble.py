@@ -18,7 +18,7 @@ from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling, hole_variable, printed_file
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
-from fleetc.adopt.naming import LONE_HOST, name_all
+from fleetc.adopt.naming import LONE_HOST, name_all, place_all
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
@@ -56,6 +56,8 @@ def assemble(
 ) -> Assembled | None:
     """Make one fleet, or refuse. `role` is that of processes that do not say theirs."""
     inventory = sources.hosts
+    processes = place_all(processes, inventory)
+    sources.others = place_all(sources.others, inventory)
     found = [
         one for process in processes if (one := running(process, session.library, session.ledger, role)) is not None
     ]
@@ -120,7 +122,9 @@ def _stacks(
         lone = len(sources.stacks) == 1 and host != "stage"
         called = files.counted or ("stage" if lone else f"{host}-avatars")
         name = session.name_for(
-            called, "avatars", {*session.hosts, *found, *(name for t in tables.values() for name in t)}
+            called,
+            "avatars",
+            {*session.hosts, *session.runners, *found, *(name for t in tables.values() for name in t)},
         )
         public = session.hosts[host].values.get("public", "")
         found[name], changed, count = stack_table(files, session, name, host, public)
