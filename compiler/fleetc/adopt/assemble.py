@@ -415,3 +415,21 @@ def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None
             session.models[name].values["price"] = found[0]["price"]
             for use in found:
                 del use["price"]
+    if any(table.values["mode"] != "video" for table in tables.get("orchestrators", {}).values()):
+        _ask_unread_prices(uses, session)
+
+
+def _ask_unread_prices(uses: Mapping[str, list[dict[str, object]]], session: Session) -> None:
+    """Offer prices that AI workers have in vain for models that nothing else has a price for."""
+    for name, prices in session.unread_prices.items():
+        table, sold = session.models[name], uses.get(name, [])
+        if "price" in table.values or (sold and all("price" in use for use in sold)):
+            continue
+        offers: dict[str, str] = {}
+        for price, worker in prices:
+            offers.setdefault(price, worker)
+        for price, worker in offers.items():
+            table.ask(
+                f'TODO price = "{price}": the list of {worker} says so, where the node does not read it; without a '
+                "price it is sold at the base price of its orchestrator"
+            )
