@@ -86,3 +86,28 @@ def test_worker_with_another_secret_than_its_orchestrator_is_said_without_values
     assert all(one.primary.hidden and one.primary.file == "worker.sh" for one in differ)
     said = [one.diagnostic.message + one.diagnostic.help for one in differ]
     assert "one-secret" not in "".join([found.text, *said])
+
+
+@pytest.mark.parametrize(
+    ("network", "ports", "url"),
+    [
+        ("", '    ports: ["127.0.0.1:18000:8000"]\n', "http://127.0.0.1:18000/v1"),
+        ("", '    ports: ["203.0.113.5:18000:8000"]\n', ""),
+        ("", '    expose: ["8000"]\n', ""),
+        ("    network_mode: host\n", "", "http://llm:8000/v1"),
+    ],
+)
+def test_service_that_a_list_of_models_names_is_reached_from_the_network_of_the_host(
+    network: str, ports: str, url: str
+) -> None:
+    command = ORCHESTRATOR.removeprefix("livepeer ").replace("/d/o", "/srv/lp")
+    compose = (
+        f"services:\n  llm:\n    image: example/llm:1\n{ports}  orch:\n    image: livepeer/go-livepeer:v0.9.1\n"
+        f"{network}    volumes: ['/srv/lp:/srv/lp']\n    command: {command} -aiWorker -aiModels /srv/lp/m.json\n"
+    )
+    listed = json.dumps([model("m", 5) | {"url": "http://llm:8000/v1"}])
+    found = adopt([Source("compose.yaml", compose), Source("m.json", listed)])
+    (use,) = tomllib.loads(found.text)["orchestrators"]["orch"]["models"]
+    assert use["url"] == (url or "http://llm:8000/v1")
+    assert ("adopt-name-unreached" in {one.code for one in found.diagnostics}) is (not url)
+    assert ("# TODO models: the url of llm" in found.text) is (not url)

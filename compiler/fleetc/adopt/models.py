@@ -12,7 +12,10 @@ from fleetc.adopt.buying import pixels_of
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling, home_of, plain_path
 from fleetc.adopt.reading import looks_like_path, missing
+from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
+from fleetc.adopt.web import address
+from fleetc.adopt.words import Process
 from fleetc.adopt.yaml_nodes import YamlError
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -129,7 +132,7 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[st
     if price is not None:
         use["price"] = price
     if entry.url:
-        use["url"] = entry.url
+        use["url"] = _reached(work, entry)
     if entry.token:
         word = work.running.word("aiModels")
         work.session.ledger.warn(
@@ -137,6 +140,37 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[st
             "the token is not adopted; keep the runner where only this host reaches it",
         )  # fmt: skip
     return use
+
+
+def _reached(work: Filling, entry: ModelEntry) -> str:
+    """The address of a runner as the node reaches it from the network of its host, where fleetc starts it."""
+    url = address(entry.url)
+    near = [one for one in work.facts.machines.others if same_project(work.process, one)]
+    other = next((one for one in near if url is not None and url.host in one.peers), None)
+    if url is None or other is None or work.process.network == "host":
+        return entry.url
+    port = url.port if other.network == "host" else _published(other, url.port)
+    if port is not None:
+        work.running.reasons["aiModels"] = (
+            "fleetc gives the node the network of its host, where the runner has this port"
+        )
+        return url._replace(port=port).at("127.0.0.1")
+    name = leaks.shown(visible(url.host))
+    work.session.ledger.warn(
+        "adopt-name-unreached", work.running.word("aiModels").span,
+        f"the list of models has the address of {name}, a service beside the node; fleetc gives the node the network "
+        "of its host, where nothing has that name",
+        f"publish the port in the Compose file, as in ports: ['127.0.0.1:{url.port}:{url.port}'], and write the url "
+        f"http://127.0.0.1:{url.port} in the spec",
+    )  # fmt: skip
+    work.table.ask(f"TODO models: the url of {name}, which the node does not reach by this name from now on")
+    return entry.url
+
+
+def _published(other: Process, inside: int) -> int | None:
+    """The port of the host that leads to one of a container, on loopback too; None where none does."""
+    here = [one for one in other.published if not one.address or one.address.startswith(("127.0.0.1", "0."))]
+    return next((one.port for one in here if one.inside == inside), None)
 
 
 def _overrides(work: Filling) -> dict[str, Any]:

@@ -87,6 +87,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "it moves funds and changes prices, and asks nobody for a password.",
         "Remove cli and cli_exposed from the spec, so that it listens on loopback, and use an SSH tunnel.",
     ),
+    "adopt-name-unreached": Page(
+        "A list of models names a container that the node no longer reaches by that name.",
+        "names of services exist in the network of a Compose project only. fleetc gives containers of nodes the "
+        "network of their host, so the runner is lost with the first rollout.",
+        "Publish the port of the runner on loopback, and write http://127.0.0.1:PORT as the url of the model.",
+    ),
     "adopt-network-missing": Page(
         "A command has settings of a chain and no -network.",
         "without the flag the node runs off-chain: it is never paid, and takes no price into account.",
