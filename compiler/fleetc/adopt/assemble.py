@@ -76,6 +76,9 @@ def assemble(
     facts = _facts(found, network, machines, by_orchestrator(sources.capabilities, found, session.ledger))
     tables: dict[str, dict[str, Table]] = {}
     for one in found:
+        if _asks_chain(one) and one.text("ethUrl"):
+            _rpc_value(one, session)  # its variable is named for the fleet, before that of a node has the same address
+    for one in found:
         table = Table(origin=_origin(one.process))
         fill(Filling(session, one, facts, table))
         tables.setdefault(one.table, {})[one.name] = table
@@ -280,11 +283,15 @@ def _modes(tables: dict[str, dict[str, Table]]) -> None:
 _WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
 
 
+def _asks_chain(one: Running) -> bool:
+    return one.on_chain and one.role not in ("transcoder", "ai-worker")
+
+
 def _rpc(found: list[Running], fleet: Table, session: Session) -> None:
     """The RPC address and the controller of the fleet."""
     ledger = session.ledger
     for one in found:
-        if not one.on_chain or one.role in ("transcoder", "ai-worker"):
+        if not _asks_chain(one):
             continue
         one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
         if one.text("ethUrl"):
