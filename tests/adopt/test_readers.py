@@ -311,7 +311,7 @@ def test_same_wallet_and_model_met_twice_are_one_table() -> None:
     )  # fmt: skip
     assert found.text.count("[wallets.") == found.text.count("[models.") == 1
     assert found.text.count('price = "5 wei / pixel"') == 1  # of the model, since all ask the same
-    assert 'reward_by = "a"' in found.text
+    assert 'reward_by = "orchestrator-a"' in found.text
     assert "adopt-reward-unsaid" in codes(found)
 
 
@@ -587,3 +587,14 @@ def test_flag_with_a_long_name_is_told_though_its_line_has_a_secret() -> None:
     (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-secret-inline"]
     assert told.diagnostic.message == "the value of -objectStore stands in this file in clear"
     assert SECRET not in repr(told.diagnostic)
+
+
+def test_address_of_the_chain_is_named_for_the_fleet_although_a_node_has_its_variable() -> None:
+    compose = (
+        "services:\n  orch:\n    image: livepeer/go-livepeer:v0.9.1\n    env_file: .env\n    command: -orchestrator "
+        "-network arbitrum-one-mainnet -ethUrl ${ARB_RPC} -serviceAddr orch.example.net:8935 -pricePerUnit 9\n"
+    )
+    key = "9f2d4c1b8a7e6d5f4c3b2a1908f7e6d5"
+    found = adopt([Source("compose.yml", compose), Source(".env", f"ARB_RPC=https://arb.infura.io/v3/{key}\n")])
+    assert tomllib.loads(found.text)["fleet"]["rpc"] == {"env": "ARB_RPC"}
+    assert key not in found.text

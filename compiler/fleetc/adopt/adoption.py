@@ -47,6 +47,11 @@ class Adopted:
     secrets: tuple[Span, ...] = ()
     stacks: int = 0
 
+    @property
+    def comparable(self) -> bool:
+        """Whether the spec compiles, so that its nodes were compared with those of today."""
+        return self.checked is not None and self.checked.fleet is not None
+
 
 def adopt(
     sources: Sequence[Source], hosts: Mapping[str, str] | None = None, addresses: Mapping[str, str] | None = None,

@@ -18,7 +18,7 @@ from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling, hole_variable, printed_file
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
-from fleetc.adopt.naming import LONE_HOST, name_all
+from fleetc.adopt.naming import LONE_HOST, name_all, place_all
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
@@ -56,6 +56,8 @@ def assemble(
 ) -> Assembled | None:
     """Make one fleet, or refuse. `role` is that of processes that do not say theirs."""
     inventory = sources.hosts
+    processes = place_all(processes, inventory)
+    sources.others = place_all(sources.others, inventory)
     found = [
         one for process in processes if (one := running(process, session.library, session.ledger, role)) is not None
     ]
@@ -73,6 +75,9 @@ def assemble(
     machines.learn_state_dirs()
     facts = _facts(found, network, machines, by_orchestrator(sources.capabilities, found, session.ledger))
     tables: dict[str, dict[str, Table]] = {}
+    for one in found:
+        if _asks_chain(one) and one.text("ethUrl"):
+            _rpc_value(one, session)  # its variable is named for the fleet, before that of a node has the same address
     for one in found:
         table = Table(origin=_origin(one.process))
         fill(Filling(session, one, facts, table))
@@ -120,7 +125,9 @@ def _stacks(
         lone = len(sources.stacks) == 1 and host != "stage"
         called = files.counted or ("stage" if lone else f"{host}-avatars")
         name = session.name_for(
-            called, "avatars", {*session.hosts, *found, *(name for t in tables.values() for name in t)}
+            called,
+            "avatars",
+            {*session.hosts, *session.runners, *found, *(name for t in tables.values() for name in t)},
         )
         public = session.hosts[host].values.get("public", "")
         found[name], changed, count = stack_table(files, session, name, host, public)
@@ -276,11 +283,15 @@ def _modes(tables: dict[str, dict[str, Table]]) -> None:
 _WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
 
 
+def _asks_chain(one: Running) -> bool:
+    return one.on_chain and one.role not in ("transcoder", "ai-worker")
+
+
 def _rpc(found: list[Running], fleet: Table, session: Session) -> None:
     """The RPC address and the controller of the fleet."""
     ledger = session.ledger
     for one in found:
-        if not one.on_chain or one.role in ("transcoder", "ai-worker"):
+        if not _asks_chain(one):
             continue
         one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
         if one.text("ethUrl"):
@@ -411,3 +422,21 @@ def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None
             session.models[name].values["price"] = found[0]["price"]
             for use in found:
                 del use["price"]
+    if any(table.values["mode"] != "video" for table in tables.get("orchestrators", {}).values()):
+        _ask_unread_prices(uses, session)
+
+
+def _ask_unread_prices(uses: Mapping[str, list[dict[str, object]]], session: Session) -> None:
+    """Offer prices that AI workers have in vain for models that nothing else has a price for."""
+    for name, prices in session.unread_prices.items():
+        table, sold = session.models[name], uses.get(name, [])
+        if "price" in table.values or (sold and all("price" in use for use in sold)):
+            continue
+        offers: dict[str, str] = {}
+        for price, worker in prices:
+            offers.setdefault(price, worker)
+        for price, worker in offers.items():
+            table.ask(
+                f'TODO price = "{price}": the list of {worker} says so, where the node does not read it; without a '
+                "price it is sold at the base price of its orchestrator"
+            )

@@ -23,6 +23,9 @@ from fleetc.text import leaks
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
 
+_LONGEST_REFUSED = 200
+"""Characters of a value that no spec takes, and that stays in it for people to replace."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -113,10 +116,14 @@ class Filling:
             self.table.notes[key] = note
 
     def refused(self, flag: str, key: str, why: str) -> None:
-        """Leave a question for a value that the node takes and no spec has."""
+        """Leave a question for a value that no spec has; it stays, if the node would get its default instead."""
         word = self.running.word(flag)
         words = why if word.text in why else f"the source says {leaks.shown(word.text[:60])}: {why}"
         self.ask(key, words, flag, warn=False)
+        known = FLAGS[flag]
+        plain = not known.secret and leaks.find(word.text, flag) is None and len(word.text) <= _LONGEST_REFUSED
+        if plain and known.default not in ("", 0):
+            self.say(key, int(word.text) if re.fullmatch("-?[0-9]{1,18}", word.text) else word.text)
         self.session.ledger.warn(
             "adopt-value-invalid", word.span, f"the spec does not take this value of -{flag}: {why}",
             f"look which value is right, and write {key} where the spec has its TODO line",

@@ -7,50 +7,75 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import TypeVar
 
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
+from fleetc.adopt.words import Process
 
 LONE_HOST = "host-1"
+_P = TypeVar("_P", bound=Process)
 _PLAIN_STEMS = frozenset(
     {"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input"}
 )
+
+
+def place_all(processes: Iterable[_P], inventory: Collection[str]) -> list[_P]:
+    """Give processes the hosts that paths of their sources name: those of the inventory, and copies of whole roots."""
+    listed = list(processes)
+    roots = {_root(one) for one in listed} - {""}
+    known = {*inventory, *roots} if len(roots) > 1 else {*inventory}
+    return [one if one.host else replace(one, host=_named_host(one, known)) for one in listed]
+
+
+def _root(process: Process) -> str:
+    """The folder that has a copy of the root of a host, as in gpu-1/etc/systemd/system/livepeer.service."""
+    folders = process.span.source.split("/")[:-1]
+    place = folders.index("etc") if "etc" in folders else 0
+    return folders[place - 1] if place > 0 and len(folders) > place + 1 else ""
+
+
+def _named_host(process: Process, known: Collection[str]) -> str:
+    """The nearest part of a source's path that is the name of a host."""
+    *folders, file = process.span.source.split("/")
+    parts = (file, posixpath.splitext(file)[0], *reversed(folders))
+    return next((part for part in parts if part in known), "")
 
 
 def name_all(
     found: list[Running], session: Session, inventory: Mapping[str, Table], claimed: set[str]
 ) -> tuple[dict[str, str], str]:
     """Name nodes and hosts; those `claimed` run nothing but what was named for them. The names of hosts by what sources
-    call them come back, and what a lone host is called.
+    call them come back, and what a lone host is called. No node has the name of a host: they share directories.
     """
     lone = next(iter(inventory)) if len(inventory) == 1 and not claimed.intersection(inventory) else LONE_HOST
-    taken: set[str] = set()
-    named: set[str] = set()
     hosts: dict[str, str] = {}
-    homes: dict[str, set[str]] = {}
+    for one in found:
+        host = one.process.host or lone
+        if host not in hosts:
+            hosts[host] = session.name_for(host, "host", set(hosts.values()))
+        one.host = hosts[host]
+    taken = {*hosts.values(), *(session.name_for(name, "host", set()) for name in inventory)}
     counted = Counter(one.process.span.source for one in found)
     alone = {source for source, count in counted.items() if count == 1}
-    for one in found:
-        homes.setdefault(_hint(one, alone), set()).add(one.process.host or lone)
-    for one in found:
-        process = one.process
-        host = process.host or lone
-        if host not in hosts:
-            hosts[host] = session.name_for(host, "host", named)
-            named.add(hosts[host])
-        one.host = hosts[host]
-        hint = _hint(one, alone)
+    hints = [_hint(one, alone, taken, session) for one in found]
+    homes: dict[str, set[str]] = {}
+    for one, hint in zip(found, hints, strict=True):
+        homes.setdefault(hint, set()).add(one.host)
+    for one, hint in zip(found, hints, strict=True):
         called = f"{hint}-{one.host}" if len(homes[hint]) > 1 else hint
         one.name = session.name_for(called, one.role, taken)
         taken.add(one.name)
     return hosts, lone
 
 
-def _hint(one: Running, alone: Collection[str]) -> str:
+def _hint(one: Running, alone: Collection[str], hosts: Collection[str], session: Session) -> str:
     """What the source calls a node, or the name of a source that is about it `alone`, else its role."""
     file = posixpath.splitext(posixpath.basename(one.process.span.source))[0]
     stem = file.removeprefix("livepeer-").removeprefix("livepeer_")
     called = one.process.name.removeprefix("livepeer-")
     stem = stem if one.process.span.source in alone else ""
-    return next((text for text in (called, stem) if text and text not in _PLAIN_STEMS), one.role)
+    names = (text for text in (called, stem) if text and text not in _PLAIN_STEMS)
+    return next((text for text in names if session.name_for(text, one.role, set()) not in hosts), one.role)

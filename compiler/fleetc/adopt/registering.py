@@ -33,7 +33,7 @@ def fill_others(session: Session, facts: Facts, orchestrators: dict[str, Table])
         whom = _registers_with(other, registries)
         if id(other) in session.runner_of or whom is None or not machines.takes(other):
             continue
-        taken = {*session.runners, *facts.processes}
+        taken = {*session.runners, *session.hosts, *facts.processes}
         name = session.name_for(called(other), "runner", taken)
         session.runner_of[id(other)] = name
         table = session.runners[name] = Table({"register_by": "runner"})

@@ -17,6 +17,7 @@ from fleetc.messages.locate import Located
 from fleetc.text.encoders import plain_output, visible
 from fleetc.toml.document import LineMap
 
+_UNCOMPARED = "unknown, because there is no spec that compiles: no node was compared"
 _UNEXPLAINED = "no reason is known: look at it before you deploy"
 
 
@@ -48,21 +49,23 @@ def _text(found: Adopted) -> Iterator[str]:
         yield f"  {name}:{line}: {visible(entry.shown)}: {entry.fate}: {visible(entry.words)}{code}"
     yield "In sum: " + ", ".join(f"{counts[fate]} {fate}" for fate in Fate)
     yield ""
-    yield f"What the spec changes, of {found.compared} settings:"
+    counted = f", of {found.compared} settings:" if found.compared else ":"
+    yield f"What the spec changes{counted}"
+    if not found.comparable:
+        yield f"  {_UNCOMPARED}"
     for one in found.differences:
         values = f"{visible(one.today)} -> {visible(one.compiled)}"
         yield f"  {one.node} {one.setting}: {values}: {one.reason or _UNEXPLAINED}"
-    if not found.differences:
+    if found.comparable and not found.differences:
         yield "  nothing"
 
 
 def _markdown(found: Adopted) -> str:
     lines = ["# Adopted", ""]
     nodes = ", ".join(f"{node.name} ({node.role})" for node in found.nodes)
-    lines += [
-        f"Nodes: {_cell(nodes or 'none')}. {found.compared} settings compared, {len(found.differences)} differ.",
-        "",
-    ]
+    counted = f" {found.compared} settings compared, {len(found.differences)} differ." if found.compared else ""
+    unknown = "" if found.comparable else f" What the spec changes: {_UNCOMPARED}."
+    lines += [f"Nodes: {_cell(nodes or 'none')}.{counted}{unknown}", ""]
     if found.differences:
         lines += [
             "## What the spec changes",
@@ -95,7 +98,7 @@ def _values(found: Adopted, located: Sequence[Located]) -> dict[str, Any]:
         "nodes": [
             {"name": n.name, "table": n.table, "host": n.host, "source": n.process.span.source} for n in found.nodes
         ],
-        "compared": found.compared,
+        "compared": found.compared if found.comparable or found.compared else None,
         "differences": [
             {"node": d.node, "flag": d.flag, "today": d.today, "compiled": d.compiled, "reason": d.reason}
             for d in found.differences

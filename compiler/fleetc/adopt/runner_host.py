@@ -92,7 +92,8 @@ class Machines:
         raw = self._raw(other)
         if raw not in self.names:
             known = self.inventory.get(raw)
-            name = self.session.name_for(raw, "host", set(self.session.hosts))
+            named = {*self.session.hosts, *self.session.runners, *(one.name for one in self.nodes)}
+            name = self.session.name_for(raw, "host", named)
             self.names[raw] = name
             self.session.hosts[name] = Table(dict(known.values) if known else {}, origin=known.origin if known else "")
         table = self.session.hosts[self.names[raw]]

@@ -103,7 +103,9 @@ class _Listed:
                 self._took(known, f"runners.{name}, which another list has too")
             return name
         name = session.name_for(
-            label or entry.text("app").rpartition("/")[2], "runner", {*session.runners, *self.work.facts.processes}
+            label or entry.text("app").rpartition("/")[2],
+            "runner",
+            {*session.runners, *session.hosts, *self.work.facts.processes},
         )
         session.runner_names[key] = name
         table = session.runners[name] = Table(origin=f"from {leaks.shown(entry.span.source)}")

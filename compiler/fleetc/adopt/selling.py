@@ -6,22 +6,21 @@ In: a `Filling`. Out: its fields.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from fleetc.adopt import documents
 from fleetc.adopt.buying import orchestrator_named, pixels_of
 from fleetc.adopt.capabilities import fill_capabilities
-from fleetc.adopt.documents import DocumentError, ModelEntry
-from fleetc.adopt.filling import Filling, home_of, plain_path
+from fleetc.adopt.documents import DocumentError
+from fleetc.adopt.filling import Filling
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
 from fleetc.adopt.listening import open_listener
-from fleetc.adopt.reading import looks_like_path, missing, shown
+from fleetc.adopt.models import fill_models
+from fleetc.adopt.reading import Running, looks_like_path, missing, shown
 from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import flag_price, price_text
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
-from fleetc.toml.document import Source
-from fleetc.upstream import NETWORKS
+from fleetc.upstream import FLAGS, NETWORKS
 
 _PRICES = ("pricePerUnit", "pixelsPerUnit", "pricePerGateway", "pricePerBroadcaster", "ticketEV", "maxFaceValue",
            "autoAdjustPrice", "priceFeedAddr", "redeemerAddr", "ethOrchAddr", "blockPollingInterval")  # fmt: skip
@@ -51,8 +50,7 @@ def fill(work: Filling) -> None:
             running.reasons["serviceAddr"] = "a label of its own keeps workers from removing each other's containers"
     _gpus(work)
     if running.table != "transcoders":
-        _models(work)
-        _images(work)
+        fill_models(work)
 
 
 def _work(work: Filling) -> None:
@@ -279,6 +277,37 @@ def _orchestrator(work: Filling) -> None:
     elif not running.text("orchSecret"):
         work.ask("secret", "a worker does not start without the secret of its orchestrator",
                  example='{ host_file = "/etc/livepeer/orchestrator-secret" }')  # fmt: skip
+    elif theirs is not None:
+        _same_secret(work, theirs)
+
+
+def _same_secret(work: Filling, orchestrator: Running) -> None:
+    """Warn where a worker presents another secret than its orchestrator has, and sources have both."""
+    ours, theirs = _secret_text(work, work.running), _secret_text(work, orchestrator)
+    if ours is None or theirs is None or ours == theirs:
+        return
+    word = work.running.word("orchSecret")
+    has = "has another one" if theirs else "has none"
+    work.session.ledger.warn(
+        "adopt-secrets-differ", word.said or word.span,
+        f"{work.running.name} presents a secret to {orchestrator.name} that it refuses: it {has}, and the worker idles",
+        "give both the same one: the same reference as secret of both tables in the spec",
+    )  # fmt: skip
+
+
+def _secret_text(work: Filling, one: Running) -> str | None:
+    """The secret of remote workers as a node reads it; None where no source has it."""
+    if one.process.ours or one.process.secrets.get(FLAGS["orchSecret"].env) is not None:
+        return None
+    if "orchSecret" not in one.settings:
+        return ""
+    word = one.word("orchSecret")
+    if word.holes:
+        return None
+    if looks_like_path(word.text):
+        source = work.session.library.find(word.text, one.process.span.source)
+        return source.text.strip() if source is not None and source.text.strip() else None
+    return word.text
 
 
 def _gpus(work: Filling) -> None:
@@ -306,113 +335,3 @@ def _numbered_gpus(work: Filling, ids: list[int]) -> None:
         ids = [seen[one] for one in ids]
         work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
     work.say("gpus", ids)
-
-
-def _models(work: Filling) -> None:
-    running = work.running
-    flag = "aiModels"
-    text = running.text(flag)
-    if text and not work.unknown(flag, "models"):
-        word = running.word(flag)
-        source = work.session.library.find(text, work.process.span.source)
-        if source is None and (looks_like_path(text) or text.endswith(".json")):
-            missing(word, "the list of models", work.session.ledger)
-            work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)
-            running.reasons["aiModels prices"] = "the list of models is none of the sources"
-        else:
-            _list_of_models(work, source, text)
-    if running.text("aiModelsDir") and running.on("aiWorker"):
-        if work.unknown("aiModelsDir", "models_dir"):
-            return
-        path = running.text("aiModelsDir")
-        home = home_of(work.process) or "/root"
-        if path.startswith("~/"):
-            path = f"{home}/{path[2:]}"
-        plain = plain_path(path)
-        if plain is None:
-            work.ask("models_dir", "its absolute path on the host", "aiModelsDir", '"/srv/models"')
-        else:
-            work.say("models_dir", plain)
-            work.take("aiModelsDir", "models_dir")
-
-
-def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
-    flag = "aiModels"
-    try:
-        entries = documents.models(source.text if source else text, pixels_of(work) or 1)
-    except DocumentError as problem:
-        work.damaged(flag, source, problem, "the node stops at its start", "repair the list of models, and adopt again")
-        work.table.ask("TODO models: repair the list of models, and adopt again; the node reads none of it")
-        work.running.reasons["aiModels prices"] = "the node does not read its list of models"
-        return
-    overrides = _overrides(work)
-    uses: list[dict[str, Any]] = []
-    sells = work.running.table == "orchestrators" and work.running.on_chain
-    by_key: dict[tuple[str, str], dict[str, Any]] = {}
-    for entry in entries:
-        price = price_text(entry.price) if entry.price is not None and sells else None
-        if entry.price is not None and not sells:
-            work.running.reasons["aiModels prices"] = "nobody pays here, so the list of models has no prices"
-        if entry.gateway and entry.gateway != "default":
-            use = by_key.get((entry.pipeline, entry.model_id))
-            if use is not None and price:
-                use.setdefault("gateway_prices", {})[entry.gateway] = price
-                continue
-        uses.append(_use(work, entry, price, overrides))
-        by_key[entry.pipeline, entry.model_id] = uses[-1]
-    work.say("models", uses)
-    work.take(flag, "models")
-
-
-def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[str, Any]) -> dict[str, Any]:
-    live = entry.pipeline == "live-video-to-video"
-    images = overrides.get("live" if live else "batch") or {}
-    image = str(images.get(entry.model_id if live else entry.pipeline, "")) if not entry.url else ""
-    use: dict[str, Any] = {"use": work.session.model(entry, image)}
-    if entry.warm:
-        use["warm"] = True
-    if entry.capacity is not None:
-        use["capacity"] = entry.capacity
-    if price is not None:
-        use["price"] = price
-    if entry.url:
-        use["url"] = entry.url
-    if entry.token:
-        word = work.running.word("aiModels")
-        work.session.ledger.warn(
-            "adopt-cannot-say", word.span, "the list of models has a token for a runner, and a spec has none",
-            "the token is not adopted; keep the runner where only this host reaches it",
-        )  # fmt: skip
-    return use
-
-
-def _overrides(work: Filling) -> dict[str, Any]:
-    text = work.running.text("aiRunnerImageOverrides")
-    if not text or work.running.word("aiRunnerImageOverrides").holes:
-        return {}
-    try:
-        return documents.image_overrides(text)
-    except DocumentError:
-        return {}
-
-
-def _images(work: Filling) -> None:
-    running = work.running
-    flag = "aiRunnerImageOverrides"
-    default = ""
-    if running.text(flag) and not work.unknown(flag, "runner_image"):
-        try:
-            default = str(documents.image_overrides(running.text(flag)).get("default") or "")
-        except DocumentError as problem:
-            work.mistake("adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the JSON")
-            return
-        work.take(flag, "images of models, and runner_image")
-    old = running.text("aiRunnerImage")
-    if default:
-        work.say("runner_image", default)
-    elif old and old != "livepeer/ai-runner:latest" and not work.unknown("aiRunnerImage", "runner_image"):
-        work.say("runner_image", old)
-        running.reasons["aiRunnerImage"] = "-aiRunnerImageOverrides replaces it"
-        running.reasons["aiRunnerImageOverrides"] = "it replaces -aiRunnerImage"
-    if old:
-        work.take("aiRunnerImage", "runner_image, or the node's own")

@@ -49,6 +49,8 @@ class Session:
     """The table of each runner by what lists say of it."""
     runner_of: dict[int, str] = field(default_factory=dict)
     """The label of the runner that a process is, by its id."""
+    unread_prices: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     names: set[str] = field(default_factory=set)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)

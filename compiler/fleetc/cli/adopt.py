@@ -187,7 +187,8 @@ def _summary(found: Adopted, output: Path | None) -> None:
     stacks = f", {found.stacks} avatar {'stack' if found.stacks == 1 else 'stacks'}" if found.stacks else ""
     message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}{stacks}, {questions} {asked}")
     if found.checked is not None and has_errors(found.checked.diagnostics):
-        message("answer the TODO lines, then run fleetc check; fleetc compile works after that")
+        first = "answer the TODO lines, then run" if questions else "run"
+        message(f"{first} fleetc check, which says what is still wrong; fleetc compile works after that")
     elif found.checked is not None:
         changes = len(found.differences)
         message(

@@ -87,6 +87,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "it moves funds and changes prices, and asks nobody for a password.",
         "Remove cli and cli_exposed from the spec, so that it listens on loopback, and use an SSH tunnel.",
     ),
+    "adopt-name-unreached": Page(
+        "A list of models names a container that the node no longer reaches by that name.",
+        "names of services exist in the network of a Compose project only. fleetc gives containers of nodes the "
+        "network of their host, so the runner is lost with the first rollout.",
+        "Publish the port of the runner on loopback, and write http://127.0.0.1:PORT as the url of the model.",
+    ),
     "adopt-network-missing": Page(
         "A command has settings of a chain and no -network.",
         "without the flag the node runs off-chain: it is never paid, and takes no price into account.",
@@ -150,6 +156,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "user of the host.",
         "Put the value into the variable that the help line names, where fleetc deploy runs; or into a file on the "
         'host, with { host_file = "/path" } in the spec. If it is no secret, write it into the spec.',
+    ),
+    "adopt-secrets-differ": Page(
+        "A remote worker presents another secret than its orchestrator has.",
+        "the orchestrator refuses the worker and logs it; the worker keeps running, stays idle and earns nothing.",
+        "Put one secret where the references of both lead. Secrets that stand in files of hosts are not compared, "
+        "unless the files are among the sources.",
     ),
     "adopt-setting-overridden": Page(
         "A setting is given twice, and the node uses the other value.",

@@ -1,0 +1,205 @@
+"""Fills the models of orchestrators and AI workers from their lists: warm ones, capacity, prices, images.
+
+In: a `Filling`. Out: its models, and the tables of models in the session. Prices in the list of a worker are none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleetc.adopt import documents, yaml_nodes
+from fleetc.adopt.buying import pixels_of
+from fleetc.adopt.documents import DocumentError, ModelEntry
+from fleetc.adopt.filling import Filling, home_of, plain_path
+from fleetc.adopt.reading import looks_like_path, missing
+from fleetc.adopt.runner_host import same_project
+from fleetc.adopt.session import price_text
+from fleetc.adopt.web import address
+from fleetc.adopt.words import Process
+from fleetc.adopt.yaml_nodes import YamlError
+from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+from fleetc.toml.document import Source
+
+
+def fill_models(work: Filling) -> None:
+    """Fill the models of an orchestrator or an AI worker, and their images."""
+    _models(work)
+    _images(work)
+
+
+def _models(work: Filling) -> None:
+    running = work.running
+    flag = "aiModels"
+    text = running.text(flag)
+    if text and not work.unknown(flag, "models"):
+        word = running.word(flag)
+        source = work.session.library.find(text, work.process.span.source)
+        if source is None and (looks_like_path(text) or text.endswith(".json")):
+            missing(word, "the list of models", work.session.ledger)
+            work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)
+            running.reasons["aiModels prices"] = "the list of models is none of the sources"
+        else:
+            _list_of_models(work, source, text)
+    if running.text("aiModelsDir") and running.on("aiWorker"):
+        if work.unknown("aiModelsDir", "models_dir"):
+            return
+        path = running.text("aiModelsDir")
+        home = home_of(work.process) or "/root"
+        if path.startswith("~/"):
+            path = f"{home}/{path[2:]}"
+        plain = plain_path(path)
+        if plain is None:
+            work.ask("models_dir", "its absolute path on the host", "aiModelsDir", '"/srv/models"')
+        else:
+            work.say("models_dir", plain)
+            work.take("aiModelsDir", "models_dir")
+
+
+def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
+    flag = "aiModels"
+    try:
+        entries = documents.models(source.text if source else text, pixels_of(work) or 1)
+    except DocumentError as problem:
+        work.damaged(flag, source, problem, "the node stops at its start", "repair the list of models, and adopt again")
+        work.table.ask("TODO models: repair the list of models, and adopt again; the node reads none of it")
+        work.running.reasons["aiModels prices"] = "the node does not read its list of models"
+        return
+    overrides = _overrides(work)
+    uses: list[dict[str, Any]] = []
+    sells = work.running.table == "orchestrators" and work.running.on_chain
+    by_key: dict[tuple[str, str], dict[str, Any]] = {}
+    places = _price_places(work, source)
+    for entry, place in zip(entries, places or [work.running.word(flag).span] * len(entries), strict=True):
+        price = price_text(entry.price) if entry.price is not None and sells else None
+        if entry.price is not None and not sells:
+            work.running.reasons["aiModels prices"] = "nobody pays here, so the list of models has no prices"
+            if work.running.table == "ai_workers" and entry.price.amount:
+                _unread_price(work, entry, place)
+        if entry.gateway and entry.gateway != "default":
+            use = by_key.get((entry.pipeline, entry.model_id))
+            if use is not None and price:
+                use.setdefault("gateway_prices", {})[entry.gateway] = price
+                continue
+        uses.append(_use(work, entry, price, overrides))
+        by_key[entry.pipeline, entry.model_id] = uses[-1]
+    work.say("models", uses)
+    work.take(flag, "models")
+
+
+def _price_places(work: Filling, source: Source | None) -> list[Span]:
+    """Where the price of each entry of a file of models stands; the entry itself where it has none."""
+    if source is None:
+        return []
+    try:
+        entries = yaml_nodes.documents(source.text, source.name)[0].items
+    except (YamlError, IndexError):
+        return []
+    if len(entries) != len(documents.models(source.text, pixels_of(work) or 1)):
+        return []
+    return [
+        next((key.span(source.name) for key, _ in entry.pairs if key.text.lower() == "price_per_unit"),
+             entry.span(source.name))
+        for entry in entries
+    ]  # fmt: skip
+
+
+def _unread_price(work: Filling, entry: ModelEntry, place: Span) -> None:
+    """A price in the list of a worker: its orchestrator asks for the money, so the node passes over it."""
+    price = price_text(entry.price) if entry.price is not None else None
+    work.session.ledger.mistake(
+        "adopt-setting-unread", place, f"price_per_unit of {leaks.shown(visible(entry.model_id))}",
+        "an AI worker ignores prices in its list of models: its orchestrator sells the model",
+        "write it as price of the model in the spec, or in the list of its orchestrator; the spec has a TODO line "
+        "where nothing else says a price",
+        "ignored",
+    )  # fmt: skip
+    if price is not None and entry.gateway in ("", "default"):
+        name = work.session.model(entry)
+        work.session.unread_prices.setdefault(name, []).append((price, work.running.name))
+
+
+def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[str, Any]) -> dict[str, Any]:
+    live = entry.pipeline == "live-video-to-video"
+    images = overrides.get("live" if live else "batch") or {}
+    image = str(images.get(entry.model_id if live else entry.pipeline, "")) if not entry.url else ""
+    use: dict[str, Any] = {"use": work.session.model(entry, image)}
+    if entry.warm:
+        use["warm"] = True
+    if entry.capacity is not None:
+        use["capacity"] = entry.capacity
+    if price is not None:
+        use["price"] = price
+    if entry.url:
+        use["url"] = _reached(work, entry)
+    if entry.token:
+        word = work.running.word("aiModels")
+        work.session.ledger.warn(
+            "adopt-cannot-say", word.span, "the list of models has a token for a runner, and a spec has none",
+            "the token is not adopted; keep the runner where only this host reaches it",
+        )  # fmt: skip
+    return use
+
+
+def _reached(work: Filling, entry: ModelEntry) -> str:
+    """The address of a runner as the node reaches it from the network of its host, where fleetc starts it."""
+    url = address(entry.url)
+    near = [one for one in work.facts.machines.others if same_project(work.process, one)]
+    other = next((one for one in near if url is not None and url.host in one.peers), None)
+    if url is None or other is None or work.process.network == "host":
+        return entry.url
+    port = url.port if other.network == "host" else _published(other, url.port)
+    if port is not None:
+        work.running.reasons["aiModels"] = (
+            "fleetc gives the node the network of its host, where the runner has this port"
+        )
+        return url._replace(port=port).at("127.0.0.1")
+    name = leaks.shown(visible(url.host))
+    work.session.ledger.warn(
+        "adopt-name-unreached", work.running.word("aiModels").span,
+        f"the list of models has the address of {name}, a service beside the node; fleetc gives the node the network "
+        "of its host, where nothing has that name",
+        f"publish the port in the Compose file, as in ports: ['127.0.0.1:{url.port}:{url.port}'], and write the url "
+        f"http://127.0.0.1:{url.port} in the spec",
+    )  # fmt: skip
+    work.table.ask(f"TODO models: the url of {name}, which the node does not reach by this name from now on")
+    return entry.url
+
+
+def _published(other: Process, inside: int) -> int | None:
+    """The port of the host that leads to one of a container, on loopback too; None where none does."""
+    here = [one for one in other.published if not one.address or one.address.startswith(("127.0.0.1", "0."))]
+    return next((one.port for one in here if one.inside == inside), None)
+
+
+def _overrides(work: Filling) -> dict[str, Any]:
+    text = work.running.text("aiRunnerImageOverrides")
+    if not text or work.running.word("aiRunnerImageOverrides").holes:
+        return {}
+    try:
+        return documents.image_overrides(text)
+    except DocumentError:
+        return {}
+
+
+def _images(work: Filling) -> None:
+    running = work.running
+    flag = "aiRunnerImageOverrides"
+    default = ""
+    if running.text(flag) and not work.unknown(flag, "runner_image"):
+        try:
+            default = str(documents.image_overrides(running.text(flag)).get("default") or "")
+        except DocumentError as problem:
+            work.mistake("adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the JSON")
+            return
+        work.take(flag, "images of models, and runner_image")
+    old = running.text("aiRunnerImage")
+    if default:
+        work.say("runner_image", default)
+    elif old and old != "livepeer/ai-runner:latest" and not work.unknown("aiRunnerImage", "runner_image"):
+        work.say("runner_image", old)
+        running.reasons["aiRunnerImage"] = "-aiRunnerImageOverrides replaces it"
+        running.reasons["aiRunnerImageOverrides"] = "it replaces -aiRunnerImage"
+    if old:
+        work.take("aiRunnerImage", "runner_image, or the node's own")
