@@ -115,7 +115,7 @@ class Filling:
     def refused(self, flag: str, key: str, why: str) -> None:
         """Leave a question for a value that the node takes and no spec has."""
         word = self.running.word(flag)
-        words = why if word.text in why else f"the source says {leaks.shown(word.text[:60])}: {why}"
+        words = why if word.text in why else f"the source says {leaks.shown(word.text)[:60]}: {why}"
         self.ask(key, words, flag, warn=False)
         self.session.ledger.warn(
             "adopt-value-invalid", word.span, f"the spec does not take this value of -{flag}: {why}",
@@ -147,7 +147,7 @@ class Filling:
         if FLAGS[flag].secret:
             self.ask(key, "only who runs the command knows it", flag)
         else:
-            self.ask(key, f"the source says {leaks.shown(word.text[:80])}", flag)
+            self.ask(key, f"the source says {leaks.shown(word.text)[:80]}", flag)
         return True
 
     def hidden(self, flag: str, key: str) -> dict[str, str] | None:

@@ -20,6 +20,7 @@ from fleetc.adopt.shell_branches import Branches, Level
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
+from fleetc.adopt.showing import HIDDEN_WORD, file_name, harmless, known_program, program, unread
 from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
@@ -55,6 +56,7 @@ def read_shell(
         reader.read(text, 0)
     except ShellError as problem:
         span = Span(source, problem.start, problem.start + 1)
+        ledger.secrets.append(span)  # it may be any text
         ledger.refuse(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
             "close the quote, or give the command without what is around it",
@@ -336,7 +338,7 @@ class _Reader(Branches):
             self.values.variables[name] = value
             if self.exports or name.startswith("LP_"):
                 self.exported[name] = value
-        self.ledger.note(word.span, word.text[:80], Fate.UNDERSTOOD, "a file with variables")
+        self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a file with variables")
 
     def _inside(self, word: Word, depth: int) -> None:
         """The text of `sh -c`, read as a script of its own; its places are those of the whole text."""
@@ -367,9 +369,11 @@ class _Reader(Branches):
             )  # fmt: skip
             self.found.processes[-1] = replace(before, words=(*before.words, *words))
         else:
-            for word in words:
+            for word, known in zip(words, unread(words), strict=True):
+                if known is None:
+                    self.ledger.secrets.append(word.span)
                 self.ledger.note(
-                    word.span, leaks.shown(word.text), Fate.MISTAKE,
+                    word.span, known or HIDDEN_WORD, Fate.MISTAKE,
                     "outside the command: the line before it ends without a backslash", "adopt-command-cut",
                 )  # fmt: skip
             self.ledger.warn(
@@ -381,12 +385,16 @@ class _Reader(Branches):
 
     def _other(self, words: list[Word], why: str) -> None:
         span = Span(self.source, words[0].span.start, words[-1].span.end)
-        self.ledger.note(span, leaks.shown(words[0].text[:60]), Fate.DROPPED, why)
+        if not known_program(words[0].text):
+            self.ledger.secrets.append(span)
+        self.ledger.note(span, program(words[0].text), Fate.DROPPED, why)
 
     def _passed_over(self, line: list[Token], why: str) -> None:
         span = Span(self.source, line[0].start, line[-1].end)
         self.called.add(line[0].text)
-        self.ledger.note(span, leaks.shown(line[0].text[:60]), Fate.DROPPED, why)
+        if not known_program(line[0].text):
+            self.ledger.secrets.append(span)
+        self.ledger.note(span, program(line[0].text), Fate.DROPPED, why)
         if not self.repeated and any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
             self.ledger.remark(
                 "adopt-branch-not-followed", Span(self.source, line[0].start, line[0].end),
@@ -397,7 +405,7 @@ class _Reader(Branches):
 
     def _assign(self, name: str, word: Word, maybe: bool) -> None:
         span, before = word.span, self.values.variables.get(name)
-        if leaks.names_secret(name) or leaks.find(word.text, name):
+        if leaks.names_secret(name) or leaks.find(word.text, name) or not harmless(word):
             self.ledger.secrets.append(span)
         if self.mode == "skip":
             self.ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")

@@ -10,6 +10,7 @@ from functools import cache
 from pydantic_core import PydanticCustomError
 
 from fleetc.adopt.filling import Filling, hole_variable
+from fleetc.adopt.showing import harmless
 from fleetc.adopt.words import Fate, Word
 from fleetc.language.fields import check_variable_name
 from fleetc.text import leaks
@@ -46,6 +47,8 @@ _names_secret = cache(leaks.names_secret)
 def variable(work: Filling, name: str, word: Word) -> None:
     """One variable, as plain text or as a reference to a secret."""
     ledger = work.session.ledger
+    if not harmless(word):
+        ledger.secrets.append(word.span)
     if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
         ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
         return
