@@ -146,6 +146,16 @@ def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
     assert "monitor" not in found.text
 
 
+def test_variable_that_only_branches_set_takes_nothing_of_what_follows() -> None:
+    text = "if [ -f /x ]; then N=5; else N=6; fi\n[ -n \"$D\" ] && MORE='-v 6'\n"
+    found = adopted(start__sh=text + "livepeer -gateway -maxSessions $N -orchAddr a.example.net:1 $MORE -nodeID x")
+    (node,) = found.nodes
+    assert (node.text("orchAddr"), node.text("nodeID")) == ("a.example.net:1", "x")
+    assert '# TODO max_sessions = "...": the source says ${N}' in found.text
+    assert any("which flags ${MORE} stands for" in d.message for d in found.diagnostics)
+    assert "adopt-words-ignored" not in codes(found)
+
+
 def test_word_that_may_be_the_rest_of_a_password_is_not_shown() -> None:
     found = adopted(start__sh="livepeer -orchestrator -ethPassword correct horse-battery -v 6")
     assert "horse" not in repr([d.message for d in found.diagnostics]) + repr([e.shown for e in found.entries])

@@ -56,11 +56,15 @@ class Wrong:
 
 @dataclass
 class Parsed:
-    """What a source of settings holds, in its order; `ignored` are the words that the node never reads."""
+    """What a source of settings holds, in its order; `ignored` are the words that the node never reads.
+
+    `unknown` are variables in the place of flags that no source gives a value: they may be any flags, or none.
+    """
 
     given: list[Setting] = field(default_factory=list)
     wrong: list[Wrong] = field(default_factory=list)
     ignored: list[Word] = field(default_factory=list)
+    unknown: list[Word] = field(default_factory=list)
     stopped_by: Word | None = None
 
 
@@ -147,6 +151,10 @@ def parse_words(words: Sequence[Word], types: Mapping[str, str] = TYPES) -> Pars
     place = 0
     while place < len(words):
         word = words[place]
+        if word.text in word.holes:
+            found.unknown.append(word)
+            place += 1
+            continue
         if len(word.text) < 2 or word.text[0] != "-":
             found.stopped_by, found.ignored = word, list(words[place:])
             break

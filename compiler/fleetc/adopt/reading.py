@@ -7,6 +7,7 @@ each line of a config file is accounted for, here or by whoever takes the settin
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -180,6 +181,13 @@ _SOURCES = {"flag": "command line", "environment": "environment", "file": "confi
 
 
 def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
+    for word in parsed.unknown:
+        name = word.text if _VARIABLE.fullmatch(word.text) else "this"
+        ledger.note(word.span, name, Fate.DROPPED, "its value is not in the sources", "adopt-value-unknown")
+        ledger.warn(
+            "adopt-value-unknown", word.span, f"no source says which flags {name} stands for, so none is adopted",
+            "if it stands for any, write them in its place, and adopt again",
+        )  # fmt: skip
     if parsed.stopped_by is None:
         return
     stopper = parsed.stopped_by
@@ -204,6 +212,7 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice, "ignored from here on")
 
 
+_VARIABLE = re.compile(r"\$\{?[A-Za-z0-9_]{1,80}\}?")
 _NOT_SHOWN = "a word that may be part of a secret"
 
 

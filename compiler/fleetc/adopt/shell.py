@@ -417,7 +417,8 @@ class _Reader(Branches):
                 "adopt-branch-not-followed", span, f"only a running script knows whether {name} gets this value",
                 f"it is not used; set {name} at the top of the script if it should be",
             )  # fmt: skip
-            self.values.variables.setdefault(name, Word("", span))
+            hole = "${" + name + "}"
+            self.values.variables.setdefault(name, Word(hole, span, (hole,)))
             return
         self.values.variables[name] = word
         if name in self.exported or name.startswith("LP_"):
