@@ -148,12 +148,35 @@ def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
 
 def test_variable_that_only_branches_set_takes_nothing_of_what_follows() -> None:
     text = "if [ -f /x ]; then N=5; else N=6; fi\n[ -n \"$D\" ] && MORE='-v 6'\n"
-    found = adopted(start__sh=text + "livepeer -gateway -maxSessions $N -orchAddr a.example.net:1 $MORE -nodeID x")
+    found = adopted(start__sh=text + "livepeer -gateway -maxSessions $N -orchAddr a.example.net:1 $MORE -region x")
     (node,) = found.nodes
-    assert (node.text("orchAddr"), node.text("nodeID")) == ("a.example.net:1", "x")
+    assert (node.text("orchAddr"), node.text("region")) == ("a.example.net:1", "x")
     assert '# TODO max_sessions = "...": the source says ${N}' in found.text
     assert any("which flags ${MORE} stands for" in d.message for d in found.diagnostics)
     assert "adopt-words-ignored" not in codes(found)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"a.sh": "export LP_EXTRA='-v 6'\nlivepeer -gateway -orchAddr a.example.net:1 $LP_EXTRA"},
+        {"a.service": "[Service]\nEnvironment=LP_EXTRA=6\nExecStart=livepeer -gateway -orchAddr a:1 -v ${LP_EXTRA}"},
+        {"compose.yaml": "services:\n  g:\n    image: livepeer/go-livepeer:${LP_EXTRA:-v0.9.1}\n    env_file: .env\n"
+         "    command: -gateway -orchAddr a.example.net:1\n", ".env": "LP_EXTRA=v0.9.0\n"},
+        {"compose.yaml": "services:\n  g:\n    image: livepeer/go-livepeer\n    env_file: .env\n"
+         "    command: -gateway -orchAddr a.example.net:1\nsecrets:\n  s:\n    environment: LP_EXTRA\n",
+         ".env": "LP_EXTRA=one\n"},
+    ],
+)  # fmt: skip
+def test_variable_that_the_source_itself_uses_is_no_mistake(texts: dict[str, str]) -> None:
+    found = adopt([Source(name, text) for name, text in texts.items()])
+    assert found.nodes
+    assert "adopt-flag-unknown" not in codes(found)
+
+
+def test_variable_that_nobody_reads_is_a_mistake() -> None:
+    found = adopted(a__sh="export LP_EXTRA=6\nlivepeer -gateway -orchAddr a.example.net:1 -v $LP_EXTRAS")
+    assert "adopt-flag-unknown" in codes(found)
 
 
 def test_word_that_may_be_the_rest_of_a_password_is_not_shown() -> None:

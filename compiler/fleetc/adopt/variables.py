@@ -21,12 +21,16 @@ _NOT_OURS = frozenset({"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "LANG"
 
 def environment(work: Filling) -> None:
     """Variables that are no settings of the node."""
+    ledger = work.session.ledger
     for name, word in sorted(work.process.variables.items()):
         if name.startswith("LP_"):
-            if not any(flag.env == name for flag in FLAGS.values()):
-                work.session.ledger.mistake("adopt-flag-unknown", word.span, name,
-                                            f"the node reads no variable {leaks.shown(name)}",
-                                            "remove it")  # fmt: skip
+            if any(flag.env == name for flag in FLAGS.values()):
+                continue
+            if name in work.session.library.variables:
+                ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")
+            else:
+                ledger.mistake("adopt-flag-unknown", word.span, leaks.shown(name),
+                               f"the node reads no variable {leaks.shown(name)}", "remove it")  # fmt: skip
             continue
         variable(work, name, word)
 
