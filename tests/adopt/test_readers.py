@@ -157,6 +157,27 @@ def test_variable_that_only_branches_set_takes_nothing_of_what_follows() -> None
 
 
 @pytest.mark.parametrize(
+    ("before", "program", "line"),
+    [
+        ("cd /opt/lp/", "./livepeer", 'binary = "/opt/lp/livepeer"'),
+        ("cd /opt; cd lp && (cd /tmp; ls);", "bin/../livepeer", 'binary = "/opt/lp/livepeer"'),
+        ("D=/opt/lp; cd $D || exit 1;", "./livepeer", 'binary = "/opt/lp/livepeer"'),
+        ("", "./livepeer", '# TODO binary = "/path/on/the/host": the source says ./livepeer, and not from where'),
+        ("cd /a; cd $HERE;", "./livepeer", '# TODO binary = "/path/on/the/host": the source says ./livepeer, and not '
+         "from where"),
+        ("cd /a; if [ -d /b ]; then cd /b; fi;", "./livepeer", '# TODO binary = "/path/on/the/host": the source says '
+         "./livepeer, and not from where"),
+        ("/one/livepeer -transcoder -orchAddr a:1 -orchSecret /s;", "/two/livepeer",
+         "# TODO binary: some of its nodes run /two/livepeer; a spec has one program for each host"),
+    ],
+)  # fmt: skip
+def test_program_stands_where_the_script_has_gone(before: str, program: str, line: str) -> None:
+    found = adopted(a__sh=f"{before}\n{program} -gateway -orchAddr a.example.net:1 -dataDir data")
+    assert line in found.text.split("\n")
+    assert ('data_dir = "/opt/lp/data"' in found.text) == ("/opt/lp" in line)
+
+
+@pytest.mark.parametrize(
     "texts",
     [
         {"a.sh": "export LP_EXTRA='-v 6'\nlivepeer -gateway -orchAddr a.example.net:1 $LP_EXTRA"},

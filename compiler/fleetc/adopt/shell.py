@@ -6,6 +6,7 @@ values are filled in; the branch of an `if` is followed where the script itself 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -79,6 +80,10 @@ class _Reader(Branches):
         self.repeated = 0
         self.functions: dict[str, tuple[list[Token], str]] = {}
         self.called: set[str] = set()
+        self.directory = ""
+        """Where the script has gone with `cd`, "" where only a running one knows."""
+        self.outer: list[str] = []
+        """The directories around each `(`."""
 
     # ------------------------------------------------------------------------------------------- commands
 
@@ -149,6 +154,10 @@ class _Reader(Branches):
 
     def _operator(self, token: Token) -> None:
         self.joined = token.text if token.text in ("&&", "||") else ""
+        if token.text == "(":
+            self.outer.append(self.directory)
+        elif token.text == ")" and self.outer:
+            self.directory = self.outer.pop()
 
     def _repeat(self, stream: Iterator[Token], text: str, depth: int) -> None:
         """A `for` whose words are all known: what is in it, once for each word, as the script would do it."""
@@ -284,6 +293,8 @@ class _Reader(Branches):
         if base in ("source", ".") and len(words) > 1:
             self._source(words[1])
             return
+        if base in ("cd", "pushd", "popd"):
+            self._gone(base, words)
         if base == "ssh":
             self._elsewhere(words, depth)
             return
@@ -291,7 +302,10 @@ class _Reader(Branches):
             self.exports = any(word.text in ("-a", "allexport") for word in words) or self.exports
         variables = {**self.exported, **own}
         if base not in ("docker", "podman") and base not in _SHELLS and starts_node(words[0].text, words[1:]):
-            self._node(Process("", span, tuple(words[1:]), variables, program=words[0].text))
+            path = words[0].text
+            if "/" in path and not words[0].holes and self.directory:
+                path = posixpath.normpath(posixpath.join(self.directory, path))
+            self._node(Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory))
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger, self.library)
             if process is not None:
@@ -316,6 +330,15 @@ class _Reader(Branches):
             self._loose(words, span)
         else:
             self._other(words, "no node: fleetc starts and prepares nodes itself")
+
+    def _gone(self, base: str, words: list[Word]) -> None:
+        """`cd`: where the commands behind it run."""
+        to = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
+        sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
+        if base == "popd" or len(to) != 1 or to[0].holes or to[0].text[:1] in ("-", "~", "") or not sure:
+            self.directory = ""
+        elif to[0].text.startswith("/") or self.directory:
+            self.directory = posixpath.normpath(posixpath.join(self.directory, to[0].text))
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
@@ -344,7 +367,7 @@ class _Reader(Branches):
         """The text of `sh -c`, read as a script of its own; its places are those of the whole text."""
         begun = len(self.found.processes)
         inner = _Reader(self.source, self.ledger, dict(self.values.variables), self.library)
-        inner.exported = dict(self.exported)
+        inner.exported, inner.directory = dict(self.exported), self.directory
         inner.values.arrays = dict(self.values.arrays)
         inner.read(word.text, depth + 1)
         self.found.processes += [process.at(word.span) for process in inner.found.processes]
