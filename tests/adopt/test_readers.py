@@ -156,6 +156,50 @@ def test_variable_that_only_branches_set_takes_nothing_of_what_follows() -> None
     assert "adopt-words-ignored" not in codes(found)
 
 
+NOTES = """# Node's notes
+
+It's `livepeer`. Stop the old one:
+
+```bash
+$ docker run -d --name gateway \\
+  livepeer/go-livepeer:v0.9.1 \\
+  -gateway -orchAddr a.example.net:1
+```
+
+1. Check that `curl` isn't there
+
+~~~ console
+$ sudo livepeer -orchestrator -serviceAddr b.example.net:8935 -region x
+~~~
+
+or by hand
+
+    livepeer -transcoder -orchAddr c.example.net:1 \\
+      -orchSecret /s
+
+```yaml
+command: livepeer -redeemer
+```
+livepeer -gateway -orchAddr d.example.net:1
+
+```sh
+livepeer -gateway -orchAddr 'e.example.net:1
+```
+"""
+
+
+def test_page_of_notes_is_read_by_its_blocks_of_commands() -> None:
+    found = adopted(README__md=NOTES)
+    assert [(node.role, node.process.span.start) for node in found.nodes] == [
+        (role, NOTES.index(text)) for role, text in
+        [("gateway", "docker run"), ("orchestrator", "livepeer -orch"), ("transcoder", "livepeer -trans")]
+    ]  # fmt: skip
+    left_out = [item.primary.line for item in located(found) if item.diagnostic.code == "adopt-branch-not-followed"]
+    texts = ("livepeer -redeemer", "livepeer -gateway -orchAddr d", "livepeer -gateway -orchAddr 'e")
+    assert left_out == [NOTES[: NOTES.index(text)].count("\n") + 1 for text in texts]
+    assert not any(d.severity is Severity.ERROR for d in found.diagnostics)
+
+
 @pytest.mark.parametrize(
     ("before", "program", "line"),
     [

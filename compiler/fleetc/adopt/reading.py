@@ -275,7 +275,9 @@ def _wrong(wrong: Wrong, ledger: Ledger) -> None:
         meant, name = flag_called(wrong.name), showing.flag_name(wrong.name)
         if wrong.word.text == wrong.name and not meant:
             name = ""  # a line of a config file that is one word: it may be no name at all
-        ledger.secrets.append(wrong.word.span)  # nobody knows what its value is
+        if not name or (wrong.value is not None and not showing.harmless(wrong.value)):
+            ledger.secrets.append(wrong.word.span)
+            ledger.secrets.append((wrong.value or wrong.word).span)
         advice = f"did you mean -{meant}?" if meant else "remove it, or look for its new name with livepeer -h"
         text = f"the node has no flag {name or 'of this name'}, and stops at its start"
         ledger.mistake("adopt-flag-unknown", wrong.word.span, f"-{name}" if name else "a flag", text, advice)

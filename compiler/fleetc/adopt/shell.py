@@ -272,7 +272,7 @@ class _Reader(Branches):
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
         """A command: a node, a container of one, a shell with a text, or something else."""
         own = dict(own)
-        place = 0
+        place = int(words[0].text == "$")  # the prompt of a copied command
         while place < len(words) and (name := _base(words[place].text)) in _WRAPPERS:
             place += 1
             while place < len(words) and (words[place].text.startswith("-") or _ASSIGNMENT.match(words[place].text)):
