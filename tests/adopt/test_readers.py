@@ -156,6 +156,20 @@ def test_variable_that_only_branches_set_takes_nothing_of_what_follows() -> None
     assert "adopt-words-ignored" not in codes(found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "su - lp -c 'NODE -v 6'", "su lp -s /bin/bash -c \"cd /tmp && NODE\"",
+        "runuser -l lp -c 'NODE'", "runuser -u lp -- NODE",
+        "sudo -u x env A=b numactl --cpunodebind=0 -m 0 NODE", "taskset -c 0-3 NODE", "systemd-run --unit=a NODE",
+        "MAILTO=x\n@reboot NODE >> /var/log/livepeer.log 2>&1", "0 4 * * 1-5 NODE", "$ sudo NODE", "# a\n$ NODE\n$ ls",
+    ],
+)  # fmt: skip
+def test_command_is_found_behind_what_starts_it(text: str) -> None:
+    (node,) = adopted(start__sh=text.replace("NODE", "/opt/lp/livepeer -gateway -orchAddr a.example.net:1")).nodes
+    assert (node.process.program, node.text("orchAddr")) == ("/opt/lp/livepeer", "a.example.net:1")
+
+
 NOTES = """# Node's notes
 
 It's `livepeer`. Stop the old one:

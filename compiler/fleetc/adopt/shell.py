@@ -28,8 +28,17 @@ from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
-_WRAPPERS = frozenset({"sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt"})
-_TAKES = {"sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": ""}
+_WRAPPERS = frozenset({
+    "sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt", "numactl",
+    "taskset", "runuser", "systemd-run",
+})  # fmt: skip
+_TAKES = {
+    "sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": "", "numactl": "mNCpi",
+    "taskset": "cp", "runuser": "ugGs", "systemd-run": "utpEMH",
+}  # fmt: skip
+_SCHEDULE = re.compile(r"@[a-z]+|[0-9*/,-]+(?: [0-9*/,-]+){4}")
+"""When a line of a crontab runs its command."""
+_AS_USER = frozenset({"su", "runuser"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
@@ -272,8 +281,10 @@ class _Reader(Branches):
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
         """A command: a node, a container of one, a shell with a text, or something else."""
         own = dict(own)
-        place = int(words[0].text == "$")  # the prompt of a copied command
+        place = _behind_begin(words)
         while place < len(words) and (name := _base(words[place].text)) in _WRAPPERS:
+            if name in _AS_USER and any(word.text == "-c" for word in words[place + 1 : place + 6]):
+                break
             place += 1
             while place < len(words) and (words[place].text.startswith("-") or _ASSIGNMENT.match(words[place].text)):
                 option = words[place].text
@@ -312,7 +323,7 @@ class _Reader(Branches):
                 self._node(process)
             else:
                 self._other(words, "no node: it starts by another program")
-        elif base in _SHELLS and any(word.text == "-c" for word in words[1:4]):
+        elif base in _SHELLS | _AS_USER and any(word.text == "-c" for word in words[1:6]):
             at = next(i for i, word in enumerate(words) if word.text == "-c")
             if at + 1 < len(words):
                 self._inside(words[at + 1], depth)
@@ -460,6 +471,14 @@ class _Reader(Branches):
 
 def _joined(before: Word | None, word: Word) -> Word:
     return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
+
+
+def _behind_begin(words: list[Word]) -> int:
+    """How many words stand before a copied command: its prompt, or the times of a line of a crontab."""
+    for count in (1, 5):
+        if len(words) > count and _SCHEDULE.fullmatch(" ".join(word.text for word in words[:count])):
+            return count
+    return int(words[0].text == "$" and len(words) > 1)
 
 
 def _base(text: str) -> str:
