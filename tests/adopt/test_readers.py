@@ -170,6 +170,23 @@ def test_command_is_found_behind_what_starts_it(text: str) -> None:
     assert (node.process.program, node.text("orchAddr")) == ("/opt/lp/livepeer", "a.example.net:1")
 
 
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [('tmux new -d -s lp "', '"'), ("sh -c '", "'"), ('sudo bash -c "ls; ', '"'), ("ssh a@b.example.net ", "")],
+)  # fmt: skip
+def test_words_of_a_text_within_a_script_have_their_own_lines(before: str, behind: str) -> None:
+    text = (
+        f"D=/srv/some/folder\n{before}LP_X=6 livepeer \\\n  -dataDir $D/two \\\n  -gateway \\\n"
+        f"  -orchAddr a.example.net:1 \\\n  -nosuch \\\n  -reward false -region x{behind}\n"
+    )
+    found = adopted(start__sh=text)
+    lines = {(item.diagnostic.code, item.primary.line) for item in located(found)}
+    assert {("adopt-words-ignored", 7), ("adopt-flag-unknown", 6), ("adopt-flag-unknown", 2)} <= lines
+    (node,) = found.nodes
+    place = node.word("orchAddr").span.start
+    assert text[place : place + 15] == "a.example.net:1"
+
+
 NOTES = """# Node's notes
 
 It's `livepeer`. Stop the old one:

@@ -18,6 +18,7 @@ from fleetc.adopt.flags import TYPES, starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_branches import Branches, Level
+from fleetc.adopt.shell_places import places
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
@@ -89,6 +90,7 @@ class _Reader(Branches):
         self.repeated = 0
         self.functions: dict[str, tuple[list[Token], str]] = {}
         self.called: set[str] = set()
+        self.text = ""
         self.directory = ""
         """Where the script has gone with `cd`, "" where only a running one knows."""
         self.outer: list[str] = []
@@ -99,6 +101,7 @@ class _Reader(Branches):
     def read(self, text: str, depth: int) -> None:
         """Read all commands of a text."""
         if depth <= _DEEPEST:
+            self.text = text
             self._commands(tokens(text), text, depth)
             for name in [name for name in self.functions if name not in self.called]:
                 self.levels.append(Level("function", self.mode, "maybe"))
@@ -375,13 +378,26 @@ class _Reader(Branches):
         self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a file with variables")
 
     def _inside(self, word: Word, depth: int) -> None:
-        """The text of `sh -c`, read as a script of its own; its places are those of the whole text."""
+        """The text of `sh -c`, read as a script of its own; each word of it has its place in this one."""
         begun = len(self.found.processes)
-        inner = _Reader(self.source, self.ledger, dict(self.values.variables), self.library)
+        own = word.span.source == self.source
+        where = places(word.text, self.text[word.span.start : word.span.end]) if own else [0] * (len(word.text) + 1)
+        inside = f"{self.source}\0"  # words of this script are among its variables, and stay where they are
+
+        def move(span: Span) -> Span:
+            if span.source != inside:
+                return span
+            start = where[min(span.start, len(where) - 1)]
+            end = max(start, where[max(0, min(span.end, len(where) - 1) - 1)]) + 1
+            return Span(word.span.source, word.span.start + start, min(word.span.start + end, word.span.end))
+
+        account = Ledger()
+        inner = _Reader(inside, account, dict(self.values.variables), self.library)
         inner.exported, inner.directory = dict(self.exported), self.directory
         inner.values.arrays = dict(self.values.arrays)
         inner.read(word.text, depth + 1)
-        self.found.processes += [process.at(word.span) for process in inner.found.processes]
+        self.ledger.take(account, move)
+        self.found.processes += [process.moved(move) for process in inner.found.processes]
         if len(self.found.processes) == begun:
             self._other([word], "no node: fleetc starts and prepares nodes itself")
 
