@@ -146,6 +146,135 @@ def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
     assert "monitor" not in found.text
 
 
+def test_variable_that_only_branches_set_takes_nothing_of_what_follows() -> None:
+    text = "if [ -f /x ]; then N=5; else N=6; fi\n[ -n \"$D\" ] && MORE='-v 6'\n"
+    found = adopted(start__sh=text + "livepeer -gateway -maxSessions $N -orchAddr a.example.net:1 $MORE -region x")
+    (node,) = found.nodes
+    assert (node.text("orchAddr"), node.text("region")) == ("a.example.net:1", "x")
+    assert '# TODO max_sessions = "...": the source says ${N}' in found.text
+    assert any("which flags ${MORE} stands for" in d.message for d in found.diagnostics)
+    assert "adopt-words-ignored" not in codes(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "su - lp -c 'NODE -v 6'", "su lp -s /bin/bash -c \"cd /tmp && NODE\"",
+        "runuser -l lp -c 'NODE'", "runuser -u lp -- NODE",
+        "sudo -u x env A=b numactl --cpunodebind=0 -m 0 NODE", "taskset -c 0-3 NODE", "systemd-run --unit=a NODE",
+        "MAILTO=x\n@reboot NODE >> /var/log/livepeer.log 2>&1", "0 4 * * 1-5 NODE", "$ sudo NODE", "# a\n$ NODE\n$ ls",
+    ],
+)  # fmt: skip
+def test_command_is_found_behind_what_starts_it(text: str) -> None:
+    (node,) = adopted(start__sh=text.replace("NODE", "/opt/lp/livepeer -gateway -orchAddr a.example.net:1")).nodes
+    assert (node.process.program, node.text("orchAddr")) == ("/opt/lp/livepeer", "a.example.net:1")
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [('tmux new -d -s lp "', '"'), ("sh -c '", "'"), ('sudo bash -c "ls; ', '"'), ("ssh a@b.example.net ", "")],
+)  # fmt: skip
+def test_words_of_a_text_within_a_script_have_their_own_lines(before: str, behind: str) -> None:
+    text = (
+        f"D=/srv/some/folder\n{before}LP_X=6 livepeer \\\n  -dataDir $D/two \\\n  -gateway \\\n"
+        f"  -orchAddr a.example.net:1 \\\n  -nosuch \\\n  -reward false -region x{behind}\n"
+    )
+    found = adopted(start__sh=text)
+    lines = {(item.diagnostic.code, item.primary.line) for item in located(found)}
+    assert {("adopt-words-ignored", 7), ("adopt-flag-unknown", 6), ("adopt-flag-unknown", 2)} <= lines
+    (node,) = found.nodes
+    place = node.word("orchAddr").span.start
+    assert text[place : place + 15] == "a.example.net:1"
+
+
+NOTES = """# Node's notes
+
+It's `livepeer`. Stop the old one:
+
+```bash
+$ docker run -d --name gateway \\
+  livepeer/go-livepeer:v0.9.1 \\
+  -gateway -orchAddr a.example.net:1
+```
+
+1. Check that `curl` isn't there
+
+~~~ console
+$ sudo livepeer -orchestrator -serviceAddr b.example.net:8935 -region x
+~~~
+
+or by hand
+
+    livepeer -transcoder -orchAddr c.example.net:1 \\
+      -orchSecret /s
+
+```yaml
+command: livepeer -redeemer
+```
+livepeer -gateway -orchAddr d.example.net:1
+
+```sh
+livepeer -gateway -orchAddr 'e.example.net:1
+```
+"""
+
+
+def test_page_of_notes_is_read_by_its_blocks_of_commands() -> None:
+    found = adopted(README__md=NOTES)
+    assert [(node.role, node.process.span.start) for node in found.nodes] == [
+        (role, NOTES.index(text)) for role, text in
+        [("gateway", "docker run"), ("orchestrator", "livepeer -orch"), ("transcoder", "livepeer -trans")]
+    ]  # fmt: skip
+    left_out = [item.primary.line for item in located(found) if item.diagnostic.code == "adopt-branch-not-followed"]
+    texts = ("livepeer -redeemer", "livepeer -gateway -orchAddr d", "livepeer -gateway -orchAddr 'e")
+    assert left_out == [NOTES[: NOTES.index(text)].count("\n") + 1 for text in texts]
+    assert not any(d.severity is Severity.ERROR for d in found.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("before", "program", "line"),
+    [
+        ("cd /opt/lp/", "./livepeer", 'binary = "/opt/lp/livepeer"'),
+        ("cd /opt; cd lp && (cd /tmp; ls);", "bin/../livepeer", 'binary = "/opt/lp/livepeer"'),
+        ("D=/opt/lp; cd $D || exit 1;", "./livepeer", 'binary = "/opt/lp/livepeer"'),
+        ("", "./livepeer", '# TODO binary = "/path/on/the/host": the source says ./livepeer, and not from where'),
+        ("cd /a; cd $HERE;", "./livepeer", '# TODO binary = "/path/on/the/host": the source says ./livepeer, and not '
+         "from where"),
+        ("cd /a; if [ -d /b ]; then cd /b; fi;", "./livepeer", '# TODO binary = "/path/on/the/host": the source says '
+         "./livepeer, and not from where"),
+        ("/one/livepeer -transcoder -orchAddr a:1 -orchSecret /s;", "/two/livepeer",
+         "# TODO binary: some of its nodes run /two/livepeer; a spec has one program for each host"),
+    ],
+)  # fmt: skip
+def test_program_stands_where_the_script_has_gone(before: str, program: str, line: str) -> None:
+    found = adopted(a__sh=f"{before}\n{program} -gateway -orchAddr a.example.net:1 -dataDir data")
+    assert line in found.text.split("\n")
+    assert ('data_dir = "/opt/lp/data"' in found.text) == ("/opt/lp" in line)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"a.sh": "export LP_EXTRA='-v 6'\nlivepeer -gateway -orchAddr a.example.net:1 $LP_EXTRA"},
+        {"a.service": "[Service]\nEnvironment=LP_EXTRA=6\nExecStart=livepeer -gateway -orchAddr a:1 -v ${LP_EXTRA}"},
+        {"compose.yaml": "services:\n  g:\n    image: livepeer/go-livepeer:${LP_EXTRA:-v0.9.1}\n    env_file: .env\n"
+         "    command: -gateway -orchAddr a.example.net:1\n", ".env": "LP_EXTRA=v0.9.0\n"},
+        {"compose.yaml": "services:\n  g:\n    image: livepeer/go-livepeer\n    env_file: .env\n"
+         "    command: -gateway -orchAddr a.example.net:1\nsecrets:\n  s:\n    environment: LP_EXTRA\n",
+         ".env": "LP_EXTRA=one\n"},
+    ],
+)  # fmt: skip
+def test_variable_that_the_source_itself_uses_is_no_mistake(texts: dict[str, str]) -> None:
+    found = adopt([Source(name, text) for name, text in texts.items()])
+    assert found.nodes
+    assert "adopt-flag-unknown" not in codes(found)
+
+
+def test_variable_that_nobody_reads_is_a_mistake() -> None:
+    found = adopted(a__sh="export LP_EXTRA=6\nlivepeer -gateway -orchAddr a.example.net:1 -v $LP_EXTRAS")
+    assert "adopt-flag-unknown" in codes(found)
+
+
 def test_word_that_may_be_the_rest_of_a_password_is_not_shown() -> None:
     found = adopted(start__sh="livepeer -orchestrator -ethPassword correct horse-battery -v 6")
     assert "horse" not in repr([d.message for d in found.diagnostics]) + repr([e.shown for e in found.entries])

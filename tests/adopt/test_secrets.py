@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.adopt.adoption import adopt, located
+from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.report import reported
 from fleetc.messages.forms import AdoptionFormat, Format, written
 from fleetc.toml.document import Source
@@ -57,6 +57,24 @@ SOURCES = {
         ".env.turn": f"TURN_USER=u\nTURN_PASS={WORD}\nRUNNER_API_TOKEN=other\n",
         "cluster.json": '{"instances": ["mira"]}',
     },
+    "file of a password beside a script": {"a.sh": GATEWAY, "data/password.txt": f"{WORD}\n"},
+    "password with a space and a bracket": {"a.sh": GATEWAY, "pass.txt": f"one {WORD} & more x\n{WORD} --x {WORD}\n"},
+    "variable of a short name": {"a.sh": f'export LP_PASS="{WORD}"\n{GATEWAY} -nosuch'},
+    "password of a wallet": {"a.sh": f"export LP_WALLET_PW={WORD} ; {GATEWAY} -serviceAddr a:1"},
+    "unknown flag": {"a.sh": f"{GATEWAY} -s3creds AKIAXXXXXXXX/{WORD} -nosuch={WORD} -v 6"},
+    "words behind the end": {"a.sh": f"{GATEWAY} -reward false -s3creds {WORD} -nosuch={WORD} {WORD}"},
+    "flags outside the command": {"a.sh": f"{GATEWAY}\n-v 6 -ethPassword {WORD} {WORD}"},
+    "variable of a container on one line": {
+        "a.sh": f"docker run -e LP_X={WORD} livepeer/go-livepeer -gateway -orchAddr a:1 -serviceAddr b:1"
+    },
+    "branch not taken": {"a.sh": f"if [ a = b ]; then\n  {WORD} livepeer\n  X={WORD} docker run x\nfi\n{GATEWAY}"},
+    "file read by a script": {"a.sh": f". {WORD}\nsource /etc/livepeer/env\n{GATEWAY}"},
+    "unit with a line that is none": {
+        "a.service": f"[Service]\n{WORD}\nExecStart=/bin/livepeer -transcoder -orchAddr a.example.net:1"
+    },
+    "config file with a line that is none": {
+        "a.conf": f"orchestrator\ntranscoder\nserviceAddr a.example.net:1\n{WORD}\nx {WORD}\n"
+    },
     "manifest": {
         "a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: g}\nspec:\n  containers:\n    - name: g\n"
         "      image: livepeer/go-livepeer\n      args: [-transcoder, -orchAddr=a.example.net:1]\n      env:\n"
@@ -65,12 +83,48 @@ SOURCES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", SOURCES)
-def test_secret_appears_nowhere(case: str) -> None:
-    found = adopt([Source(name, text) for name, text in SOURCES[case].items()])
+REFUSED = {
+    "file of a password": {"pass.txt": f"{WORD}\n"},
+    "file of a password with a quote": {"pass.txt": f"{WORD} & it's\n"},
+    "notes": {"README.md": f"# Notes\n\nThe password is\n{WORD}\n\nhttps://example.net/v2/{WORD}\n"},
+    "no role": {"a.sh": f"export LP_PASS={WORD}; livepeer -v 6 -nosuch {WORD}"},
+}
+"""Sources that start no node."""
+
+
+def _made(files: dict[str, str]) -> tuple[Adopted, list[str]]:
+    """What adopting makes of files: the spec, all forms of the report and of the messages, and differences."""
+    found = adopt([Source(name, text) for name, text in files.items()])
     messages = located(found)
     made = [found.text, *(reported(found, form, messages) for form in AdoptionFormat)]
     made += [written(form, messages, found.sources) for form in (Format.text, Format.json, Format.github)]
     made += [f"{d.today} {d.compiled}" for d in found.differences]
+    return found, made
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_secret_appears_nowhere_where_no_spec_is_written(case: str) -> None:
+    found, made = _made(REFUSED[case])
+    assert [text for text in made if WORD in text] == []
+    assert not found.text
+
+
+def test_key_in_an_address_is_hidden_however_long_the_address_is() -> None:
+    key = "AAbbCCdd11223344"
+    address = f"https://arb-mainnet.g.alchemy.com/v2/{key}"
+    _, made = _made({"a.sh": f"{GATEWAY}\n{address} x\n", "b.sh": f"if [ a = b ]; then\n{address}\nfi\n"})
+    assert [text for text in made if key[:8] in text] == []
+
+
+def test_what_everybody_knows_is_shown() -> None:
+    command = f"{GATEWAY} -reward false -maxSessions 30 -cliAddr 0.0.0.0:7935"
+    _, made = _made({"a.sh": f"mkdir -p /srv/livepeer\nsystemctl stop livepeer\n{command}"})
+    report = made[1]
+    assert all(f": {word}: " in report for word in ("mkdir", "systemctl", "false", "-maxSessions", "0.0.0.0:7935"))
+
+
+@pytest.mark.parametrize("case", SOURCES)
+def test_secret_appears_nowhere(case: str) -> None:
+    found, made = _made(SOURCES[case])
     assert [text for text in made if WORD in text] == []
     assert found.processes or found.stacks

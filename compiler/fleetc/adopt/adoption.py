@@ -79,6 +79,7 @@ def adopt(
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
         name = sources[0].name if sources else ""
+        ledger.secrets.append(Span(name, 0, 1))  # the first line of whatever it is
         ledger.refuse(
             "adopt-nothing-found", Span(name, 0, 1), "no source starts a node",
             "name the file with the command, the unit or the Compose file that starts it",

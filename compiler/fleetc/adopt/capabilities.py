@@ -108,7 +108,7 @@ def _fill(said: dict[str, Any], span: Span, table: Table, session: Session) -> N
         where = _KEYS.get(key)
         why = "fleetc writes none" if key == "token" else "it says nothing to the node"
         session.ledger.note(
-            span, leaks.shown(key[:60]),
+            span, leaks.shown(key)[:60],
             Fate.DROPPED if where is None else Fate.UNDERSTOOD,
             why if where is None else f"capabilities.{name}{where and '.' + where}",
         )  # fmt: skip

@@ -118,7 +118,7 @@ class Filling:
     def refused(self, flag: str, key: str, why: str) -> None:
         """Leave a question for a value that no spec has; it stays, if the node would get its default instead."""
         word = self.running.word(flag)
-        words = why if word.text in why else f"the source says {leaks.shown(word.text[:60])}: {why}"
+        words = why if word.text in why else f"the source says {leaks.shown(word.text)[:60]}: {why}"
         self.ask(key, words, flag, warn=False)
         known = FLAGS[flag]
         plain = not known.secret and leaks.find(word.text, flag) is None and len(word.text) <= _LONGEST_REFUSED
@@ -154,7 +154,7 @@ class Filling:
         if FLAGS[flag].secret:
             self.ask(key, "only who runs the command knows it", flag)
         else:
-            self.ask(key, f"the source says {leaks.shown(word.text[:80])}", flag)
+            self.ask(key, f"the source says {leaks.shown(word.text)[:80]}", flag)
         return True
 
     def hidden(self, flag: str, key: str) -> dict[str, str] | None:

@@ -52,15 +52,20 @@ class Wrong:
     name: str
     word: Word
     kind: str
+    value: Word | None = None
 
 
 @dataclass
 class Parsed:
-    """What a source of settings holds, in its order; `ignored` are the words that the node never reads."""
+    """What a source of settings holds, in its order; `ignored` are the words that the node never reads.
+
+    `unknown` are variables in the place of flags that no source gives a value: they may be any flags, or none.
+    """
 
     given: list[Setting] = field(default_factory=list)
     wrong: list[Wrong] = field(default_factory=list)
     ignored: list[Word] = field(default_factory=list)
+    unknown: list[Word] = field(default_factory=list)
     stopped_by: Word | None = None
 
 
@@ -147,6 +152,10 @@ def parse_words(words: Sequence[Word], types: Mapping[str, str] = TYPES) -> Pars
     place = 0
     while place < len(words):
         word = words[place]
+        if word.text in word.holes:
+            found.unknown.append(word)
+            place += 1
+            continue
         if len(word.text) < 2 or word.text[0] != "-":
             found.stopped_by, found.ignored = word, list(words[place:])
             break
@@ -158,8 +167,8 @@ def parse_words(words: Sequence[Word], types: Mapping[str, str] = TYPES) -> Pars
         name, equals, _ = word.text[start:].partition("=")
         value = word.part(start + len(name) + 1)
         if name not in types:
-            found.wrong.append(Wrong(name, word, "unknown"))
             takes = not equals and place < len(words) and words[place].text[:1] not in ("-", "")
+            found.wrong.append(Wrong(name, word, "unknown", words[place] if takes else value if equals else None))
             place += takes  # nobody can know: a word that is no flag was meant to be its value
             continue
         if not equals:
@@ -203,7 +212,7 @@ def parse_config(source: str, text: str, types: Mapping[str, str] = TYPES) -> Pa
         word = Word(word.text, word.span, holes_in(value))
         name = key if key in types else variables.get(key, "")
         if not name:
-            found.wrong.append(Wrong(key, Word(line, Span(source, at, at + len(line))), "unknown"))
+            found.wrong.append(Wrong(key, Word(line, Span(source, at, at + len(line))), "unknown", word))
         elif not _readable(types[name], word):
             found.wrong.append(Wrong(name, word, "invalid"))
         elif name != "config":

@@ -7,9 +7,16 @@ opens no file.
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from fleetc.toml.document import Source
+
+_USE = re.compile(
+    r"\$\{?([A-Za-z_][A-Za-z0-9_]*)|\benvironment:[ \t]*[\"']?([A-Za-z_][A-Za-z0-9_]*)|printenv ([A-Z_a-z0-9]+)"
+)
+"""A variable in a text: `$NAME`, `${NAME...}`, and the one that a secret of Compose is."""
 
 
 @dataclass
@@ -24,6 +31,11 @@ class Library:
     def __post_init__(self) -> None:
         for name in sorted(self.sources):
             self._by_base.setdefault(posixpath.basename(name), []).append(name)
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """The names of variables that the sources themselves use."""
+        return frozenset("".join(names) for one in self.sources.values() for names in _USE.findall(one.text))
 
     def find(self, path: str, beside: str) -> Source | None:
         """The source that a path means to a process of the source `beside`; None if there is none, or several.

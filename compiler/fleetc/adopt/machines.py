@@ -103,13 +103,21 @@ def _systemd_host(table: Table, here: list[Running]) -> None:
     users = [one.process.user for one in here if one.process.user]
     if users and "node_user" not in table.values and users[0] != "livepeer":
         table.values["node_user"] = users[0]
-    programs = [one.process.program for one in here if one.process.program.startswith("/")]
-    if (
-        programs
-        and "binary" not in table.values
-        and "build" not in table.values
-        and programs[0] != "/usr/local/bin/livepeer"
-    ):
+    if "binary" not in table.values and "build" not in table.values:
+        _program(table, list(dict.fromkeys(one.process.program for one in here if "/" in one.process.program)))
+
+
+def _program(table: Table, programs: list[str]) -> None:
+    """The one program of all nodes of a host; a question where the sources have several, or do not say where it is."""
+    if len(programs) > 1:
+        others = ", ".join(map(leaks.shown, programs[1:]))
+        table.ask(f"TODO binary: some of its nodes run {others}; a spec has one program for each host")
+    if not programs:
+        return
+    if not programs[0].startswith("/"):
+        said = leaks.shown(programs[0])
+        table.ask(f'TODO binary = "/path/on/the/host": the source says {said}, and not from where')
+    elif programs[0] != "/usr/local/bin/livepeer":
         table.values["binary"] = programs[0]
 
 

@@ -292,7 +292,7 @@ def _rest(work: Filling) -> None:
                 f"remove it; only {_article(readers_)} reads it" if known.roles else "remove it",
             )  # fmt: skip
         elif word.holes:
-            work.ask(f"extra_flags.{flag}", f"the source says {leaks.shown(word.text[:60])}", flag)
+            work.ask(f"extra_flags.{flag}", f"the source says {leaks.shown(word.text)[:60]}", flag)
         else:
             work.table.values.setdefault("extra_flags", {})[flag] = extra_value(flag, word.text)
             work.done.add(flag)

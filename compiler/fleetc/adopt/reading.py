@@ -7,9 +7,11 @@ each line of a config file is accounted for, here or by whoever takes the settin
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fleetc.adopt import showing
 from fleetc.adopt.flags import (
     Parsed,
     Setting,
@@ -104,10 +106,7 @@ def looks_like_path(text: str) -> bool:
 
 def shown(flag: str, text: str) -> str:
     """A flag and its value as the account may show them."""
-    known = FLAGS.get(flag)
-    if known is not None and known.secret:
-        return f"-{flag} (a secret, or where it is)"
-    return f"-{flag}={leaks.shown(text)}"
+    return showing.flag(flag, text)
 
 
 def running(process: Process, library: Library, ledger: Ledger, otherwise: str = "") -> Running | None:
@@ -157,6 +156,10 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         open_ = open_ or ("://" in setting.text and leaks.find(setting.text, flag) is None)  # an address without a key
         if FLAGS[flag].secret and setting.text and not setting.word.holes and not open_:
             ledger.secrets.append(setting.word.span)
+    known_variables = {flag.env for flag in FLAGS.values()}
+    for name, word in process.variables.items():
+        if name not in known_variables and not showing.harmless(word):
+            ledger.secrets.append(word.span)
     role = role_of(on) or otherwise
     if "config" in settings:
         ledger.note(settings["config"].word.span, shown("config", settings["config"].text), Fate.UNDERSTOOD,
@@ -178,6 +181,13 @@ _SOURCES = {"flag": "command line", "environment": "environment", "file": "confi
 
 
 def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
+    for word in parsed.unknown:
+        name = word.text if _VARIABLE.fullmatch(word.text) else "this"
+        ledger.note(word.span, name, Fate.DROPPED, "its value is not in the sources", "adopt-value-unknown")
+        ledger.warn(
+            "adopt-value-unknown", word.span, f"no source says which flags {name} stands for, so none is adopted",
+            "if it stands for any, write them in its place, and adopt again",
+        )  # fmt: skip
     if parsed.stopped_by is None:
         return
     stopper = parsed.stopped_by
@@ -193,15 +203,16 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
         message = "the node stops reading here: this is no flag, and everything behind it is lost"
         advice = "remove it, or put the whole value in quotes"
     lost = f", {len(behind)} flag{'s' * (len(behind) > 1)} among it" if behind else ""
-    for word in parsed.ignored:
+    for word, known in zip(parsed.ignored, showing.unread(parsed.ignored), strict=True):
         hidden = hidden and not word.text.startswith("-")
-        if hidden:
+        if hidden or known is None:
             ledger.secrets.append(word.span)
-        shown_ = _NOT_SHOWN if hidden else leaks.shown(word.text)
+        shown_ = _NOT_SHOWN if hidden else known or showing.HIDDEN_WORD
         ledger.note(word.span, shown_, Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
     ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice, "ignored from here on")
 
 
+_VARIABLE = re.compile(r"\$\{?[A-Za-z0-9_]{1,80}\}?")
 _NOT_SHOWN = "a word that may be part of a secret"
 
 
@@ -235,8 +246,11 @@ def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) 
 
 def missing(word: Word, what: str, ledger: Ledger) -> None:
     """A file that a process needs, and that is none of the sources."""
-    name = posixpath.basename(word.text) or "it"
-    ledger.note(word.span, leaks.shown(word.text), Fate.DROPPED, f"{what} is none of the sources", "adopt-file-missing")
+    known = showing.file_name(word.text)
+    name = posixpath.basename(word.text) if known == word.text else "it"
+    if known != word.text:
+        ledger.secrets.append(word.span)
+    ledger.note(word.span, known, Fate.DROPPED, f"{what} is none of the sources", "adopt-file-missing")
     ledger.warn(
         "adopt-file-missing", word.span, f"{what} is none of the sources, so what it says is not adopted",
         f"copy {leaks.shown(name)} from the host and name it among the sources",
@@ -258,10 +272,15 @@ def _wrong_variables(variables: Mapping[str, Word]) -> list[Wrong]:
 
 def _wrong(wrong: Wrong, ledger: Ledger) -> None:
     if wrong.kind == "unknown":
-        meant = flag_called(wrong.name)
+        meant, name = flag_called(wrong.name), showing.flag_name(wrong.name)
+        if wrong.word.text == wrong.name and not meant:
+            name = ""  # a line of a config file that is one word: it may be no name at all
+        if not name or (wrong.value is not None and not showing.harmless(wrong.value)):
+            ledger.secrets.append(wrong.word.span)
+            ledger.secrets.append((wrong.value or wrong.word).span)
         advice = f"did you mean -{meant}?" if meant else "remove it, or look for its new name with livepeer -h"
-        text = f"the node has no flag {leaks.shown(wrong.name)}, and stops at its start"
-        ledger.mistake("adopt-flag-unknown", wrong.word.span, f"-{leaks.shown(wrong.name)}", text, advice)
+        text = f"the node has no flag {name or 'of this name'}, and stops at its start"
+        ledger.mistake("adopt-flag-unknown", wrong.word.span, f"-{name}" if name else "a flag", text, advice)
         return
     kind = FLAGS[wrong.name].type
     text = (

@@ -79,12 +79,12 @@ class Started:
                                "a spec cannot say; hand it over in a variable that it reads")  # fmt: skip
                 continue
             if holes:
-                ledger.note(found.words[0].span, leaks.shown(found.words[0].text[:60]), Fate.DROPPED,
+                ledger.note(found.words[0].span, leaks.shown(found.words[0].text)[:60], Fate.DROPPED,
                             "its value is not in the sources; asked with a TODO", "adopt-value-unknown")  # fmt: skip
                 self.table.ask(f"TODO arguments: the source says {leaks.shown(' '.join(w.text for w in found.words))}")
                 continue
             for word in found.words:
-                ledger.note(word.span, leaks.shown(word.text[:80]), Fate.UNDERSTOOD, "arguments")
+                ledger.note(word.span, leaks.shown(word.text)[:80], Fate.UNDERSTOOD, "arguments")
                 said.append(self._reached(word).text)
         if said:
             self.table.values["arguments"] = said

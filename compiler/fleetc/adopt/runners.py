@@ -135,7 +135,7 @@ class _Listed:
         if gpu_text(self.entry) or server is not None:
             self._because(name, "gpu", "clients are told of the one GPU of a runner that fleetc starts")
         for key, span in self.entry.odd.items():
-            self.work.session.ledger.note(span, leaks.shown(key[:60]), Fate.DROPPED, "the node reads no such key")
+            self.work.session.ledger.note(span, leaks.shown(key)[:60], Fate.DROPPED, "the node reads no such key")
 
     def __post_init__(self) -> None:
         self._taken: set[str] = set()
@@ -234,7 +234,7 @@ class _Listed:
         price = price_text(*said)
         if price is None:
             self._left("price_info", "it has more digits than a spec takes")
-            table.ask(f"TODO price: round {leaks.shown(str(said[0])[:60])} USD / {said[1]}")
+            table.ask(f"TODO price: round {leaks.shown(str(said[0]))[:60]} USD / {said[1]}")
             self._because(name, "price_info", "a question is left: its price")
             return
         table.values["price"] = price

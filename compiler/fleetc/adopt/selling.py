@@ -323,7 +323,7 @@ def _gpus(work: Filling) -> None:
     elif all(re.fullmatch("[0-9]{1,2}", item) and int(item) <= 63 for item in ids):
         _numbered_gpus(work, [int(item) for item in ids])
     else:
-        work.ask("gpus", f"the source says {leaks.shown(text[:60])}; a spec counts GPUs from 0", flag, "[0]")
+        work.ask("gpus", f"the source says {leaks.shown(text)[:60]}; a spec counts GPUs from 0", flag, "[0]")
         return
     work.take(flag, "gpus")
 

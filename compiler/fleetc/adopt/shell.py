@@ -6,6 +6,7 @@ values are filled in; the branch of an `if` is followed where the script itself 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -17,17 +18,28 @@ from fleetc.adopt.flags import TYPES, starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_branches import Branches, Level
+from fleetc.adopt.shell_places import places
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
+from fleetc.adopt.showing import HIDDEN_WORD, file_name, harmless, known_program, program, unread
 from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
-_WRAPPERS = frozenset({"sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt"})
-_TAKES = {"sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": ""}
+_WRAPPERS = frozenset({
+    "sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt", "numactl",
+    "taskset", "runuser", "systemd-run",
+})  # fmt: skip
+_TAKES = {
+    "sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": "", "numactl": "mNCpi",
+    "taskset": "cp", "runuser": "ugGs", "systemd-run": "utpEMH",
+}  # fmt: skip
+_SCHEDULE = re.compile(r"@[a-z]+|[0-9*/,-]+(?: [0-9*/,-]+){4}")
+"""When a line of a crontab runs its command."""
+_AS_USER = frozenset({"su", "runuser"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
@@ -55,6 +67,7 @@ def read_shell(
         reader.read(text, 0)
     except ShellError as problem:
         span = Span(source, problem.start, problem.start + 1)
+        ledger.secrets.append(span)  # it may be any text
         ledger.refuse(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
             "close the quote, or give the command without what is around it",
@@ -77,12 +90,18 @@ class _Reader(Branches):
         self.repeated = 0
         self.functions: dict[str, tuple[list[Token], str]] = {}
         self.called: set[str] = set()
+        self.text = ""
+        self.directory = ""
+        """Where the script has gone with `cd`, "" where only a running one knows."""
+        self.outer: list[str] = []
+        """The directories around each `(`."""
 
     # ------------------------------------------------------------------------------------------- commands
 
     def read(self, text: str, depth: int) -> None:
         """Read all commands of a text."""
         if depth <= _DEEPEST:
+            self.text = text
             self._commands(tokens(text), text, depth)
             for name in [name for name in self.functions if name not in self.called]:
                 self.levels.append(Level("function", self.mode, "maybe"))
@@ -147,6 +166,10 @@ class _Reader(Branches):
 
     def _operator(self, token: Token) -> None:
         self.joined = token.text if token.text in ("&&", "||") else ""
+        if token.text == "(":
+            self.outer.append(self.directory)
+        elif token.text == ")" and self.outer:
+            self.directory = self.outer.pop()
 
     def _repeat(self, stream: Iterator[Token], text: str, depth: int) -> None:
         """A `for` whose words are all known: what is in it, once for each word, as the script would do it."""
@@ -261,8 +284,10 @@ class _Reader(Branches):
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
         """A command: a node, a container of one, a shell with a text, or something else."""
         own = dict(own)
-        place = 0
+        place = _behind_begin(words)
         while place < len(words) and (name := _base(words[place].text)) in _WRAPPERS:
+            if name in _AS_USER and any(word.text == "-c" for word in words[place + 1 : place + 6]):
+                break
             place += 1
             while place < len(words) and (words[place].text.startswith("-") or _ASSIGNMENT.match(words[place].text)):
                 option = words[place].text
@@ -282,6 +307,8 @@ class _Reader(Branches):
         if base in ("source", ".") and len(words) > 1:
             self._source(words[1])
             return
+        if base in ("cd", "pushd", "popd"):
+            self._gone(base, words)
         if base == "ssh":
             self._elsewhere(words, depth)
             return
@@ -289,14 +316,17 @@ class _Reader(Branches):
             self.exports = any(word.text in ("-a", "allexport") for word in words) or self.exports
         variables = {**self.exported, **own}
         if base not in ("docker", "podman") and base not in _SHELLS and starts_node(words[0].text, words[1:]):
-            self._node(Process("", span, tuple(words[1:]), variables, program=words[0].text))
+            path = words[0].text
+            if "/" in path and not words[0].holes and self.directory:
+                path = posixpath.normpath(posixpath.join(self.directory, path))
+            self._node(Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory))
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger, self.library)
             if process is not None:
                 self._node(process)
             else:
                 self._other(words, "no node: it starts by another program")
-        elif base in _SHELLS and any(word.text == "-c" for word in words[1:4]):
+        elif base in _SHELLS | _AS_USER and any(word.text == "-c" for word in words[1:6]):
             at = next(i for i, word in enumerate(words) if word.text == "-c")
             if at + 1 < len(words):
                 self._inside(words[at + 1], depth)
@@ -314,6 +344,15 @@ class _Reader(Branches):
             self._loose(words, span)
         else:
             self._other(words, "no node: fleetc starts and prepares nodes itself")
+
+    def _gone(self, base: str, words: list[Word]) -> None:
+        """`cd`: where the commands behind it run."""
+        to = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
+        sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
+        if base == "popd" or len(to) != 1 or to[0].holes or to[0].text[:1] in ("-", "~", "") or not sure:
+            self.directory = ""
+        elif to[0].text.startswith("/") or self.directory:
+            self.directory = posixpath.normpath(posixpath.join(self.directory, to[0].text))
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
@@ -336,16 +375,29 @@ class _Reader(Branches):
             self.values.variables[name] = value
             if self.exports or name.startswith("LP_"):
                 self.exported[name] = value
-        self.ledger.note(word.span, word.text[:80], Fate.UNDERSTOOD, "a file with variables")
+        self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a file with variables")
 
     def _inside(self, word: Word, depth: int) -> None:
-        """The text of `sh -c`, read as a script of its own; its places are those of the whole text."""
+        """The text of `sh -c`, read as a script of its own; each word of it has its place in this one."""
         begun = len(self.found.processes)
-        inner = _Reader(self.source, self.ledger, dict(self.values.variables), self.library)
-        inner.exported = dict(self.exported)
+        own = word.span.source == self.source
+        where = places(word.text, self.text[word.span.start : word.span.end]) if own else [0] * (len(word.text) + 1)
+        inside = f"{self.source}\0"  # words of this script are among its variables, and stay where they are
+
+        def move(span: Span) -> Span:
+            if span.source != inside:
+                return span
+            start = where[min(span.start, len(where) - 1)]
+            end = max(start, where[max(0, min(span.end, len(where) - 1) - 1)]) + 1
+            return Span(word.span.source, word.span.start + start, min(word.span.start + end, word.span.end))
+
+        account = Ledger()
+        inner = _Reader(inside, account, dict(self.values.variables), self.library)
+        inner.exported, inner.directory = dict(self.exported), self.directory
         inner.values.arrays = dict(self.values.arrays)
         inner.read(word.text, depth + 1)
-        self.found.processes += [process.at(word.span) for process in inner.found.processes]
+        self.ledger.take(account, move)
+        self.found.processes += [process.moved(move) for process in inner.found.processes]
         if len(self.found.processes) == begun:
             self._other([word], "no node: fleetc starts and prepares nodes itself")
 
@@ -367,9 +419,11 @@ class _Reader(Branches):
             )  # fmt: skip
             self.found.processes[-1] = replace(before, words=(*before.words, *words))
         else:
-            for word in words:
+            for word, known in zip(words, unread(words), strict=True):
+                if known is None:
+                    self.ledger.secrets.append(word.span)
                 self.ledger.note(
-                    word.span, leaks.shown(word.text), Fate.MISTAKE,
+                    word.span, known or HIDDEN_WORD, Fate.MISTAKE,
                     "outside the command: the line before it ends without a backslash", "adopt-command-cut",
                 )  # fmt: skip
             self.ledger.warn(
@@ -381,12 +435,16 @@ class _Reader(Branches):
 
     def _other(self, words: list[Word], why: str) -> None:
         span = Span(self.source, words[0].span.start, words[-1].span.end)
-        self.ledger.note(span, leaks.shown(words[0].text[:60]), Fate.DROPPED, why)
+        if not known_program(words[0].text):
+            self.ledger.secrets.append(span)
+        self.ledger.note(span, program(words[0].text), Fate.DROPPED, why)
 
     def _passed_over(self, line: list[Token], why: str) -> None:
         span = Span(self.source, line[0].start, line[-1].end)
         self.called.add(line[0].text)
-        self.ledger.note(span, leaks.shown(line[0].text[:60]), Fate.DROPPED, why)
+        if not known_program(line[0].text):
+            self.ledger.secrets.append(span)
+        self.ledger.note(span, program(line[0].text), Fate.DROPPED, why)
         if not self.repeated and any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
             self.ledger.remark(
                 "adopt-branch-not-followed", Span(self.source, line[0].start, line[0].end),
@@ -397,7 +455,7 @@ class _Reader(Branches):
 
     def _assign(self, name: str, word: Word, maybe: bool) -> None:
         span, before = word.span, self.values.variables.get(name)
-        if leaks.names_secret(name) or leaks.find(word.text, name):
+        if leaks.names_secret(name) or leaks.find(word.text, name) or not harmless(word):
             self.ledger.secrets.append(span)
         if self.mode == "skip":
             self.ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")
@@ -409,7 +467,8 @@ class _Reader(Branches):
                 "adopt-branch-not-followed", span, f"only a running script knows whether {name} gets this value",
                 f"it is not used; set {name} at the top of the script if it should be",
             )  # fmt: skip
-            self.values.variables.setdefault(name, Word("", span))
+            hole = "${" + name + "}"
+            self.values.variables.setdefault(name, Word(hole, span, (hole,)))
             return
         self.values.variables[name] = word
         if name in self.exported or name.startswith("LP_"):
@@ -428,6 +487,14 @@ class _Reader(Branches):
 
 def _joined(before: Word | None, word: Word) -> Word:
     return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
+
+
+def _behind_begin(words: list[Word]) -> int:
+    """How many words stand before a copied command: its prompt, or the times of a line of a crontab."""
+    for count in (1, 5):
+        if len(words) > count and _SCHEDULE.fullmatch(" ".join(word.text for word in words[:count])):
+            return count
+    return int(words[0].text == "$" and len(words) > 1)
 
 
 def _base(text: str) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fleetc.adopt import markdown
 from fleetc.adopt.capabilities import is_capability
 from fleetc.adopt.compose import read_compose
 from fleetc.adopt.compose_files import extended, projects
@@ -77,7 +78,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     for source in kinds.get("shell", []):
         if source.name in library.used:
             continue
-        shell = read_shell(source.name, source.text, ledger, variables, library)
+        shell = read_shell(source.name, _commands(source, ledger), ledger, variables, library)
         for path, (text, _) in shell.files.items():
             library.written[path] = Source(f"{path} in {source.name}", text)
         found.processes += shell.processes
@@ -99,6 +100,21 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     return found
 
 
+def _commands(source: Source, ledger: Ledger) -> str:
+    """The text of a script, or of a page of notes without all that is no command."""
+    if not source.name.lower().endswith(markdown.NAMES):
+        return source.text
+    text, left_out = markdown.commands(source.text)
+    for place in left_out:
+        span = Span(source.name, place, place + 1)
+        ledger.secrets.append(span)  # prose may say anything
+        ledger.warn(
+            "adopt-branch-not-followed", span, "a command of a node stands here, outside of the blocks that are read",
+            "put it into a block of its own between lines of ```, with its quotes closed, or into a file",
+        )  # fmt: skip
+    return text
+
+
 def _flags(source: Source) -> Process:
     """One flag a line."""
     words = []
@@ -115,6 +131,8 @@ def kind_of(source: Source) -> str:
     capability, json, config, environment or shell.
     """
     text, name = source.text, posixpath.basename(source.name)
+    if name.lower().endswith(markdown.NAMES):
+        return "shell"
     start = text.lstrip()[:1]
     if name.endswith(".flags"):
         return "flags"

@@ -19,7 +19,6 @@ from fleetc.adopt.shell import read_shell
 from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers
 from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word
 from fleetc.places.diagnostic import Span
-from fleetc.text import leaks
 from fleetc.toml.document import Source
 
 _KEY = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9]*)[ \t]*=[ \t]*")
@@ -177,8 +176,7 @@ def _read(source: Source, unit: _Unit, ledger: Ledger) -> None:
         key = _KEY.match(line)
         if key is None:
             span = Span(source.name, start, start + max(1, len(line)))
-            ledger.note(span, leaks.shown(line.strip()[:60]), Fate.DROPPED,
-                        "systemd reads no setting here")  # fmt: skip
+            ledger.note(span, "a line", Fate.DROPPED, "systemd reads no setting here")
             continue
         value = line[key.end() :].rstrip()
         begun = start + key.end()

@@ -10,6 +10,7 @@ from functools import cache
 from pydantic_core import PydanticCustomError
 
 from fleetc.adopt.filling import Filling, hole_variable
+from fleetc.adopt.showing import harmless
 from fleetc.adopt.words import Fate, Word
 from fleetc.language.fields import check_variable_name
 from fleetc.text import leaks
@@ -20,12 +21,16 @@ _NOT_OURS = frozenset({"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "LANG"
 
 def environment(work: Filling) -> None:
     """Variables that are no settings of the node."""
+    ledger = work.session.ledger
     for name, word in sorted(work.process.variables.items()):
         if name.startswith("LP_"):
-            if not any(flag.env == name for flag in FLAGS.values()):
-                work.session.ledger.mistake("adopt-flag-unknown", word.span, name,
-                                            f"the node reads no variable {leaks.shown(name)}",
-                                            "remove it")  # fmt: skip
+            if any(flag.env == name for flag in FLAGS.values()):
+                continue
+            if name in work.session.library.variables:
+                ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")
+            else:
+                ledger.mistake("adopt-flag-unknown", word.span, leaks.shown(name),
+                               f"the node reads no variable {leaks.shown(name)}", "remove it")  # fmt: skip
             continue
         variable(work, name, word)
 
@@ -46,6 +51,8 @@ _names_secret = cache(leaks.names_secret)
 def variable(work: Filling, name: str, word: Word) -> None:
     """One variable, as plain text or as a reference to a secret."""
     ledger = work.session.ledger
+    if not harmless(word):
+        ledger.secrets.append(word.span)
     if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
         ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
         return

@@ -5,7 +5,7 @@ In: nothing. Out: `Word`, `Process`, `Other`, `Fate` and the account that every 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -80,6 +80,16 @@ class Ledger:
         if entry not in self._noted:
             self._noted.add(entry)
             self.entries.append(entry)
+
+    def take(self, other: Ledger, move: Callable[[Span], Span]) -> None:
+        """All of the account of a text within this one, at the places that it has here."""
+        for entry in other.entries:
+            self.note(move(entry.span), entry.shown, entry.fate, entry.words, entry.code)
+        for one in other.findings:
+            span = one.primary.place
+            assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
+            self._add(one.code, one.severity, move(span), one.message, one.help, one.primary.note)
+        self.secrets += map(move, other.secrets)
 
     def mistake(self, code: str, span: Span, shown: str, message: str, help: str, note: str = "") -> None:
         """A mistake that the node makes today: a warning, and a line of the account."""
@@ -159,6 +169,13 @@ class Process:
     ours: bool = False
     sees: tuple[int, ...] = ()
 
+    def moved(self, move: Callable[[Span], Span]) -> Process:
+        """The same process with other places for its words."""
+        words = tuple(replace(word, span=move(word.span)) for word in self.words)
+        variables = {name: replace(word, span=move(word.span)) for name, word in self.variables.items()}
+        image = replace(self.image, span=move(self.image.span)) if self.image else None
+        return replace(self, span=move(self.span), words=words, variables=variables, image=image)
+
     def at(self, span: Span) -> Process:
         """The same process with one place for all its words, where theirs are of a text within a text."""
         words = tuple(Word(word.text, span, word.holes) for word in self.words)
@@ -180,6 +197,14 @@ class Other(Process):
     gpus: tuple[int, ...] | str = ()
     host_ipc: bool = False
     lost: tuple[str, ...] = ()
+
+    def moved(self, move: Callable[[Span], Span]) -> Other:
+        """The same with other places for its words and its account."""
+        moved = Process.moved(self, move)
+        assert isinstance(moved, Other)  # noqa: S101  # a copy is of the same kind
+        account = Ledger()
+        account.take(self.account, move)
+        return replace(moved, account=account)
 
     def at(self, span: Span) -> Other:
         """The same with one place for all its words; an account of places within a text within a text is none."""

@@ -16,7 +16,8 @@ ADOPTING_PAGES: dict[str, Page] = {
     ),
     "adopt-branch-not-followed": Page(
         "A part of a script was not read, because only a running script knows whether it applies.",
-        "scripts are read and never run, so a value that depends on the machine is unknown.",
+        "scripts are read and never run, so a value that depends on the machine is unknown. Of a page of Markdown, "
+        "only blocks of code are read.",
         "Set the variable at the top of the script, or give the command that you mean in a file of its own.",
     ),
     "adopt-cannot-say": Page(

@@ -53,7 +53,9 @@ _COMMIT = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])")
 _PATH_MARKS = re.compile(r"[/:]")
 _CHANGES = re.compile(r"(?=[A-Za-z][0-9]|[0-9][A-Za-z]|[a-z][A-Z]|[!$%^*#@])")
 
-_SECRET_NAME = re.compile(r"SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|STREAM_?KEY|(?:^|_)(?:TOKEN|KEY|PWD)$")
+_SECRET_NAME = re.compile(
+    r"SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|STREAM_?KEY|CREDS$|(?:^|_)(?:TOKEN|KEY|PWD|PASS|PW)$"
+)
 _HARMLESS_NAME = re.compile(r"_(?:FILE|PATH|DIR)$")
 _LETS_IN = re.compile(
     r"(?:^|_)(?:AUTH|AUTHORIZATION|AUTHENTICATION|BEARER|API|STUDIO|ACCESS|LICENSE|SESSION|COOKIE)(?:_|$)"

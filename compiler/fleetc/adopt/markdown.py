@@ -1,0 +1,67 @@
+"""Finds the commands in a page of Markdown: its fenced and indented blocks of code.
+
+In: the text of a page. Out: a text of the same length that is blank where no command stands, so all places stay; and
+where a command of a node stands outside of what is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleetc.adopt.shell_words import ShellError, tokens
+
+NAMES = (".md", ".markdown")
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([A-Za-z0-9_+.-]*)")
+_SHELLS = frozenset({"", "sh", "bash", "shell", "console", "terminal", "zsh", "shell-session", "shellsession", "text"})
+_INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S")
+_NOT_BLANK = re.compile(r"[^\n]")
+_NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+-|livepeer/go-livepeer[: \t])")
+
+
+def commands(text: str) -> tuple[str, list[int]]:
+    """The page with its commands alone, and the places of commands of nodes that are not among them."""
+    pieces: list[str] = []
+    left_out: list[int] = []
+    start = 0
+    for block, code in _blocks(text):
+        kept = code and _readable(block)
+        if not kept:
+            left_out += [start + found.start() for found in _NODE.finditer(block)]
+        pieces.append(block if kept else _NOT_BLANK.sub(" ", block))
+        start += len(block)
+    return "".join(pieces), left_out
+
+
+def _readable(block: str) -> bool:
+    try:
+        return all(True for _ in tokens(block))
+    except ShellError:
+        return False
+
+
+def _blocks(text: str) -> Iterator[tuple[str, bool]]:
+    """The page in pieces, each with whether it is a block of commands."""
+    piece: list[str] = []
+    code, fence, blank = False, "", True
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if fence:
+            if mark is not None and mark[1].startswith(fence) and not mark[2]:
+                yield "".join(piece), code
+                piece, code, fence, blank = [line], False, "", True
+                continue
+        elif mark is not None:
+            yield "".join(piece), code
+            yield line, False
+            piece, code, fence = [], mark[2].lower() in _SHELLS, mark[1]
+            continue
+        else:
+            indented = _INDENTED.match(line) is not None and (code or blank)
+            if indented != code and line.strip():
+                yield "".join(piece), code
+                piece, code = [], indented
+            blank = not line.strip()
+        piece.append(line)
+    yield "".join(piece), code
