@@ -22,24 +22,13 @@ from fleetc.adopt.shell_places import places
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
+from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers
 from fleetc.adopt.showing import HIDDEN_WORD, file_name, harmless, known_program, program, unread
 from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
-_WRAPPERS = frozenset({
-    "sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt", "numactl",
-    "taskset", "runuser", "systemd-run",
-})  # fmt: skip
-_TAKES = {
-    "sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": "", "numactl": "mNCpi",
-    "taskset": "cp", "runuser": "ugGs", "systemd-run": "utpEMH",
-}  # fmt: skip
-_SCHEDULE = re.compile(r"@[a-z]+|[0-9*/,-]+(?: [0-9*/,-]+){4}")
-"""When a line of a crontab runs its command."""
-_AS_USER = frozenset({"su", "runuser"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
@@ -254,7 +243,7 @@ class _Reader(Branches):
         words_of = [token for token in without_redirections(line) if token.kind == "word"]
         own: dict[str, Word] = {}
         place = 0
-        while place < len(words_of) and (found := _ASSIGNMENT.match(words_of[place].text)):
+        while place < len(words_of) and (found := ASSIGNMENT.match(words_of[place].text)):
             own[found[1]] = self.values.assigned(words_of[place], found)
             if found[2] == "+=":
                 own[found[1]] = _joined(self.values.variables.get(found[1]), own[found[1]])
@@ -284,18 +273,7 @@ class _Reader(Branches):
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
         """A command: a node, a container of one, a shell with a text, or something else."""
         own = dict(own)
-        place = _behind_begin(words)
-        while place < len(words) and (name := _base(words[place].text)) in _WRAPPERS:
-            if name in _AS_USER and any(word.text == "-c" for word in words[place + 1 : place + 6]):
-                break
-            place += 1
-            while place < len(words) and (words[place].text.startswith("-") or _ASSIGNMENT.match(words[place].text)):
-                option = words[place].text
-                if found := _ASSIGNMENT.match(option):
-                    own[found[1]] = words[place].part(found.end())
-                elif len(option) == 2 and option[1] in _TAKES.get(name, ""):
-                    place += 1
-                place += 1
+        place = behind_wrappers(words, own)
         words = words[place:]
         if not words:
             return
@@ -303,7 +281,7 @@ class _Reader(Branches):
         if words[0].text in self.functions:
             self._call(words[0].text, words[1:], depth)
             return
-        base = _base(words[0].text)
+        base = base_of(words[0].text)
         if base in ("source", ".") and len(words) > 1:
             self._source(words[1])
             return
@@ -326,7 +304,7 @@ class _Reader(Branches):
                 self._node(process)
             else:
                 self._other(words, "no node: it starts by another program")
-        elif base in _SHELLS | _AS_USER and any(word.text == "-c" for word in words[1:6]):
+        elif base in _SHELLS | AS_USER and any(word.text == "-c" for word in words[1:6]):
             at = next(i for i, word in enumerate(words) if word.text == "-c")
             if at + 1 < len(words):
                 self._inside(words[at + 1], depth)
@@ -445,7 +423,7 @@ class _Reader(Branches):
         if not known_program(line[0].text):
             self.ledger.secrets.append(span)
         self.ledger.note(span, program(line[0].text), Fate.DROPPED, why)
-        if not self.repeated and any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
+        if not self.repeated and any(base_of(token.text) in ("livepeer", "docker", "podman") for token in line):
             self.ledger.remark(
                 "adopt-branch-not-followed", Span(self.source, line[0].start, line[0].end),
                 f"this command is not read, because {why}", "to adopt it too, give it in a file of its own",
@@ -477,7 +455,7 @@ class _Reader(Branches):
 
     def _export(self, tokens_: list[Token], maybe: bool) -> None:
         for token in tokens_:
-            found = _ASSIGNMENT.match(token.text)
+            found = ASSIGNMENT.match(token.text)
             if found:
                 self._assign(found[1], self.values.assigned(token, found), maybe)
             name = found[1] if found else token.text
@@ -487,18 +465,6 @@ class _Reader(Branches):
 
 def _joined(before: Word | None, word: Word) -> Word:
     return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
-
-
-def _behind_begin(words: list[Word]) -> int:
-    """How many words stand before a copied command: its prompt, or the times of a line of a crontab."""
-    for count in (1, 5):
-        if len(words) > count and _SCHEDULE.fullmatch(" ".join(word.text for word in words[:count])):
-            return count
-    return int(words[0].text == "$" and len(words) > 1)
-
-
-def _base(text: str) -> str:
-    return re.split(r"[/\\]", text)[-1]
 
 
 def _is_flag(text: str) -> bool:
