@@ -14,15 +14,15 @@ from itertools import chain
 
 from fleetc.adopt.docker_run import docker_process
 from fleetc.adopt.env_files import environment
-from fleetc.adopt.flags import TYPES, starts_node
+from fleetc.adopt.flags import starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_branches import Branches, Level
-from fleetc.adopt.shell_places import places
+from fleetc.adopt.shell_places import mover
 from fleetc.adopt.shell_sums import MOST_WORDS
-from fleetc.adopt.shell_values import Values
+from fleetc.adopt.shell_values import Values, joined
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
-from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers
+from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
 from fleetc.adopt.showing import HIDDEN_WORD, file_name, harmless, known_program, program, unread
 from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
 from fleetc.adopt.words import Fate, Ledger, Process, Word
@@ -246,7 +246,7 @@ class _Reader(Branches):
         while place < len(words_of) and (found := ASSIGNMENT.match(words_of[place].text)):
             own[found[1]] = self.values.assigned(words_of[place], found)
             if found[2] == "+=":
-                own[found[1]] = _joined(self.values.variables.get(found[1]), own[found[1]])
+                own[found[1]] = joined(self.values.variables.get(found[1]), own[found[1]])
             place += 1
         rest = words_of[place:]
         if not rest:
@@ -318,19 +318,15 @@ class _Reader(Branches):
                 self._start(terminal.command, own, depth)
             started = self.found.processes[before:]
             self.found.processes[before:] = [replace(one, name=one.name or terminal.name) for one in started]
-        elif words[0].text.startswith("-") and _is_flag(words[0].text):
+        elif words[0].text.startswith("-") and is_flag(words[0].text):
             self._loose(words, span)
         else:
             self._other(words, "no node: fleetc starts and prepares nodes itself")
 
     def _gone(self, base: str, words: list[Word]) -> None:
         """`cd`: where the commands behind it run."""
-        to = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
         sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
-        if base == "popd" or len(to) != 1 or to[0].holes or to[0].text[:1] in ("-", "~", "") or not sure:
-            self.directory = ""
-        elif to[0].text.startswith("/") or self.directory:
-            self.directory = posixpath.normpath(posixpath.join(self.directory, to[0].text))
+        self.directory = directory_after(words, self.directory) if sure and base != "popd" else ""
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
@@ -358,17 +354,8 @@ class _Reader(Branches):
     def _inside(self, word: Word, depth: int) -> None:
         """The text of `sh -c`, read as a script of its own; each word of it has its place in this one."""
         begun = len(self.found.processes)
-        own = word.span.source == self.source
-        where = places(word.text, self.text[word.span.start : word.span.end]) if own else [0] * (len(word.text) + 1)
         inside = f"{self.source}\0"  # words of this script are among its variables, and stay where they are
-
-        def move(span: Span) -> Span:
-            if span.source != inside:
-                return span
-            start = where[min(span.start, len(where) - 1)]
-            end = max(start, where[max(0, min(span.end, len(where) - 1) - 1)]) + 1
-            return Span(word.span.source, word.span.start + start, min(word.span.start + end, word.span.end))
-
+        move = mover(word, inside, self.source, self.text)
         account = Ledger()
         inner = _Reader(inside, account, dict(self.values.variables), self.library)
         inner.exported, inner.directory = dict(self.exported), self.directory
@@ -461,11 +448,3 @@ class _Reader(Branches):
             name = found[1] if found else token.text
             if name in self.values.variables:
                 self.exported[name] = self.values.variables[name]
-
-
-def _joined(before: Word | None, word: Word) -> Word:
-    return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
-
-
-def _is_flag(text: str) -> bool:
-    return text.lstrip("-").partition("=")[0] in TYPES

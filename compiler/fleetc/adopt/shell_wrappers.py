@@ -5,9 +5,11 @@ In: the words of a command line. Out: how many stand before the command, and the
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 
+from fleetc.adopt.flags import TYPES
 from fleetc.adopt.words import Word
 
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
@@ -52,3 +54,17 @@ def _behind_begin(words: Sequence[Word]) -> int:
 def base_of(text: str) -> str:
     """The name of a program without its folder."""
     return re.split(r"[/\\]", text)[-1]
+
+
+def directory_after(words: Sequence[Word], before: str) -> str:
+    """Where `cd` leads from a directory; "" where only a running script knows."""
+    to = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
+    if len(to) != 1 or to[0].holes or to[0].text[:1] in ("-", "~", ""):
+        return ""
+    known = before or to[0].text.startswith("/")
+    return posixpath.normpath(posixpath.join(before, to[0].text)) if known else ""
+
+
+def is_flag(text: str) -> bool:
+    """Whether a word is a flag of the node."""
+    return text.lstrip("-").partition("=")[0] in TYPES
