@@ -14,32 +14,21 @@ from itertools import chain
 
 from fleetc.adopt.docker_run import docker_process
 from fleetc.adopt.env_files import environment
-from fleetc.adopt.flags import TYPES, starts_node
+from fleetc.adopt.flags import starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_branches import Branches, Level
-from fleetc.adopt.shell_places import places
+from fleetc.adopt.shell_places import mover
 from fleetc.adopt.shell_sums import MOST_WORDS
-from fleetc.adopt.shell_values import Values
+from fleetc.adopt.shell_values import Values, joined
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
+from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
 from fleetc.adopt.showing import HIDDEN_WORD, file_name, harmless, known_program, program, unread
 from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
-_WRAPPERS = frozenset({
-    "sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt", "numactl",
-    "taskset", "runuser", "systemd-run",
-})  # fmt: skip
-_TAKES = {
-    "sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": "", "numactl": "mNCpi",
-    "taskset": "cp", "runuser": "ugGs", "systemd-run": "utpEMH",
-}  # fmt: skip
-_SCHEDULE = re.compile(r"@[a-z]+|[0-9*/,-]+(?: [0-9*/,-]+){4}")
-"""When a line of a crontab runs its command."""
-_AS_USER = frozenset({"su", "runuser"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
@@ -254,10 +243,10 @@ class _Reader(Branches):
         words_of = [token for token in without_redirections(line) if token.kind == "word"]
         own: dict[str, Word] = {}
         place = 0
-        while place < len(words_of) and (found := _ASSIGNMENT.match(words_of[place].text)):
+        while place < len(words_of) and (found := ASSIGNMENT.match(words_of[place].text)):
             own[found[1]] = self.values.assigned(words_of[place], found)
             if found[2] == "+=":
-                own[found[1]] = _joined(self.values.variables.get(found[1]), own[found[1]])
+                own[found[1]] = joined(self.values.variables.get(found[1]), own[found[1]])
             place += 1
         rest = words_of[place:]
         if not rest:
@@ -284,18 +273,7 @@ class _Reader(Branches):
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
         """A command: a node, a container of one, a shell with a text, or something else."""
         own = dict(own)
-        place = _behind_begin(words)
-        while place < len(words) and (name := _base(words[place].text)) in _WRAPPERS:
-            if name in _AS_USER and any(word.text == "-c" for word in words[place + 1 : place + 6]):
-                break
-            place += 1
-            while place < len(words) and (words[place].text.startswith("-") or _ASSIGNMENT.match(words[place].text)):
-                option = words[place].text
-                if found := _ASSIGNMENT.match(option):
-                    own[found[1]] = words[place].part(found.end())
-                elif len(option) == 2 and option[1] in _TAKES.get(name, ""):
-                    place += 1
-                place += 1
+        place = behind_wrappers(words, own)
         words = words[place:]
         if not words:
             return
@@ -303,7 +281,7 @@ class _Reader(Branches):
         if words[0].text in self.functions:
             self._call(words[0].text, words[1:], depth)
             return
-        base = _base(words[0].text)
+        base = base_of(words[0].text)
         if base in ("source", ".") and len(words) > 1:
             self._source(words[1])
             return
@@ -326,7 +304,7 @@ class _Reader(Branches):
                 self._node(process)
             else:
                 self._other(words, "no node: it starts by another program")
-        elif base in _SHELLS | _AS_USER and any(word.text == "-c" for word in words[1:6]):
+        elif base in _SHELLS | AS_USER and any(word.text == "-c" for word in words[1:6]):
             at = next(i for i, word in enumerate(words) if word.text == "-c")
             if at + 1 < len(words):
                 self._inside(words[at + 1], depth)
@@ -340,19 +318,15 @@ class _Reader(Branches):
                 self._start(terminal.command, own, depth)
             started = self.found.processes[before:]
             self.found.processes[before:] = [replace(one, name=one.name or terminal.name) for one in started]
-        elif words[0].text.startswith("-") and _is_flag(words[0].text):
+        elif words[0].text.startswith("-") and is_flag(words[0].text):
             self._loose(words, span)
         else:
             self._other(words, "no node: fleetc starts and prepares nodes itself")
 
     def _gone(self, base: str, words: list[Word]) -> None:
         """`cd`: where the commands behind it run."""
-        to = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
         sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
-        if base == "popd" or len(to) != 1 or to[0].holes or to[0].text[:1] in ("-", "~", "") or not sure:
-            self.directory = ""
-        elif to[0].text.startswith("/") or self.directory:
-            self.directory = posixpath.normpath(posixpath.join(self.directory, to[0].text))
+        self.directory = directory_after(words, self.directory) if sure and base != "popd" else ""
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
@@ -380,17 +354,8 @@ class _Reader(Branches):
     def _inside(self, word: Word, depth: int) -> None:
         """The text of `sh -c`, read as a script of its own; each word of it has its place in this one."""
         begun = len(self.found.processes)
-        own = word.span.source == self.source
-        where = places(word.text, self.text[word.span.start : word.span.end]) if own else [0] * (len(word.text) + 1)
         inside = f"{self.source}\0"  # words of this script are among its variables, and stay where they are
-
-        def move(span: Span) -> Span:
-            if span.source != inside:
-                return span
-            start = where[min(span.start, len(where) - 1)]
-            end = max(start, where[max(0, min(span.end, len(where) - 1) - 1)]) + 1
-            return Span(word.span.source, word.span.start + start, min(word.span.start + end, word.span.end))
-
+        move = mover(word, inside, self.source, self.text)
         account = Ledger()
         inner = _Reader(inside, account, dict(self.values.variables), self.library)
         inner.exported, inner.directory = dict(self.exported), self.directory
@@ -445,7 +410,7 @@ class _Reader(Branches):
         if not known_program(line[0].text):
             self.ledger.secrets.append(span)
         self.ledger.note(span, program(line[0].text), Fate.DROPPED, why)
-        if not self.repeated and any(_base(token.text) in ("livepeer", "docker", "podman") for token in line):
+        if not self.repeated and any(base_of(token.text) in ("livepeer", "docker", "podman") for token in line):
             self.ledger.remark(
                 "adopt-branch-not-followed", Span(self.source, line[0].start, line[0].end),
                 f"this command is not read, because {why}", "to adopt it too, give it in a file of its own",
@@ -477,29 +442,9 @@ class _Reader(Branches):
 
     def _export(self, tokens_: list[Token], maybe: bool) -> None:
         for token in tokens_:
-            found = _ASSIGNMENT.match(token.text)
+            found = ASSIGNMENT.match(token.text)
             if found:
                 self._assign(found[1], self.values.assigned(token, found), maybe)
             name = found[1] if found else token.text
             if name in self.values.variables:
                 self.exported[name] = self.values.variables[name]
-
-
-def _joined(before: Word | None, word: Word) -> Word:
-    return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
-
-
-def _behind_begin(words: list[Word]) -> int:
-    """How many words stand before a copied command: its prompt, or the times of a line of a crontab."""
-    for count in (1, 5):
-        if len(words) > count and _SCHEDULE.fullmatch(" ".join(word.text for word in words[:count])):
-            return count
-    return int(words[0].text == "$" and len(words) > 1)
-
-
-def _base(text: str) -> str:
-    return re.split(r"[/\\]", text)[-1]
-
-
-def _is_flag(text: str) -> bool:
-    return text.lstrip("-").partition("=")[0] in TYPES

@@ -6,6 +6,10 @@ In: the text, and the word as the script has it. Out: a place in the word for ea
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+from fleetc.adopt.words import Word
+from fleetc.places.diagnostic import Span
 
 _VARIABLE = re.compile(r"\$(?:\{[^}]*\}|\([^)]*\)|[A-Za-z0-9_@*#?!-]+)")
 _PLAIN = re.compile(r"[^$\"'\\]{1,40}")
@@ -30,3 +34,18 @@ def places(text: str, raw: str) -> list[int]:
             found.append(at)
         at += 1
     return found + [found[-1] if found else 0] * (len(text) + 1 - len(found))
+
+
+def mover(word: Word, inside: str, source: str, script: str) -> Callable[[Span], Span]:
+    """What moves places in the text of a word, a source called `inside`, to where they are in its script."""
+    own = word.span.source == source
+    where = places(word.text, script[word.span.start : word.span.end]) if own else [0] * (len(word.text) + 1)
+
+    def move(span: Span) -> Span:
+        if span.source != inside:
+            return span
+        start = where[min(span.start, len(where) - 1)]
+        end = max(start, where[max(0, min(span.end, len(where) - 1) - 1)]) + 1
+        return Span(word.span.source, word.span.start + start, min(word.span.start + end, word.span.end))
+
+    return move

@@ -201,3 +201,8 @@ class Values:
         parts[0] = Part(first.kind, first.text[skip:], first.quoted, first.name)
         text, holes, _ = self.text(parts)
         return Word(text, Span(self.source, token.start, token.end), holes)
+
+
+def joined(before: Word | None, word: Word) -> Word:
+    """A value with another one behind it, as += says."""
+    return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)

@@ -1,0 +1,70 @@
+"""Finds the command behind what starts it: sudo, env, nice, numactl, the times of a crontab, the prompt of a terminal.
+
+In: the words of a command line. Out: how many stand before the command, and the variables that it is given.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from fleetc.adopt.flags import TYPES
+from fleetc.adopt.words import Word
+
+ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
+_WRAPPERS = frozenset({
+    "sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt", "numactl",
+    "taskset", "runuser", "systemd-run",
+})  # fmt: skip
+_TAKES = {
+    "sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": "", "numactl": "mNCpi",
+    "taskset": "cp", "runuser": "ugGs", "systemd-run": "utpEMH",
+}  # fmt: skip
+_SCHEDULE = re.compile(r"@[a-z]+|[0-9*/,-]+(?: [0-9*/,-]+){4}")
+"""When a line of a crontab runs its command."""
+AS_USER = frozenset({"su", "runuser"})
+
+
+def behind_wrappers(words: Sequence[Word], own: dict[str, Word]) -> int:
+    """How many words stand before a command; the variables that they give it are added to `own`."""
+    place = _behind_begin(words)
+    while place < len(words) and (name := base_of(words[place].text)) in _WRAPPERS:
+        if name in AS_USER and any(word.text == "-c" for word in words[place + 1 : place + 6]):
+            break
+        place += 1
+        while place < len(words) and (words[place].text.startswith("-") or ASSIGNMENT.match(words[place].text)):
+            option = words[place].text
+            if found := ASSIGNMENT.match(option):
+                own[found[1]] = words[place].part(found.end())
+            elif len(option) == 2 and option[1] in _TAKES.get(name, ""):
+                place += 1
+            place += 1
+    return place
+
+
+def _behind_begin(words: Sequence[Word]) -> int:
+    """How many words stand before a copied command: its prompt, or the times of a line of a crontab."""
+    for count in (1, 5):
+        if len(words) > count and _SCHEDULE.fullmatch(" ".join(word.text for word in words[:count])):
+            return count
+    return int(words[0].text == "$" and len(words) > 1)
+
+
+def base_of(text: str) -> str:
+    """The name of a program without its folder."""
+    return re.split(r"[/\\]", text)[-1]
+
+
+def directory_after(words: Sequence[Word], before: str) -> str:
+    """Where `cd` leads from a directory; "" where only a running script knows."""
+    to = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
+    if len(to) != 1 or to[0].holes or to[0].text[:1] in ("-", "~", ""):
+        return ""
+    known = before or to[0].text.startswith("/")
+    return posixpath.normpath(posixpath.join(before, to[0].text)) if known else ""
+
+
+def is_flag(text: str) -> bool:
+    """Whether a word is a flag of the node."""
+    return text.lstrip("-").partition("=")[0] in TYPES
