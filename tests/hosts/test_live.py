@@ -163,7 +163,7 @@ def test_a_live_runner_changes_its_price_and_another_one_comes_without_a_restart
         pids = fleet.pids()
         fleet.rent("0.002", "flux")
         told = fleet.deploy("--check")
-        assert "two: would change orch-b live: takes liveRunnerConfig echo label persistent=0.002 usd" in told.stdout
+        assert "two: would change orch-b live: it takes liveRunnerConfig echo label persistent=0.002 usd" in told.stdout
         assert (fleet.pids(), fleet.offered()) == (pids, {"example/echo": "138888888 wei / seconds"})
         done = fleet.deploy()
         assert done.returncode == 0, done.stdout + done.stderr
