@@ -146,6 +146,16 @@ def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
     assert "monitor" not in found.text
 
 
+@pytest.mark.parametrize("written", ["$IP:8935", "${IP}:8935", '"$IP:8935"'])
+def test_what_a_command_would_print_is_one_value_however_it_is_quoted(written: str) -> None:
+    command = f"livepeer -orchestrator -serviceAddr {written} -maxSessions 7"
+    found = adopted(start__sh=f"IP=$(curl -s ifconfig.me)\n{command}\n")
+    (node,) = found.nodes
+    assert (node.text("serviceAddr"), node.text("maxSessions")) == ("$(curl -s ifconfig.me):8935", "7")
+    assert '# TODO service = "...": the source says $(curl -s ifconfig.me):8935' in found.text
+    assert "adopt-flag-unknown" not in codes(found)
+
+
 def test_variable_that_only_branches_set_takes_nothing_of_what_follows() -> None:
     text = "if [ -f /x ]; then N=5; else N=6; fi\n[ -n \"$D\" ] && MORE='-v 6'\n"
     found = adopted(start__sh=text + "livepeer -gateway -maxSessions $N -orchAddr a.example.net:1 $MORE -region x")

@@ -6,7 +6,7 @@ In: words of `shell_words.py`. Out: `Word`s. What only a running shell knows is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fleetc.adopt.flags import holes_in
 from fleetc.adopt.shell_sums import ranged, sum_of
@@ -132,7 +132,7 @@ class Values:
                 text, fresh = text + piece, False
                 holes += inner
                 continue
-            cut = re.split(r"[ \t\n]+", piece)
+            cut = _fields(piece, inner)
             for index, field_text in enumerate(cut):
                 if index and not fresh:
                     fields.append(Word(text, span, tuple(h for h in holes if h in text)))
@@ -206,3 +206,17 @@ class Values:
 def joined(before: Word | None, word: Word) -> Word:
     """A value with another one behind it, as += says."""
     return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
+
+
+def _fields(text: str, holes: Sequence[str]) -> list[str]:
+    """The fields of an unquoted value; spaces in the name of a hole are none of its value."""
+    if not any(" " in hole and hole in text for hole in holes):
+        return re.split(r"[ \t\n]+", text)
+    whole = "|".join(re.escape(hole) for hole in sorted(holes, key=len, reverse=True))
+    fields = [""]
+    for piece in re.split(rf"({whole}|[ \t\n]+)", text):
+        if piece.isspace():
+            fields.append("")
+        else:
+            fields[-1] += piece
+    return fields
