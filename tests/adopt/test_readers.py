@@ -146,6 +146,30 @@ def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
     assert "monitor" not in found.text
 
 
+@pytest.mark.parametrize(
+    ("command", "user"),
+    [
+        ("sudo -u lp nohup NODE", "lp"),
+        ("sudo -n -ulp NODE", "lp"),
+        ("sudo --user=lp -- NODE", "lp"),
+        ("runuser -u lp -- NODE", "lp"),
+        ("su - lp -c 'NODE'", "lp"),
+        ("su lp -s /bin/bash -c 'NODE'", "lp"),
+        ("su -c 'NODE' lp", "lp"),
+        ("su -c 'NODE'", "root"),
+        ("sudo -u lp bash -c 'NODE'", "lp"),
+        ("sudo NODE", ""),
+        ("NODE -v 6", ""),
+        ("sudo -u $WHO NODE", ""),
+    ],
+)
+def test_user_whom_a_command_names_is_that_of_the_node(command: str, user: str) -> None:
+    found = adopted(start__sh=command.replace("NODE", "/usr/local/bin/livepeer -gateway -orchAddr a.example.net:1"))
+    (node,) = found.nodes
+    assert node.process.user == user
+    assert (f'node_user = "{user}"' in found.text) == bool(user)
+
+
 @pytest.mark.parametrize("written", ["$IP:8935", "${IP}:8935", '"$IP:8935"'])
 def test_what_a_command_would_print_is_one_value_however_it_is_quoted(written: str) -> None:
     command = f"livepeer -orchestrator -serviceAddr {written} -maxSessions 7"

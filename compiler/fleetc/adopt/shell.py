@@ -20,6 +20,7 @@ from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_branches import Branches, Level
 from fleetc.adopt.shell_places import mover
 from fleetc.adopt.shell_sums import MOST_WORDS
+from fleetc.adopt.shell_users import run_by, user_of
 from fleetc.adopt.shell_values import Values, joined
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
 from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
@@ -272,9 +273,8 @@ class _Reader(Branches):
 
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
         """A command: a node, a container of one, a shell with a text, or something else."""
-        own = dict(own)
-        place = behind_wrappers(words, own)
-        words = words[place:]
+        own, before, user = dict(own), len(self.found.processes), user_of(words)
+        words = words[behind_wrappers(words, own) :]
         if not words:
             return
         span = Span(self.source, words[0].span.start, words[-1].span.end)
@@ -311,7 +311,6 @@ class _Reader(Branches):
         elif base in TERMINALS:
             terminal = in_terminal(base, words)
             self._other(words[: terminal.begins] or words, "it only opens a terminal")
-            before = len(self.found.processes)
             if len(terminal.command) == 1 and " " in terminal.command[0].text:
                 self._inside(terminal.command[0], depth)
             elif terminal.command:
@@ -322,6 +321,7 @@ class _Reader(Branches):
             self._loose(words, span)
         else:
             self._other(words, "no node: fleetc starts and prepares nodes itself")
+        self.found.processes[before:] = run_by(user, self.found.processes[before:])
 
     def _gone(self, base: str, words: list[Word]) -> None:
         """`cd`: where the commands behind it run."""

@@ -13,11 +13,11 @@ from fleetc.adopt.flags import TYPES
 from fleetc.adopt.words import Word
 
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
-_WRAPPERS = frozenset({
+WRAPPERS = frozenset({
     "sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt", "numactl",
     "taskset", "runuser", "systemd-run",
 })  # fmt: skip
-_TAKES = {
+TAKES = {
     "sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": "", "numactl": "mNCpi",
     "taskset": "cp", "runuser": "ugGs", "systemd-run": "utpEMH",
 }  # fmt: skip
@@ -29,7 +29,7 @@ AS_USER = frozenset({"su", "runuser"})
 def behind_wrappers(words: Sequence[Word], own: dict[str, Word]) -> int:
     """How many words stand before a command; the variables that they give it are added to `own`."""
     place = _behind_begin(words)
-    while place < len(words) and (name := base_of(words[place].text)) in _WRAPPERS:
+    while place < len(words) and (name := base_of(words[place].text)) in WRAPPERS:
         if name in AS_USER and any(word.text == "-c" for word in words[place + 1 : place + 6]):
             break
         place += 1
@@ -37,7 +37,7 @@ def behind_wrappers(words: Sequence[Word], own: dict[str, Word]) -> int:
             option = words[place].text
             if found := ASSIGNMENT.match(option):
                 own[found[1]] = words[place].part(found.end())
-            elif len(option) == 2 and option[1] in _TAKES.get(name, ""):
+            elif len(option) == 2 and option[1] in TAKES.get(name, ""):
                 place += 1
             place += 1
     return place
