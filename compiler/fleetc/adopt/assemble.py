@@ -10,6 +10,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from fleetc.adopt import documents
 from fleetc.adopt.capabilities import by_orchestrator
@@ -41,7 +42,8 @@ from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_rel
 class Assembled:
     """The tables of a spec, by table and name, and the processes with their nodes.
 
-    `differences` are those of avatar stacks, of which so many variables were `compared`.
+    `differences` are those of avatar stacks, of which so many variables were `compared`. `more` is what else an
+    earlier spec has.
     """
 
     fleet: Table
@@ -49,6 +51,10 @@ class Assembled:
     nodes: list[Running] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
     compared: int = 0
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+FLEET_NAME = "adopted"
 
 
 def assemble(
@@ -69,7 +75,7 @@ def assemble(
     if network is None:
         return None
     names, lone = name_all(found, session, inventory, sources.claimed)
-    fleet = Table({"name": fleet_name, "network": network})
+    fleet = Table({"name": fleet_name, "network": network}, guessed={"name"} if fleet_name == FLEET_NAME else set())
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
     machines.learn_state_dirs()
@@ -271,6 +277,7 @@ def _modes(tables: dict[str, dict[str, Table]]) -> None:
     """A gateway that only uses orchestrators of this fleet serves what one of them does."""
     sold = {name: str(table.values["mode"]) for name, table in tables.get("orchestrators", {}).items()}
     for table in tables.get("gateways", {}).values():
+        table.guessed.add("mode")
         named = table.values.get("orchestrators", [])
         if not named or any(name not in sold for name in named):
             continue
@@ -396,6 +403,7 @@ def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session:
         elif len(holders) > 1:
             chosen = next((one for one in holders if one.role == "orchestrator"), None)
             wallet.values["reward_by"] = chosen.name if chosen else "none"
+            wallet.guessed.add("reward_by")
             session.ledger.warn(
                 "adopt-reward-unsaid", holders[1].process.span,
                 f"{len(holders)} nodes have this wallet and none says who calls reward: each does, if it is registered",
