@@ -152,7 +152,7 @@ def test_spec_with_open_questions_is_not_compared(fleet: Path) -> None:
     done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", cwd=fleet)
     assert done.returncode == 1
     assert "error[missing-key]" in done.stderr
-    assert "nothing was compared: fleet.toml does not compile" in done.stderr
+    assert "nothing was compared" in done.stderr
     assert done.stdout == ""
 
 

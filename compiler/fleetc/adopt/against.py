@@ -172,6 +172,6 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
     others = sorted(one.name for one in services if one.table not in NODE_TABLES)
     if others:
         yield f"what runs beside nodes: {', '.join(others)}"
-    if found.stacks:
-        yield "the avatar stacks of the sources"
+    if found.stacks or any(place.avatar for place in blueprint.hosts):
+        yield "avatar stacks"
     yield "what no node is told: deposits, reserves, firewalls, monitoring"

@@ -28,10 +28,11 @@ _MOST_VALUES = 80
 
 def compile_known(spec: Path) -> Compiled:
     """An existing spec, compiled; prints what is wrong with it and exits, if it does not compile."""
+    settings = load_settings(spec)
     try:
-        compiled, _ = compile_or_exit(spec, load_settings(spec), Format.text, later=True)
+        compiled, _ = compile_or_exit(spec, settings, Format.text, later=True)
     except typer.Exit:
-        message(f"nothing was compared: {spec} does not compile")
+        message("nothing was compared")
         raise
     return compiled
 
@@ -106,7 +107,12 @@ def _carried(carried: Carried, text: str) -> Iterator[str]:
     answers: dict[tuple[str, ...], list[str]] = {}
     for place in carried.answers:
         answers.setdefault(place[:2] if len(place) > 2 else place[:1], []).append(place[-1])
-    yield f"kept from {name}, because no source says it: {len(carried.answers)} values" + (":" if answers else "")
+    count = len(carried.answers)
+    yield (
+        f"kept from {name}, because no source says it: {count} {'value' if count == 1 else 'values'}:"
+        if count
+        else f"kept from {name}: no value, because it has none that the sources leave open"
+    )
     for table, keys in answers.items():
         yield f"  [{'.'.join(table)}] {', '.join(keys)}"
     for kind, theirs, kept in carried.renamed:
