@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from fleetc.adopt.assemble import Assembled
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import rows_of
-from fleetc.language.fleet import NODE_TABLES
+from fleetc.language.fleet import NODE_TABLES, Fleet
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.sharing import CLASSES, DEFAULTS, tables
 from fleetc.language.spec import read_spec
@@ -40,11 +40,38 @@ Place = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Earlier:
-    """A spec that people have answered, with all that it says once written out."""
+    """A spec that people have answered, with all that it says once written out.
+
+    If it was `compared` with the sources, nodes are the `same` there or `differ`, and `names` has the name here of each
+    node there, by its table and its name.
+    """
 
     source: Source
     raw: Mapping[str, Any]
     written: Mapping[str, Any]
+    compared: bool = False
+    same: frozenset[str] = frozenset()
+    differ: frozenset[str] = frozenset()
+    names: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def stands(self, kind: str, name: str) -> bool:
+        """Whether a table is as the sources have it, so that it stays as people wrote it.
+
+        Stacks of avatars stay too, although nothing compares them, because of their settings many say the same.
+        """
+        if not self.compared or kind == "runners":
+            return False
+        if kind == "avatars":
+            return True
+        if kind in NODE_TABLES:
+            return name in self.same
+        if kind == "fleet":
+            return not self.differ
+        return not any(_mentions(values, name) for _, values in self._differing())
+
+    def _differing(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        for kind in NODE_TABLES:
+            yield from ((name, values) for name, values in _tables(self.raw, kind) if name in self.differ)
 
 
 @dataclass(frozen=True)
@@ -61,6 +88,7 @@ class Carried:
     """What was done with an earlier spec: `answers` are places whose values were kept, `tables` those of no source.
 
     `renamed` has tables that keep the name that the earlier spec has: their kind, and the name that sources give.
+    `stacks` are those of avatars that stay without having been compared.
     """
 
     earlier: Earlier
@@ -68,6 +96,7 @@ class Carried:
     contradictions: list[Contradiction] = field(default_factory=list)
     tables: list[Place] = field(default_factory=list)
     renamed: list[tuple[str, str, str]] = field(default_factory=list)
+    stacks: list[str] = field(default_factory=list)
 
     @property
     def shares(self) -> bool:
@@ -105,7 +134,10 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     _keep_names(earlier, assembled, done)
     nodes = {one.name: one for one in assembled.nodes}
     fleet = earlier.raw.get("fleet", {})
-    _merge(assembled.fleet, fleet, ("fleet",), open_keys, set(), done)
+    if earlier.stands("fleet", ""):
+        _stay(assembled.fleet, fleet, ("fleet",), open_keys, done)
+    else:
+        _merge(assembled.fleet, fleet, ("fleet",), open_keys, set(), done)
     for kind in tables():
         for name, values in _tables(earlier.raw, kind):
             members = assembled.tables.setdefault(kind, {})
@@ -113,14 +145,87 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
                 members[name] = Table(dict(values), origin=NO_SOURCE)
                 done.tables.append((kind, name))
                 continue
+            if earlier.stands(kind, name):
+                _stay(members[name], values, (kind, name), open_keys, done)
+                done.stacks += [name] if kind == "avatars" else []
+                continue
             said = _said(nodes[name]) if name in nodes and kind in NODE_TABLES else set()
             _merge(members[name], values, (kind, name), open_keys, said, done)
     for key, value in earlier.raw.items():
         if key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
-            assembled.more[key] = value
+            assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
             done.tables.append((key,))
+    _prune(earlier, assembled)
+    for kind, members in assembled.tables.items():
+        order = {name: index for index, (name, _) in enumerate(_tables(earlier.raw, kind))}
+        named = sorted(members.items(), key=lambda one: order.get(one[0], len(order)))
+        assembled.tables[kind] = dict(named)
     _remarks(earlier, assembled)
     return done
+
+
+def _stay(table: Table, values: Mapping[str, Any], place: Place, open_keys: set[str], done: Carried) -> None:
+    """Leave a table as the earlier spec has it; what it still asks, it goes on asking."""
+    named = table.values.get("name") if place == ("fleet",) and "name" not in table.guessed else None
+    if named is not None and named != values.get("name"):
+        done.contradictions.append(Contradiction((*place, "name"), named, values.get("name")))
+    done.answers += [(*place, key) for key in values if key not in table.values]
+    table.values = {**values, **({"name": named} if named is not None else {})}
+    table.questions = [
+        asked
+        for asked in table.questions
+        if (key := _asked_key(asked)) in open_keys and (key not in values or _guessed_anyway(place, key))
+    ]
+
+
+def _guessed_anyway(place: Place, key: str) -> bool:
+    """Whether a question is about a value that stands beside it."""
+    return place == ("fleet",) and key == "node_release"
+
+
+def _asked_key(question: str) -> str:
+    found = _KEY.match(question)
+    return found[1] if found is not None else ""
+
+
+_NAMED_BY = {
+    "wallets": frozenset({"wallet"}),
+    "models": frozenset({"use"}),
+    "ladders": frozenset({"ladder"}),
+    "runners": frozenset({"runners", "buys_runners", "runner_load"}),
+    "hosts": frozenset({"host"}),
+}
+"""Tables that count only where another one names them, and the keys that do; of hosts, those that nobody gave."""
+
+
+def _prune(earlier: Earlier, assembled: Assembled) -> None:
+    """Leave out what only tables of the sources named that stay as people wrote them."""
+    if not earlier.compared:
+        return
+    for kind, keys in _NAMED_BY.items():
+        before = dict(_tables(earlier.raw, kind))
+        for name, table in list(assembled.tables.get(kind, {}).items()):
+            if name in before or (kind == "hosts" and "address" in table.values):
+                continue
+            others = (one.values for members in assembled.tables.values() for one in members.values())
+            if not any(_names(values, keys, name) for values in others):
+                del assembled.tables[kind][name]
+
+
+def _names(value: Any, keys: frozenset[str], name: str) -> bool:
+    """Whether one of these keys of a table, or of tables within, names a table."""
+    if isinstance(value, Mapping):
+        return any(_mentions(item, name) if key in keys else _names(item, keys, name) for key, item in value.items())
+    return isinstance(value, list | tuple) and any(_names(item, keys, name) for item in value)
+
+
+def _mentions(value: Any, name: str) -> bool:
+    """Whether a value names a table."""
+    if isinstance(value, Mapping):
+        return any(key == name or _mentions(item, name) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return any(_mentions(item, name) for item in value)
+    return bool(value == name)
 
 
 def _remarks(earlier: Earlier, assembled: Assembled) -> None:
@@ -128,16 +233,26 @@ def _remarks(earlier: Earlier, assembled: Assembled) -> None:
     for remark in remarks_of(earlier.source.text):
         if _own(remark.words):
             continue
-        depth = 1 if remark.path[:1] == ("fleet",) else 2
-        kind, name = (*map(str, remark.path[:2]), "", "")[:2]
-        table = assembled.fleet if depth == 1 else assembled.tables.get(kind, {}).get(name)
-        key = str(remark.path[depth]) if len(remark.path) > depth else ""
-        if table is None or len(remark.path) > depth + 1 or (key and key not in table.values):
+        first = str(remark.path[0]) if remark.path else ""
+        if first == "spec" and not remark.behind:
+            assembled.head.append(remark.words)
+            continue
+        table, key = _table_at(assembled, tuple(map(str, remark.path)))
+        if table is None or (key and key not in table.values):
             continue
         if remark.behind and key:
             table.notes.setdefault(key, remark.words)
         else:
             table.above.setdefault(key, []).append(remark.words)
+
+
+def _table_at(assembled: Assembled, path: Place) -> tuple[Table | None, str]:
+    """The table of a place in a spec, and its key there; None where there is none, or the place is within a value."""
+    whole = {"fleet": assembled.fleet, **assembled.more}.get(path[0]) if path else None
+    if isinstance(whole, Table):
+        return (whole, path[1] if len(path) == 2 else "") if len(path) < 3 else (None, "")
+    table = assembled.tables.get(path[0], {}).get(path[1]) if 1 < len(path) < 4 else None
+    return table, path[2] if len(path) == 3 else ""
 
 
 def lost_comments(earlier: Source, text: str) -> list[tuple[int, str]]:
@@ -179,7 +294,7 @@ def _merge(
         elif asked or key in table.guessed or _made_up(table.values[key], value):
             table.values[key] = value
             done.answers.append(here)
-        elif _plain(table.values[key]) and _plain(value):
+        elif _plain(table.values[key]) and _plain(value) and (set(table.values[key]) & set(value) or _is_map(here)):
             inner = Table(dict(table.values[key]))
             _merge(inner, value, here, set(), set(), done)
             table.values[key] = inner.values
@@ -191,8 +306,16 @@ def _merge(
 
 
 def _asks(question: str, key: str) -> bool:
-    found = _KEY.match(question)
-    return found is not None and found[1].partition(".")[0] == key
+    return _asked_key(question).partition(".")[0] == key
+
+
+def _is_map(place: Place) -> bool:
+    """Whether the keys of a table are names; those of others may stand for each other, as url and signer do."""
+    if len(place) != 3:
+        return True
+    model = get_args(Fleet.model_fields[place[0]].annotation)[1]
+    field = model.model_fields.get(place[2])
+    return field is not None and dict in (get_origin(field.annotation), *map(get_origin, get_args(field.annotation)))
 
 
 def _plain(value: Any) -> bool:
@@ -225,6 +348,7 @@ _POINTERS = {
     "wallets": frozenset({"wallet"}),
     "models": frozenset({"use"}),
     "ladders": frozenset({"ladder"}),
+    "avatars": frozenset(),
     **dict.fromkeys(NODE_TABLES, frozenset({"orchestrators", "orchestrator", "signer", "redeemer", "reward_by"})),
 }
 """The keys whose values are names of tables of a kind."""
@@ -232,6 +356,10 @@ _POINTERS = {
 
 def _keep_names(earlier: Earlier, assembled: Assembled, done: Carried) -> None:
     """Give tables the names that people gave them, where only one on each side can be the same."""
+    for (kind, name), theirs in earlier.names.items():
+        if name != theirs and name in assembled.tables.get(kind, {}):
+            _rename(assembled, kind, name, theirs)
+            done.renamed.append((kind, name, theirs))
     for kind in _POINTERS:
         members = assembled.tables.get(kind, {})
         before = dict(_tables(earlier.raw, kind))

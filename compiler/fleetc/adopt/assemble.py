@@ -43,7 +43,7 @@ class Assembled:
     """The tables of a spec, by table and name, and the processes with their nodes.
 
     `differences` are those of avatar stacks, of which so many variables were `compared`. `more` is what else an
-    earlier spec has.
+    earlier spec has, and `head` the comments at its top.
     """
 
     fleet: Table
@@ -51,7 +51,8 @@ class Assembled:
     nodes: list[Running] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
     compared: int = 0
-    more: dict[str, Any] = field(default_factory=dict)
+    more: dict[str, Table | list[Any]] = field(default_factory=dict)
+    head: list[str] = field(default_factory=list)
 
 
 FLEET_NAME = "adopted"

@@ -62,8 +62,9 @@ def _plain(value: Any) -> Any:
 
 
 def _written(assembled: Assembled, kinds: Mapping[str, Shared]) -> str:
-    plain = [f"{_key(key)} = {toml(value)}" for key, value in assembled.more.items() if not isinstance(value, Mapping)]
-    lines = [f"spec = {NEWEST}", *plain, "", *_table("fleet", assembled.fleet)]
+    head = [_comment_line(remark) for remark in assembled.head]
+    plain = [f"{_key(key)} = {toml(value)}" for key, value in assembled.more.items() if not isinstance(value, Table)]
+    lines = [*head, *([""] if head else []), f"spec = {NEWEST}", *plain, "", *_table("fleet", assembled.fleet)]
     for kind in Fleet.model_fields:
         found = kinds.get(kind, Shared({}))
         layers = {f"{CLASSES}.{name}.{kind}": table for name, table in found.classes.items()}
@@ -72,8 +73,8 @@ def _written(assembled: Assembled, kinds: Mapping[str, Shared]) -> str:
         for header, table in (layers | {f"{kind}.{_key(name)}": one for name, one in found.tables.items()}).items():
             lines += ["", *_table(header, table)]
     for key, value in assembled.more.items():
-        if isinstance(value, Mapping):
-            lines += ["", *_table(_key(key), Table(dict(value)))]
+        if isinstance(value, Table):
+            lines += ["", *_table(_key(key), value)]
     return "\n".join(lines) + "\n"
 
 
@@ -97,6 +98,11 @@ def _table(header: str, table: Table) -> Iterator[str]:
         yield from _table(
             f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, ""), above=above)
         )
+
+
+def _comment_line(text: str) -> str:
+    """A comment; one for editors, such as #:schema, has no space."""
+    return f"#{_comment(text)}" if text.startswith(":") else f"# {_comment(text)}"
 
 
 def _comment(text: str) -> str:

@@ -191,12 +191,17 @@ def _earlier(path: Path) -> Earlier:
 def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     """What comes of the sources, and of what hosts say."""
     from fleetc.adopt.adoption import adopt as adopt_sources
+    from fleetc.adopt.again import adopt_again
     from fleetc.adopt.on_host import SenselessAnswerError
 
     texts, known, addresses = _read(asked.sources)
     on_hosts = read_hosts(asked.hosts, asked.yes)
+
+    def with_answers(answers: Earlier | None) -> Adopted:
+        return adopt_sources(texts, known, addresses, asked.name, asked.only, asked.role, on_hosts, answers)
+
     try:
-        return adopt_sources(texts, known, addresses, asked.name, asked.only, asked.role, on_hosts, earlier)
+        return adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
 

@@ -101,6 +101,7 @@ def show_carried(found: Adopted) -> None:
 def _carried(carried: Carried, text: str) -> Iterator[str]:
     from fleetc.adopt.answers import lost_comments
     from fleetc.adopt.writing import toml
+    from fleetc.language.fleet import NODE_TABLES
     from fleetc.text import leaks
 
     name = carried.earlier.source.name
@@ -117,8 +118,14 @@ def _carried(carried: Carried, text: str) -> Iterator[str]:
         yield f"  [{'.'.join(table)}] {', '.join(keys)}"
     for kind, theirs, kept in carried.renamed:
         yield f"  [{kind}.{kept}] is {theirs} in the sources, and keeps its name"
-    for place in carried.tables:
+    gone = [place for place in carried.tables if place[0] in (*NODE_TABLES, "hosts", "avatars")]
+    others = [place for place in carried.tables if place not in gone]
+    if others:
+        yield "  as a whole: " + ", ".join(f"[{'.'.join(place)}]" for place in others)
+    for place in gone:
         yield f"  [{'.'.join(place)}] as a whole: no source has it; remove it if it is gone"
+    for stack in carried.stacks:
+        yield f"  [avatars.{stack}] as a whole, although the sources have it: stacks of avatars are not compared"
     if carried.contradictions:
         yield f"the sources say something else than {name}, and theirs is taken:"
     for one in carried.contradictions:
@@ -131,6 +138,6 @@ def _carried(carried: Carried, text: str) -> Iterator[str]:
     if lost:
         yield f"comments of {name} that are not kept:"
     for line, words in lost:
-        yield f"  line {line}: # {leaks.shown(words)}"
+        yield f"  line {line}: {leaks.shown(words)}"
     if carried.shares:
         yield f"classes and defaults of {name} are written out, and said once anew where tables are alike"
