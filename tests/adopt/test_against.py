@@ -138,6 +138,13 @@ def test_image_and_runtime_are_compared_beside_the_settings(fleet: Path) -> None
     ]
 
 
+def test_node_of_another_host_is_not_where_it_was(fleet: Path) -> None:
+    changed(fleet, 'address = "203.0.113.9"', 'address = "203.0.113.10"')
+    beside = [one["what"] for one in compare(fleet, code=1)["beside"] if not one["reason"]]
+    assert beside == ["it runs on gpu (203.0.113.9), and will on gpu (203.0.113.10)"]
+    compare(fleet, sources=(*SOURCES[:2], "worker.sh"))  # which does not say where it runs
+
+
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_table_is_for_people_and_nothing_is_written(fleet: Path, form: str) -> None:
     before = {path: path.read_bytes() for path in fleet.iterdir()}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fleetc.adopt import writing
 from fleetc.adopt.adoption import adopt
 from fleetc.adopt.alike import shared
-from fleetc.adopt.assemble import Assembled
+from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.session import Table
 from fleetc.language.spec import read_spec
 from fleetc.toml.document import Source

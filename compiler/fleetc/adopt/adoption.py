@@ -9,9 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc import lower
-from fleetc.adopt.answers import Carried, Earlier, carry
-from fleetc.adopt.assemble import FLEET_NAME, assemble
+from fleetc.adopt.answers import carry
+from fleetc.adopt.assemble import assemble
+from fleetc.adopt.assembled import FLEET_NAME
 from fleetc.adopt.compare import Comparison, Difference, compare
+from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running

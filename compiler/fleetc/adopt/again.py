@@ -12,7 +12,7 @@ from dataclasses import replace
 from fleetc import lower
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.against import against
-from fleetc.adopt.answers import Earlier
+from fleetc.adopt.earlier import Earlier
 from fleetc.pipeline import check_spec
 
 

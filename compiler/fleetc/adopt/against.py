@@ -93,6 +93,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
     pairs.sort(key=lambda pair: order[pair.today.name])
     first = services_of(found.blueprint) if found.blueprint is not None else {}
     hosts = {place.name: place for place in found.blueprint.hosts} if found.blueprint is not None else {}
+    as_started = {(one.span, one.name): one for one in found.processes}  # before a host made all of them containers
     differences: list[Difference] = []
     beside: list[Beside] = []
     count = 0
@@ -101,8 +102,11 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         found_there, compared = _settings(pair, fresh, found.library, found.asked)
         differences += found_there
         count += compared
-        expected = set(beside_settings(fresh, pair.today.process, hosts[pair.today.host])) if fresh else set()
-        for words in beside_settings(pair.node.service, pair.today.process, pair.node.place):
+        process = as_started.get((pair.today.process.span, pair.today.process.name), pair.today.process)
+        expected = set(beside_settings(fresh, process, hosts[pair.today.host])) if fresh else set()
+        moved = _moved(pair, hosts.get(pair.today.host), found.asked)
+        beside += [Beside(pair.node.service.name, moved, "")] if moved else []
+        for words in beside_settings(pair.node.service, process, pair.node.place):
             beside.append(Beside(pair.node.service.name, words, _MADE if words in expected else ""))
     known = {pair.node.service.name for pair in pairs}
     there = {pair.today.name for pair in pairs}
@@ -142,6 +146,14 @@ _MARKS = (
         "the only one of its kind that is left", lambda node: node.service.table, lambda one: one.table
     ),
 )  # fmt: skip
+
+
+def _moved(pair: Pair, today: HostBlueprint | None, asked: frozenset[tuple[str, ...]]) -> str:
+    """How the host of a node is another one, in words; "" where it is not, or the sources do not say its address."""
+    place = pair.node.place
+    if today is None or today.address == place.address or ("hosts", today.name, "address") in asked:
+        return ""
+    return f"it runs on {today.name} ({today.address}), and will on {place.name} ({place.address})"
 
 
 def _settings(

@@ -8,22 +8,20 @@ it has under other names keep these.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
-from fleetc.adopt.assemble import Assembled
-from fleetc.adopt.pairing import Mark, paired
+from fleetc.adopt.assembled import Assembled
+from fleetc.adopt.earlier import Carried, Contradiction, Earlier, Place, mentions, tables_of
+from fleetc.adopt.kept_names import keep_names
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import rows_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.sharing import CLASSES, DEFAULTS, tables
-from fleetc.language.spec import read_spec
-from fleetc.places.diagnostic import Diagnostic, Label, Span, error, has_errors
 from fleetc.toml.comments import questions_of, remarks_of
-from fleetc.toml.document import Source, value_at
+from fleetc.toml.document import Source
 
 _KEY = re.compile(r"(?:TODO )?([A-Za-z_][A-Za-z0-9_.]*)(?: =|:)")
 _OWN_COMMENT = re.compile(
@@ -35,103 +33,12 @@ _REFERENCE = frozenset(SecretRef.model_fields)
 NO_SOURCE = "no source has it"
 """The comment at a table that only the earlier spec has."""
 
-Place = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """A spec that people have answered, with all that it says once written out.
-
-    If it was `compared` with the sources, nodes are the `same` there or `differ`, and `names` has the name here of each
-    node there, by its table and its name.
-    """
-
-    source: Source
-    raw: Mapping[str, Any]
-    written: Mapping[str, Any]
-    compared: bool = False
-    same: frozenset[str] = frozenset()
-    differ: frozenset[str] = frozenset()
-    names: Mapping[tuple[str, str], str] = field(default_factory=dict)
-
-    def stands(self, kind: str, name: str) -> bool:
-        """Whether a table is as the sources have it, so that it stays as people wrote it.
-
-        Stacks of avatars stay too, although nothing compares them, because of their settings many say the same.
-        """
-        if not self.compared or kind == "runners":
-            return False
-        if kind == "avatars":
-            return True
-        if kind in NODE_TABLES:
-            return name in self.same
-        if kind == "fleet":
-            return not self.differ
-        return not any(_mentions(values, name) for _, values in self._differing())
-
-    def _differing(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        for kind in NODE_TABLES:
-            yield from ((name, values) for name, values in _tables(self.raw, kind) if name in self.differ)
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """A value that the sources and the earlier spec have differently; that of the sources is taken."""
-
-    place: Place
-    sources: Any
-    earlier: Any
-
-
-@dataclass
-class Carried:
-    """What was done with an earlier spec: `answers` are places whose values were kept, `tables` those of no source.
-
-    `renamed` has tables that keep the name that the earlier spec has: their kind, and the name that sources give.
-    `stacks` are those of avatars that stay without having been compared.
-    """
-
-    earlier: Earlier
-    answers: list[Place] = field(default_factory=list)
-    contradictions: list[Contradiction] = field(default_factory=list)
-    tables: list[Place] = field(default_factory=list)
-    renamed: list[tuple[str, str, str]] = field(default_factory=list)
-    stacks: list[str] = field(default_factory=list)
-
-    @property
-    def shares(self) -> bool:
-        """Whether the earlier spec said something once for many tables, which adopting decides anew."""
-        written = self.earlier.written
-        return DEFAULTS in written or CLASSES in written
-
-
-def read_earlier(source: Source) -> tuple[Earlier | None, list[Diagnostic]]:
-    """An earlier spec; none where it cannot be read."""
-    document, found = read_spec([source])
-    if document is None or has_errors(found):
-        return None, found
-    raw = document.raw
-    if wrong := [path for path in _places(raw) if not isinstance(value_at(raw, path), Mapping)]:
-        place = document.span(wrong[0]) or Span(source.name, 0, 1)
-        name = ".".join(wrong[0])
-        return None, [error("wrong-type", f"{name} is no table", Label(place), help=f"write a table: [{name}]")]
-    return Earlier(source, document.raw, document.written), found
-
-
-def _places(raw: Mapping[str, Any]) -> Iterator[Place]:
-    """Where a spec has tables: the fleet, the kinds, and what is in these."""
-    for kind in ("fleet", *tables()):
-        if kind in raw:
-            yield (kind,)
-        if kind != "fleet" and isinstance(raw.get(kind), Mapping):
-            yield from ((kind, name) for name in raw[kind])
-
 
 def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     """Take the answers of an earlier spec over into the tables of an adoption."""
     done = Carried(earlier)
     open_keys = {found[1] for _, words in questions_of(earlier.source.text) if (found := _KEY.match(words)) is not None}
-    _keep_names(earlier, assembled, done)
+    keep_names(earlier, assembled, done)
     nodes = {one.name: one for one in assembled.nodes}
     fleet = earlier.raw.get("fleet", {})
     if earlier.stands("fleet", ""):
@@ -139,7 +46,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     else:
         _merge(assembled.fleet, fleet, ("fleet",), open_keys, set(), done)
     for kind in tables():
-        for name, values in _tables(earlier.raw, kind):
+        for name, values in tables_of(earlier.raw, kind):
             members = assembled.tables.setdefault(kind, {})
             if name not in members:
                 members[name] = Table(dict(values), origin=NO_SOURCE)
@@ -156,12 +63,16 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
             assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
             done.tables.append((key,))
     _prune(earlier, assembled)
-    for kind, members in assembled.tables.items():
-        order = {name: index for index, (name, _) in enumerate(_tables(earlier.raw, kind))}
-        named = sorted(members.items(), key=lambda one: order.get(one[0], len(order)))
-        assembled.tables[kind] = dict(named)
+    _order(earlier, assembled)
     _remarks(earlier, assembled)
     return done
+
+
+def _order(earlier: Earlier, assembled: Assembled) -> None:
+    """Put tables into the order of the earlier spec, and new ones behind."""
+    for kind, members in assembled.tables.items():
+        order = {name: index for index, (name, _) in enumerate(tables_of(earlier.raw, kind))}
+        assembled.tables[kind] = dict(sorted(members.items(), key=lambda one: order.get(one[0], len(order))))
 
 
 def _stay(table: Table, values: Mapping[str, Any], place: Place, open_keys: set[str], done: Carried) -> None:
@@ -203,7 +114,7 @@ def _prune(earlier: Earlier, assembled: Assembled) -> None:
     if not earlier.compared:
         return
     for kind, keys in _NAMED_BY.items():
-        before = dict(_tables(earlier.raw, kind))
+        before = dict(tables_of(earlier.raw, kind))
         for name, table in list(assembled.tables.get(kind, {}).items()):
             if name in before or (kind == "hosts" and "address" in table.values):
                 continue
@@ -215,17 +126,8 @@ def _prune(earlier: Earlier, assembled: Assembled) -> None:
 def _names(value: Any, keys: frozenset[str], name: str) -> bool:
     """Whether one of these keys of a table, or of tables within, names a table."""
     if isinstance(value, Mapping):
-        return any(_mentions(item, name) if key in keys else _names(item, keys, name) for key, item in value.items())
+        return any(mentions(item, name) if key in keys else _names(item, keys, name) for key, item in value.items())
     return isinstance(value, list | tuple) and any(_names(item, keys, name) for item in value)
-
-
-def _mentions(value: Any, name: str) -> bool:
-    """Whether a value names a table."""
-    if isinstance(value, Mapping):
-        return any(key == name or _mentions(item, name) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return any(_mentions(item, name) for item in value)
-    return bool(value == name)
 
 
 def _remarks(earlier: Earlier, assembled: Assembled) -> None:
@@ -264,10 +166,6 @@ def lost_comments(earlier: Source, text: str) -> list[tuple[int, str]]:
 def _own(words: str) -> bool:
     """Whether adopting itself writes such a comment."""
     return _OWN_COMMENT.match(words) is not None
-
-
-def _tables(raw: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    yield from raw.get(kind, {}).items()
 
 
 def _said(node: Running) -> set[str]:
@@ -338,77 +236,3 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(_same, one, other))
     return bool(one == other)
-
-
-# --- names ------------------------------------------------------------------------------------------
-
-_Named = tuple[str, Mapping[str, Any]]
-_POINTERS = {
-    "hosts": frozenset({"host"}),
-    "wallets": frozenset({"wallet"}),
-    "models": frozenset({"use"}),
-    "ladders": frozenset({"ladder"}),
-    "avatars": frozenset(),
-    **dict.fromkeys(NODE_TABLES, frozenset({"orchestrators", "orchestrator", "signer", "redeemer", "reward_by"})),
-}
-"""The keys whose values are names of tables of a kind."""
-
-
-def _keep_names(earlier: Earlier, assembled: Assembled, done: Carried) -> None:
-    """Give tables the names that people gave them, where only one on each side can be the same."""
-    for (kind, name), theirs in earlier.names.items():
-        if name != theirs and name in assembled.tables.get(kind, {}):
-            _rename(assembled, kind, name, theirs)
-            done.renamed.append((kind, name, theirs))
-    for kind in _POINTERS:
-        members = assembled.tables.get(kind, {})
-        before = dict(_tables(earlier.raw, kind))
-        mine: list[_Named] = [(name, table.values) for name, table in members.items() if name not in before]
-        others: list[_Named] = [(name, values) for name, values in before.items() if name not in members]
-        for (theirs, _), (name, _), _ in paired(others, mine, _marks(kind)):
-            if any(theirs in known for known in assembled.tables.values()):
-                continue
-            _rename(assembled, kind, name, theirs)
-            done.renamed.append((kind, name, theirs))
-
-
-def _marks(kind: str) -> list[Mark[_Named, _Named]]:
-    """By what tables of a kind are the same one under another name."""
-    own: dict[str, Callable[[_Named], Hashable]] = {
-        "wallets": lambda one: str(one[1].get("address", "")).lower() or None,
-        "hosts": lambda one: one[1].get("address") or None,
-        "models": lambda one: (str(one[1].get("pipeline")), str(one[1].get("id"))),
-        "ladders": lambda one: repr(one[1].get("profiles")),
-    }
-    by = own.get(kind, _host_of)
-    found = [Mark("", by, by)]
-    if kind in NODE_TABLES:
-        found.append(Mark("", lambda _: True, lambda _: True))
-    elif kind in ("hosts", "wallets"):  # one whose address the sources do not say may be the one that is left
-        found.append(Mark("", lambda _: True, lambda one: None if by(one) else True))
-    return found
-
-
-def _host_of(one: _Named) -> str:
-    return str(one[1].get("host"))
-
-
-def _rename(assembled: Assembled, kind: str, name: str, theirs: str) -> None:
-    """Call a table of an adoption by another name, everywhere."""
-    assembled.tables[kind] = {theirs if one == name else one: table for one, table in assembled.tables[kind].items()}
-    for members in assembled.tables.values():
-        for table in members.values():
-            table.values = _repointed(table.values, _POINTERS[kind], name, theirs)
-    for node in assembled.nodes:
-        if kind == "hosts" and node.host == name:
-            node.host = theirs
-        elif kind == node.table and node.name == name:
-            node.name = theirs
-
-
-def _repointed(value: Any, keys: frozenset[str], name: str, theirs: str, inside: bool = False) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _repointed(item, keys, name, theirs, key in keys) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_repointed(item, keys, name, theirs, inside) for item in value]
-    return theirs if inside and value == name else value

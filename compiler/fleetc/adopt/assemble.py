@@ -9,10 +9,9 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from fleetc.adopt import documents
+from fleetc.adopt.assembled import FLEET_NAME, Assembled
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
@@ -36,26 +35,6 @@ from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
-
-
-@dataclass
-class Assembled:
-    """The tables of a spec, by table and name, and the processes with their nodes.
-
-    `differences` are those of avatar stacks, of which so many variables were `compared`. `more` is what else an
-    earlier spec has, and `head` the comments at its top.
-    """
-
-    fleet: Table
-    tables: dict[str, dict[str, Table]]
-    nodes: list[Running] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
-    compared: int = 0
-    more: dict[str, Table | list[Any]] = field(default_factory=dict)
-    head: list[str] = field(default_factory=list)
-
-
-FLEET_NAME = "adopted"
 
 
 def assemble(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from fleetc.adopt.assemble import Assembled
+from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.session import Table
 from fleetc.language.fleet import Fleet
 from fleetc.pipeline import check_spec

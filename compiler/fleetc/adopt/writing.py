@@ -14,7 +14,7 @@ from typing import Any
 import tomli_w
 
 from fleetc.adopt.alike import Shared, shared
-from fleetc.adopt.assemble import Assembled
+from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.session import Table
 from fleetc.formatting import in_one_form
 from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet

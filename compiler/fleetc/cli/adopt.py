@@ -22,7 +22,7 @@ from fleetc.messages.forms import AdoptionFormat, Format
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
-    from fleetc.adopt.answers import Earlier
+    from fleetc.adopt.earlier import Earlier
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -172,7 +172,7 @@ class _Asked(NamedTuple):
 
 def _earlier(path: Path) -> Earlier:
     """The spec whose answers are kept; exits where it cannot be read."""
-    from fleetc.adopt.answers import read_earlier
+    from fleetc.adopt.earlier import read_earlier
     from fleetc.disk.adopting import read_answers
     from fleetc.disk.manifest import FilesError
     from fleetc.messages.locate import locate

@@ -20,7 +20,7 @@ from fleetc.messages.forms import AdoptionFormat, Format
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
-    from fleetc.adopt.answers import Carried
+    from fleetc.adopt.earlier import Carried
     from fleetc.pipeline import Compiled
 
 _MOST_VALUES = 80
@@ -62,7 +62,9 @@ def summarise(found: Adopted, output: Path | None, again: Sequence[str]) -> None
 
 
 def _compared(found: Adopted) -> str:
-    if not found.comparable or not found.compared:
+    if not found.comparable:
+        return "; nothing could be compared yet"
+    if not found.compared:
         return ""
     changes = len(found.differences)
     waiting = f", {len(found.waiting)} wait for answers" if found.waiting else ""
