@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import tomllib
 from pathlib import Path
@@ -9,6 +10,13 @@ from typing import Any
 
 import pytest
 
+from fleetc.adopt.adoption import adopt
+from fleetc.adopt.again import adopt_again
+from fleetc.adopt.earlier import read_earlier
+from fleetc.disk.adopting import read_source_files
+from fleetc.language.sharing import tables
+from fleetc.language.spec import read_spec
+from fleetc.toml.document import Source, value_at
 from tests.adopt.test_against import COMPOSE, DATA, SCRIPT, SOURCES, WORKER, answer
 from tests.support import EXAMPLES, INVENTORIES, compile_text, fleetc
 
@@ -227,3 +235,48 @@ def test_nothing_is_replaced_where_a_source_is_refused(fleet: Path) -> None:
     done = fleetc("adopt", *SOURCES, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=fleet)
     assert done.returncode == 1
     assert (fleet / "fleet.toml").read_text() == before
+
+
+_VALUES = ("3", '"x"', "[]", "true", '{ env = "A" }', "{ a = { b = 1 } }")
+
+
+def _changed_at_random(text: str, chance: random.Random) -> str:
+    """A spec after some careless edits; most are none any longer."""
+    lines = text.split("\n")
+    for _ in range(chance.randint(1, 6)):
+        place = chance.randrange(len(lines))
+        key, equals, _ = lines[place].partition(" = ")
+        if chance.random() < 0.5:
+            del lines[place]
+        elif equals:
+            lines[place] = f"{key} = {chance.choice(_VALUES)}"
+        else:
+            lines.insert(place, chance.choice(lines))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", ["dual-onchain", "live-runners"])
+def test_each_value_of_an_earlier_spec_is_kept_or_told(name: str) -> None:
+    sources = read_source_files(str(INVENTORIES / name / "rendered"))
+    text = (INVENTORIES / name / "fleet.toml").read_text()
+    chance, tried = random.Random(8935), 0
+    while tried < 12:
+        earlier, _ = read_earlier(Source("fleet.toml", _changed_at_random(text, chance)))
+        if earlier is None:
+            continue
+        tried += 1
+        found = adopt_again(earlier, lambda answers: adopt(sources, earlier=answers))
+        if not found.text:
+            continue
+        assert found.carried is not None
+        document, _ = read_spec([Source("fleet.toml", found.text)])
+        assert document is not None
+        told = {one.place[:3] for one in found.carried.contradictions}
+        for kind in ("fleet", *tables()):
+            tables_ = {"": earlier.raw.get(kind, {})} if kind == "fleet" else earlier.raw.get(kind, {})
+            for table, values in tables_.items():
+                place = (kind, table) if table else (kind,)
+                now = value_at(document.raw, place)
+                assert isinstance(now, dict), place
+                kept = {key for key, value in values.items() if now.get(key) == value or isinstance(value, dict)}
+                assert {(*place, key) for key in values if key not in kept} <= told

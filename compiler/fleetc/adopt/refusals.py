@@ -69,11 +69,12 @@ def _ask(assembled: Assembled, found: Diagnostic) -> None:
 
 def _table_of(assembled: Assembled, place: object) -> tuple[Table | None, str]:
     """The table of a place in the spec, and the key in it."""
-    if not isinstance(place, tuple):
+    if not isinstance(place, tuple) or not place:
         return None, ""
-    depth = 1 if place[:1] == ("fleet",) else 2
-    table = assembled.fleet if depth == 1 else assembled.tables.get(str(place[0]), {}).get(str(place[1:2][0]))
-    return table, ".".join(map(str, place[depth:]))
+    if place[0] == "fleet":
+        return assembled.fleet, ".".join(map(str, place[1:]))
+    name = str(place[1]) if len(place) > 1 else ""
+    return assembled.tables.get(str(place[0]), {}).get(name), ".".join(map(str, place[2:]))
 
 
 def _without(exemplary: Assembled, errors: list[Diagnostic], said: set[tuple[str, ...]]) -> bool:
