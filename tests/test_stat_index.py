@@ -245,7 +245,7 @@ def test_index_of_somebody_else_counts_as_none(tmp_path: Path) -> None:
 def test_tree_is_that_of_a_fresh_compile_after_each_of_many_edits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """People edit a spec, undo that, break it and fix it; the index answers for what it compiled last, and only that."""
+    """People edit a spec, undo that, break it and fix it; the index only answers for the last compile."""
     monkeypatch.setenv("HOME", str(tmp_path))
     text, chance = example_text("home-gpu"), random.Random(23)
     raw = tomllib.loads(text)
