@@ -75,9 +75,11 @@ def _compared(found: Adopted) -> str:
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
     """What to do next, in order."""
     spec = shlex.quote(str(output)) if output is not None else "SPEC"
-    first = f"answer the TODO lines{f' in {spec}' if output is not None else ''}, until " if questions else ""
-    ready = " passes" if questions else ""
-    yield f"next: {first}fleetc check {spec}{ready}"
+    todo = f"answer the TODO lines{f' in {spec}' if output is not None else ''}" if questions else f"repair {spec}"
+    if found.complete:
+        yield f"next: {f'{todo}, then ' if questions else ''}fleetc check {spec}"
+    else:
+        yield f"next: {todo}, until fleetc check {spec} passes"
     sources = shlex.join(again) if again else "SOURCE..."
     yield f"then: fleetc adopt {sources} --compare {spec}"
     hosts = sorted({node.host for node in found.nodes})
