@@ -37,7 +37,7 @@ def test_settings_that_wait_for_an_answer_are_named_and_not_compared() -> None:
 
 def test_nothing_is_counted_where_nothing_was_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fleetc.adopt.refusals._MOST_NODES", 0)  # more nodes than are judged without answers
-    report = reports(WORKER.replace("-orchSecret /etc/lp/secret", ""))
+    report = reports(WORKER.replace("-orchAddr orch.example.net:8935", ""))
     for form in (AdoptionFormat.text, AdoptionFormat.markdown):
         assert "no node was compared" in report[form]
         assert "0 settings" not in report[form]
@@ -53,3 +53,10 @@ def test_value_that_no_spec_has_is_not_compiled_as_the_default(value: str) -> No
     assert ("transcoder", "maxSessions") in found.waiting
     places = [one.primary.place for one in check_spec([Source("fleet.toml", found.text)]).diagnostics]
     assert any(isinstance(place, tuple) and place[-1] == "max_sessions" for place in places)
+
+
+def test_nodes_that_a_rule_refuses_together_are_compared_all_the_same() -> None:
+    other = WORKER.replace("/srv/lp", "/srv/other")
+    found = adopt([Source("start.sh", f"{WORKER} -v 7\n{other}\n")], {"start.sh": "gpu"}, {"gpu": "192.0.2.1"})
+    assert not found.complete  # both use one port
+    assert found.compared == 30 and found.differences == ()

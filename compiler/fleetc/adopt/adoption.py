@@ -6,6 +6,7 @@ In: sources by name. Out: `Adopted`. Called by `cli/adopt.py`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from fleetc import lower
@@ -17,7 +18,7 @@ from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running
-from fleetc.adopt.refusals import ask_refusals
+from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
 from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
@@ -107,10 +108,7 @@ def adopt(
     examples = ask_refusals(assembled, written)
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
-    fleet, asked = checked.fleet, frozenset[tuple[str, ...]]()
-    if fleet is None and examples is not None:
-        fleet, asked = examples.fleet, examples.said
-    blueprint = lower.lower(fleet) if fleet is not None else None
+    blueprint, asked = _lowered(checked, examples)
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
     return Adopted(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
@@ -118,6 +116,20 @@ def adopt(
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked, blueprint, library, carried,
     )  # fmt: skip
+
+
+def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | None, frozenset[tuple[str, ...]]]:
+    """What the spec compiles to; else what it does with examples for answers, and where these stand; else what it does
+    although rules refuse it.
+    """
+    nowhere = frozenset[tuple[str, ...]]()
+    if checked.fleet is not None:
+        return lower.lower(checked.fleet), nowhere
+    for fleet, said in (*([(examples.fleet, examples.said)] if examples else []), (sound(checked), nowhere)):
+        if fleet is not None:
+            with suppress(ValueError):  # it needs what a rule refuses
+                return lower.lower(fleet), said
+    return None, nowhere
 
 
 def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.session import Table
 from fleetc.language.fleet import Fleet
-from fleetc.pipeline import check_spec
+from fleetc.language.spec import read_fleet
+from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Label, Severity
 from fleetc.text import leaks
 from fleetc.toml.document import Source
@@ -38,7 +39,7 @@ class Exemplary:
 def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> Exemplary | None:
     """Ask about each error that is left when all questions are answered; nothing where an answer has no example.
 
-    Gives the fleet with the examples, if it compiles without those of them, and those values, that are refused.
+    Gives the fleet with the examples, if its values are sound without those of them that are refused.
     """
     if len(assembled.nodes) > _MOST_NODES:
         return None
@@ -55,9 +56,17 @@ def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> E
     for found in errors:
         if not any(_about(label, said) for label in (found.primary, *found.related)):
             _ask(assembled, found)
-    if checked.fleet is None and _without(exemplary, errors, said):
-        checked = check_spec([Source("fleet.toml", written(exemplary))])
-    return Exemplary(checked.fleet, frozenset(said)) if checked.fleet is not None else None
+    found_fleet = sound(checked)
+    if found_fleet is None and _without(exemplary, errors, said):
+        found_fleet = sound(check_spec([Source("fleet.toml", written(exemplary))]))
+    return Exemplary(found_fleet, frozenset(said)) if found_fleet is not None else None
+
+
+def sound(checked: Checked) -> Fleet | None:
+    """The fleet of a spec whose values are sound, even where rules refuse it: what its nodes would get can be said."""
+    if checked.fleet is not None or checked.document is None:
+        return checked.fleet
+    return read_fleet(checked.document)[0]
 
 
 def _ask(assembled: Assembled, found: Diagnostic) -> None:
