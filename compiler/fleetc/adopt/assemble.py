@@ -15,7 +15,8 @@ from fleetc.adopt import documents
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.filling import Facts, Filling, hole_variable, printed_file
+from fleetc.adopt.filling import Facts, Filling, hole_variable, printed_place
+from fleetc.adopt.host_paths import Folders
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.naming import LONE_HOST, name_all, place_all
@@ -52,9 +53,11 @@ class Assembled:
 
 
 def assemble(
-    processes: Sequence[Process], sources: Found, session: Session, fleet_name: str, role: str
+    processes: Sequence[Process], sources: Found, session: Session, fleet_name: str, role: str, folders: Folders
 ) -> Assembled | None:
-    """Make one fleet, or refuse. `role` is that of processes that do not say theirs."""
+    """Make one fleet, or refuse. `role` is that of processes that do not say theirs, `folders` what people say of
+    hosts.
+    """
     inventory = sources.hosts
     processes = place_all(processes, inventory)
     sources.others = place_all(sources.others, inventory)
@@ -69,6 +72,8 @@ def assemble(
     if network is None:
         return None
     names, lone = name_all(found, session, inventory, sources.claimed)
+    for one in found:
+        one.process = folders.placed(one.process, one.host)
     fleet = Table({"name": fleet_name, "network": network})
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
@@ -93,6 +98,8 @@ def assemble(
     _model_prices(tables, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
+    for host, question in session.opened.questions():
+        session.hosts[host].ask(question)
     complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
     for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.runners, session.ladders):
         for table in kind.values():
@@ -323,9 +330,12 @@ def _rpc_value(one: Running, session: Session) -> object:
     known = one.process.secrets.get("LP_ETHURL")
     if known is not None:
         return {known[0]: known[1]}
-    variable, path = hole_variable(word), printed_file(word)
-    if variable or path:
-        return {"env": variable} if variable else {"host_file": path}
+    variable, place = hole_variable(word), printed_place(one.process, word)
+    if place is not None:
+        session.opened.add(one.host, one.process, place)
+        return {"host_file": place.path}
+    if variable:
+        return {"env": variable}
     text = word.text
     if "://" not in text and not text.startswith("/") and not word.holes:
         session.ledger.mistake(

@@ -301,7 +301,7 @@ class _Reader(Branches):
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger, self.library)
             if process is not None:
-                self._node(process)
+                self._node(replace(process, directory=self.directory))
             else:
                 self._other(words, "no node: it starts by another program")
         elif base in _SHELLS | AS_USER and any(word.text == "-c" for word in words[1:6]):

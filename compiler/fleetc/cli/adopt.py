@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
+from fleetc.cli.host_folders import Directories, Homes, folders_of
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
@@ -21,6 +22,7 @@ from fleetc.messages.forms import AdoptionFormat, Format
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
+    from fleetc.adopt.host_paths import Folders
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -62,6 +64,8 @@ def adopt(
     ] = None,
     in_place: InPlace = None,
     keep_running: KeepRunning = False,
+    homes: Homes = None,
+    directories: Directories = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
     output: Annotated[
         Path | None,
@@ -96,7 +100,7 @@ def adopt(
     fleetc gives it, --keep-running has the first rollout keep the process.
     """
     if in_place is not None:
-        if hosts or output or report or only or role or len(sources or []) > 1:
+        if hosts or output or report or only or role or homes or directories or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
         return
@@ -106,18 +110,21 @@ def adopt(
         wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
     if role and role not in _ROLES:
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
-    found = _adopted(sources or [], hosts or [], yes, name, only or [], role)
+    folders = folders_of(homes, directories)
+    found = _adopted(sources or [], hosts or [], yes, name, only or [], role, folders)
     _answer(found, output, report)
 
 
-def _adopted(sources: list[str], hosts: list[str], yes: bool, name: str, only: list[str], role: str) -> Adopted:
+def _adopted(
+    sources: list[str], hosts: list[str], yes: bool, name: str, only: list[str], role: str, folders: Folders
+) -> Adopted:
     """What comes of the sources, and of what hosts say."""
     from fleetc.adopt.adoption import adopt as adopt_sources
     from fleetc.adopt.on_host import SenselessAnswerError
 
     texts, known, addresses = _read(sources)
     try:
-        return adopt_sources(texts, known, addresses, name, only, role, read_hosts(hosts, yes))
+        return adopt_sources(texts, known, addresses, name, only, role, read_hosts(hosts, yes), folders)
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
 
