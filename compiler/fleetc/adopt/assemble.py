@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc.adopt import documents
+from fleetc.adopt.asking_chain import asks_chain, fill_rpc, rpc_value
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.filling import Facts, Filling, hole_variable, printed_place
+from fleetc.adopt.filling import Facts, Filling
 from fleetc.adopt.host_paths import Folders
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
@@ -30,12 +31,11 @@ from fleetc.adopt.stack_files import StackFiles
 from fleetc.adopt.stacks import stack_table
 from fleetc.adopt.words import Process
 from fleetc.language.images import release_of_tag, split_image
-from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
-from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
+from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, format_release
 
 
 @dataclass
@@ -81,15 +81,15 @@ def assemble(
     facts = _facts(found, network, machines, by_orchestrator(sources.capabilities, found, session.ledger))
     tables: dict[str, dict[str, Table]] = {}
     for one in found:
-        if _asks_chain(one) and one.text("ethUrl"):
-            _rpc_value(one, session)  # its variable is named for the fleet, before that of a node has the same address
+        if asks_chain(one) and one.text("ethUrl"):
+            rpc_value(one, session)  # its variable is named for the fleet, before that of a node has the same address
     for one in found:
         table = Table(origin=_origin(one.process))
         fill(Filling(session, one, facts, table))
         tables.setdefault(one.table, {})[one.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
     _modes(tables)
-    _rpc(found, fleet, session)
+    fill_rpc(found, fleet, session)
     if found:
         _releases(found, fleet, tables, session)
     else:
@@ -288,74 +288,6 @@ def _modes(tables: dict[str, dict[str, Table]]) -> None:
 
 
 _WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
-
-
-def _asks_chain(one: Running) -> bool:
-    return one.on_chain and one.role not in ("transcoder", "ai-worker")
-
-
-def _rpc(found: list[Running], fleet: Table, session: Session) -> None:
-    """The RPC address and the controller of the fleet."""
-    ledger = session.ledger
-    for one in found:
-        if not _asks_chain(one):
-            continue
-        one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
-        if one.text("ethUrl"):
-            value = _rpc_value(one, session)
-            if "rpc" not in fleet.values:
-                fleet.values["rpc"] = value
-            elif fleet.values["rpc"] != value:
-                one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"
-                ledger.warn(
-                    "adopt-fleet-differs", one.word("ethUrl").span,
-                    "this node asks another RPC address than the first one, and a fleet has one",
-                    "choose which of them all nodes use: rpc in [fleet]",
-                )  # fmt: skip
-        controller = one.text("ethController")
-        known = NETWORKS.get(one.network)
-        if controller and not one.word("ethController").holes:
-            if known is None or known.controller.lower() != controller.lower():
-                fleet.values.setdefault("controller", controller)
-        elif known is None and "controller" not in fleet.values:
-            fleet.ask('TODO controller = "0x...": the contract of the protocol; the node knows none for this network')
-    if "rpc" not in fleet.values and fleet.values["network"] != OFFCHAIN:
-        fleet.ask('TODO rpc = { env = "RPC_URL" }: the JSON-RPC address of the chain; no source has one')
-        for one in found:
-            one.reasons["ethUrl"] = "a question is left: the RPC address"
-
-
-def _rpc_value(one: Running, session: Session) -> object:
-    word = one.word("ethUrl")
-    known = one.process.secrets.get("LP_ETHURL")
-    if known is not None:
-        return {known[0]: known[1]}
-    variable, place = hole_variable(word), printed_place(one.process, word)
-    if place is not None:
-        session.opened.add(one.host, one.process, place)
-        return {"host_file": place.path}
-    if variable:
-        return {"env": variable}
-    text = word.text
-    if "://" not in text and not text.startswith("/") and not word.holes:
-        session.ledger.mistake(
-            "adopt-value-invalid", word.span, "-ethUrl",
-            "without a scheme the node takes the address for the path of a local socket",
-            "write https:// before it; the spec has it",
-        )  # fmt: skip
-        one.reasons["ethUrl"] = "without a scheme the node takes the address for the path of a local socket"
-        text = f"https://{text}"
-    if not word.holes and leaks.find(text, "ethUrl") is None:
-        try:
-            parse_url(text, ("http", "https", "ws", "wss"))
-        except QuantityError:
-            return {"env": "RPC_URL"}
-        return text
-    return (
-        {"env": "RPC_URL"}
-        if word.holes
-        else session.secret(word, word.variable or "RPC_URL", "the RPC address with its key")
-    )
 
 
 def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Table]], session: Session) -> None:
