@@ -763,3 +763,20 @@ def test_address_of_the_chain_is_named_for_the_fleet_although_a_node_has_its_var
     found = adopt([Source("compose.yml", compose), Source(".env", f"ARB_RPC=https://arb.infura.io/v3/{key}\n")])
     assert tomllib.loads(found.text)["fleet"]["rpc"] == {"env": "ARB_RPC"}
     assert key not in found.text
+
+
+def test_variables_that_only_compose_fills_in_are_none_of_the_node() -> None:
+    compose = (
+        "services:\n  g:\n    image: livepeer/go-livepeer:${TAG}\n    env_file: .env\n"
+        "    command: -gateway -orchAddr ${ORCH}:8935\n    environment: ['LIVE_AI_NAT_IP=${NAT}']\n"
+    )
+    env = "TAG=v0.9.1\nORCH=o.example.net\nNAT=192.0.2.1\nCOMPOSE_PROJECT_NAME=farm\nTZ=Europe/Berlin\nOWN=1\n"
+    found = adopt([Source("compose.yaml", compose), Source(".env", env)])
+    (gateway,) = tomllib.loads(found.text)["gateways"].values()
+    assert gateway["environment"] == {"LIVE_AI_NAT_IP": "192.0.2.1", "TZ": "Europe/Berlin", "OWN": "1"}
+    assert "secret_environment" not in gateway
+    dropped = {entry.shown for entry in found.entries if "sources use it themselves" in entry.words}
+    assert dropped == {"TAG", "ORCH", "NAT", "COMPOSE_PROJECT_NAME"}
+    assert {difference.reason for difference in found.differences if difference.flag.startswith("env ")} <= {
+        "only what starts the node reads it"
+    }
