@@ -780,3 +780,26 @@ def test_variables_that_only_compose_fills_in_are_none_of_the_node() -> None:
     assert {difference.reason for difference in found.differences if difference.flag.startswith("env ")} <= {
         "only what starts the node reads it"
     }
+
+
+def test_where_the_output_of_a_node_went_is_in_the_account() -> None:
+    node = "livepeer -gateway -orchAddr a.example.net:1"
+    found = adopted(start__sh=f"nohup {node} >> /var/log/lp.log 2>&1 &\necho x > /tmp/y\n")
+    dropped = [(entry.shown, entry.words) for entry in found.entries if entry.shown.startswith((">", "2>"))]
+    log = "what a node of fleetc prints is in the journal of its unit, or docker logs"
+    assert dropped == [(">> /var/log/lp.log", log), ("2>&1", log)]
+
+
+def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -> None:
+    image = "livepeer/go-livepeer:v0.9.1"
+    text = (
+        f"services:\n  o:\n    image: {image}\n"
+        "    command: -orchestrator -orchSecret ab -serviceAddr o.example.net:8935\n"
+        f"  t:\n    image: {image}\n    command: -transcoder -orchSecret ab -orchAddr HOST:8935\n"
+    )
+    found = adopted(compose__yaml=text.replace("HOST", "https://o"))
+    (told,) = [d for d in found.diagnostics if d.code == "adopt-name-unreached"]
+    assert told.severity is Severity.NOTE
+    assert "no other is called o: t reaches o at o.example.net:8935" in told.message
+    assert tomllib.loads(found.text)["transcoders"]["t"]["orchestrator"] == "o"
+    assert "adopt-name-unreached" not in codes(adopted(compose__yaml=text.replace("HOST", "o.example.net")))
