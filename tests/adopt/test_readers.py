@@ -157,6 +157,10 @@ def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
         ("su lp -s /bin/bash -c 'NODE'", "lp"),
         ("su -c 'NODE' lp", "lp"),
         ("su -c 'NODE'", "root"),
+        ("@reboot lp NODE", "lp"),
+        ("0 4 * * 1-5 lp nohup NODE", "lp"),
+        ("@reboot NODE", ""),
+        ("@reboot sudo -u lp NODE", "lp"),
         ("sudo -u lp bash -c 'NODE'", "lp"),
         ("sudo NODE", ""),
         ("NODE -v 6", ""),
@@ -803,3 +807,32 @@ def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -
     assert "no other is called o: t reaches o at o.example.net:8935" in told.message
     assert tomllib.loads(found.text)["transcoders"]["t"]["orchestrator"] == "o"
     assert "adopt-name-unreached" not in codes(adopted(compose__yaml=text.replace("HOST", "o.example.net")))
+
+
+def test_copies_of_a_service_are_said() -> None:
+    text = (
+        "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: "
+        "-transcoder -orchAddr o.example.net:8935 -orchSecret /s\n    MORE\n"
+    )
+    for more, count in (("scale: 3", 1), ("deploy: {replicas: 2}", 1), ("deploy: {replicas: 1}", 0)):
+        found = adopted(compose__yaml=text.replace("MORE", more))
+        told = [d.message for d in found.diagnostics if d.code == "adopt-cannot-say"]
+        assert len(told) == count
+        assert all("times today, and the spec has it once" in message for message in told)
+
+
+def test_where_a_deposit_can_be_read_is_said_with_the_port_of_the_node() -> None:
+    chain = "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net"
+    for cli, port in (("", 5935), (" -cliAddr 127.0.0.1:7000", 7000)):
+        text = adopted(start__sh=f"livepeer -gateway {chain} -ethAcctAddr 0x{'1' * 40}{cli}").text
+        assert text.count(f"curl -s http://127.0.0.1:{port}/senderInfo") == 2
+
+
+@pytest.mark.parametrize(("rtmp", "noted"), [("-rtmpAddr 0.0.0.0:1935", True), ("", False)])
+def test_a_gateway_of_video_whose_orchestrators_sell_ai_says_so_at_its_mode(rtmp: str, noted: bool) -> None:
+    sells = (
+        "livepeer -orchestrator -aiWorker -serviceAddr o.example.net:8935 -aiModels text-to-image:stabilityai/sd:true"
+    )
+    found = adopted(start__sh=f"{sells}\nlivepeer -gateway -orchAddr o.example.net:8935 {rtmp}\n")
+    assert ('mode = "ai"  # it takes video too, which none of its orchestrators does' in found.text) is noted
+    assert tomllib.loads(found.text)["gateways"]["gateway"]["mode"] == "ai"

@@ -285,8 +285,12 @@ def _modes(tables: dict[str, dict[str, Table]]) -> None:
         wanted = _WORKS[str(table.values["mode"])]
         if not wanted <= works:
             table.values["mode"] = "dual" if len(works) > 1 else next(iter(works))
+            if "video" in wanted - works and any(key in table.values for key in _OF_VIDEO):
+                table.notes["mode"] = "it takes video too, which none of its orchestrators does"
 
 
+_OF_VIDEO = ("rtmp", "renditions", "ladder", "max_sessions")
+"""Keys of a gateway that show that somebody meant it for video."""
 _WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
 
 

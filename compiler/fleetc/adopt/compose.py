@@ -146,6 +146,7 @@ class _Compose:
             where = (service.key(field) or node).span(self.source.name)
             self.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
                              why or "fleetc decides how containers of nodes run")  # fmt: skip
+        self._copies(name, fields)
         variables, secrets = self._environment(fields)
         network = self._text(fields.get("network_mode"))
         user = self._text(fields.get("user")) or "root"
@@ -160,6 +161,18 @@ class _Compose:
                                                      self._text(fields.get("hostname")))))),
         )  # fmt: skip
         yield from self._started(base, words, variables)
+
+    def _copies(self, name: str, fields: dict[str, Node]) -> None:
+        """Say that a service runs several times."""
+        deploy = fields.get("deploy")
+        node = fields.get("scale") or (deploy.get("replicas") if deploy is not None else None)
+        count = self._text(node)
+        if node is not None and count.isascii() and count.isdecimal() and int(count[:6]) > 1:
+            self.ledger.warn(
+                "adopt-cannot-say", node.span(self.source.name),
+                f"{leaks.shown(name)} runs {int(count[:6])} times today, and the spec has it once",
+                "copy its table for each of them, with listeners and directories of its own",
+            )  # fmt: skip
 
     def _other(self, name: str, span: Span, service: Node, fields: dict[str, Node]) -> Other:
         """A service that is no node, with an account of its own, which only counts if it is a live runner."""
