@@ -45,6 +45,8 @@ def questions(found: Adopted) -> list[str]:
         ("sudo -u lp livepeer WORDS", "/home/lp"),
         ("su -c 'livepeer WORDS'", "/root"),
         ("export HOME=/srv/lp\nlivepeer WORDS", "/srv/lp"),
+        ("cd /root/livepeer\n./livepeer WORDS", "/root"),
+        ("cd /root\nlivepeer WORDS", "/root"),
     ],
 )
 def test_a_known_home_leaves_no_question(command: str, home: str) -> None:
@@ -60,12 +62,13 @@ def test_one_question_asks_for_the_home_of_all_paths(written: str) -> None:
     assert places(found) == (f"~/{BELOW}", f"~/{BELOW}/keystore", "~/pw")
     (asked,) = questions(found)
     assert asked.startswith("~: in whose home? No source says who starts start.sh: ")
-    assert asked.endswith("such as /home/lp, or adopt again with --home /home/lp")
+    assert asked.endswith('such as /home/lp, and node_user = "lp" here, or adopt again with --home /home/lp')
     assert found.checked is not None
     errors = {d.message for d in found.checked.diagnostics if d.severity is Severity.ERROR}
     assert errors == {"~ stands for no home here"}
     again = adopted("start.sh", command, Folders(homes={"": "/home/lp"}))
     assert places(again) == (f"/home/lp/{BELOW}", f"/home/lp/{BELOW}/keystore", "/home/lp/pw")
+    assert tomllib.loads(again.text)["hosts"]["host-1"]["node_user"] == "lp"  # who else could read it
     assert questions(again) == []
 
 
@@ -177,3 +180,10 @@ def test_a_directory_that_a_node_does_without_is_no_question() -> None:
         "start.sh", f"{worker.replace('transcoder', 'aiWorker')} -aiModels text-to-image:stabilityai/sd:true"
     )
     assert 'data_dir = "~/.lpData/offchain"' in models.text
+
+
+def test_a_question_about_one_of_several_hosts_names_it() -> None:
+    texts = {"a.sh": f"livepeer {SELLS} -ethPassword /etc/pw", "b.sh": f"livepeer {SELLS} -dataDir /d -ethPassword /p"}
+    found = adopt([Source(name, text) for name, text in texts.items()], {"a.sh": "orch", "b.sh": "edge"})
+    (asked,) = questions(found)
+    assert asked.endswith("or adopt again with --home orch=/home/NAME")

@@ -98,7 +98,7 @@ def assemble(
     _model_prices(tables, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
-    for host, question in session.opened.questions():
+    for host, question in session.opened.questions(alone=len(session.hosts) == 1):
         session.hosts[host].ask(question)
     complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
     for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.runners, session.ladders):

@@ -59,7 +59,24 @@ class Folders:
         directory = _first(self.directories, [*filter(None, [posixpath.dirname(process.span.source)]), *names])
         if process.directory and not process.directory.startswith("/"):
             directory = posixpath.normpath(posixpath.join(directory, process.directory)) if directory else ""
-        return replace(process, caller_home=process.caller_home or home, directory=process.directory or directory)
+        home = process.caller_home or _home_of_root(process) or home
+        if process.runtime != "docker" and not process.user:
+            process = replace(process, user=_user_of(home))
+        return replace(process, caller_home=home, directory=process.directory or directory)
+
+
+def _home_of_root(process: Process) -> str:
+    """The home of root, if a process begins in it: nobody else can."""
+    begins = (process.program, process.directory)
+    return IMAGE_HOME if any(f"{text}/".startswith(f"{IMAGE_HOME}/") for text in begins) else ""
+
+
+def _user_of(home: str) -> str:
+    """Whose home a directory is; "" where its name does not say it."""
+    if home == IMAGE_HOME:
+        return "root"
+    above, user = posixpath.split(home)
+    return user if above == "/home" else ""
 
 
 def _first(said: Mapping[str, str], names: Sequence[str]) -> str:
@@ -220,8 +237,8 @@ class Opened:
             if process not in known:
                 known.append(process)
 
-    def questions(self) -> list[tuple[str, str]]:
-        """A line for each thing to find out, with its host."""
+    def questions(self, alone: bool) -> list[tuple[str, str]]:
+        """A line for each thing to find out, with its host, which may be `alone` in the fleet."""
         lines: dict[tuple[str, str], set[str]] = {}
         processes: dict[tuple[str, str], list[Process]] = {}
         for (host, source, what), nodes in self.found.items():
@@ -231,17 +248,18 @@ class Opened:
         for (host, source), kinds in lines.items():
             nodes = processes[host, source]
             if HOME in kinds:
-                found.append((host, _home_question(source, nodes)))
+                found.append((host, _home_question(host, source, nodes, alone)))
             if kinds & {FOLDER, PROJECT}:
-                found.append((host, _folder_question(source, nodes, PROJECT in kinds, FOLDER in kinds)))
+                found.append((host, _folder_question(host, source, nodes, kinds, alone)))
         return list(dict.fromkeys(found))
 
 
-def _home_question(source: str, nodes: Sequence[Process]) -> str:
+def _home_question(host: str, source: str, nodes: Sequence[Process], alone: bool) -> str:
     likely = _likely_home(nodes) or "/home/NAME"
+    user = "" if any(one.runtime == "docker" for one in nodes) else f', and node_user = "{_user_of(likely)}" here'
     return (
         f"TODO ~: in whose home? No source says who starts {leaks.shown(source)}: write it for each ~ below, such as "
-        f"{likely}, or adopt again with --home {likely}"
+        f"{likely}{user}, or adopt again with --home {'' if alone else f'{host}='}{likely}"
     )
 
 
@@ -251,7 +269,8 @@ def _likely_home(nodes: Sequence[Process]) -> str:
     return next((found[0] for text in texts if (found := re.search(r"/home/[a-z][a-z0-9_-]*(?=/)", text))), "")
 
 
-def _folder_question(source: str, nodes: Sequence[Process], project: bool, folder: bool) -> str:
+def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: set[str], alone: bool) -> str:
+    project, folder = PROJECT in kinds, FOLDER in kinds
     name = posixpath.basename(posixpath.dirname(source)) or "livepeer"
     likely = f"/opt/{name}" if plain_path(f"/opt/{name}") else "/opt/livepeer"
     wanted = "write it for each ./ below" if folder else ""
@@ -267,5 +286,5 @@ def _folder_question(source: str, nodes: Sequence[Process], project: bool, folde
     )
     return (
         f"TODO folder: where on this host is {leaks.shown(source)}? {wanted[:1].upper()}{wanted[1:]}, or adopt again "
-        f"with --directory {likely}{shows}"
+        f"with --directory {'' if alone else f'{host}='}{likely}{shows}"
     )
