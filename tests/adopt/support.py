@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from fleetc import lower
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.filling import home_of
+from fleetc.adopt.host_paths import home_of
 from fleetc.adopt.reading import Running
 from fleetc.emit.artifacts import json_document
 from fleetc.language.spec import read_fleet, read_spec
@@ -44,6 +44,8 @@ _HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
 
 def answered(text: str) -> str:
     """A spec with answers to its questions; those that need none stay. Each account and port is another one."""
+    for begin, folder in (('"~/', '"/root/'), ('"./', '"/opt/answered/'), ("<PROJECT>", "answered")):
+        text = text.replace(begin, folder)
     lines: list[str] = []
     waiting: list[str] = []
     models = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -50,7 +51,7 @@ def test_answers_stay_when_a_source_is_added(fleet: Path) -> None:
     assert spec["gateways"]["lp-gateway"]["data_dir"] == DATA
     assert spec["transcoders"].keys() == {"worker"}
     assert "TODO" not in (fleet / "fleet.toml").read_text().replace("TODO node_release", "")
-    assert "  [wallets.payer] keystore, deposit, reserve\n" in said
+    assert "  [wallets.payer] deposit, reserve, keystore\n" in said
     assert "  [gateways.lp-gateway] data_dir\n" in said
     assert "the spec compiles" in said
     assert fleetc("check", cwd=fleet).returncode == 0
@@ -83,7 +84,7 @@ def test_source_that_says_the_default_speaks_too(fleet: Path) -> None:
 
 def test_what_adopting_only_guessed_is_what_people_say(fleet: Path) -> None:
     changed(fleet, 'name = "adopted"', 'name = "kyoto"')
-    changed(fleet, 'mode = "video"\nwallet = "payer"', 'mode = "dual"\nwallet = "payer"')
+    changed(fleet, 'host = "edge"\nmode = "video"', 'host = "edge"\nmode = "dual"')
     spec, said = again(fleet)
     assert spec["fleet"]["name"] == "kyoto"
     assert spec["gateways"]["lp-gateway"]["mode"] == "dual"
@@ -157,11 +158,16 @@ def test_question_that_nobody_answered_stays(fleet: Path) -> None:
     assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=fleet).returncode == 0
     before = (fleet / "fleet.toml").read_text()
     assert "# TODO node_release" not in before and "# TODO deposit" in before
-    changed(fleet, '# TODO deposit = "0.5 ETH": what is set aside for tickets today; livepeer_cli shows it\n', "")
+    file = fleet / "fleet.toml"
+    file.write_text(re.sub(r"# TODO deposit .*\n", "", before))
     changed(fleet, "[wallets.payer]\n", '[wallets.payer]\ndeposit = "2 ETH"\n')
     again(fleet)
-    text = (fleet / "fleet.toml").read_text()
+    text = file.read_text()
     assert "# TODO deposit" not in text and "# TODO reserve" in text and 'deposit = "2 ETH"' in text
+    assert "# TODO folder" in text and "<PROJECT>" in text
+    _, said = again(fleet, "--directory", "edge=/opt/gw")
+    text = file.read_text()
+    assert "# TODO folder" not in text and f'data_dir = "{DATA}"' in text and "sources say something else" not in said
 
 
 def test_guess_that_still_has_its_question_is_no_answer(tmp_path: Path) -> None:

@@ -64,3 +64,15 @@ def test_several_folders_are_several_hosts(tmp_path: Path) -> None:
     done = fleetc("adopt", "fra-1", "fra-2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [one["host"] for one in tomllib.loads(done.stdout)["transcoders"].values()] == ["fra-1", "fra-2"]
+
+
+@pytest.mark.parametrize(
+    ("second", "asked"),
+    [(TRANSCODER, True), (f"{TRANSCODER} -cliAddr 127.0.0.1:6936", False), ("livepeer -gateway -orchAddr a:1", False)],
+)
+def test_folders_that_cannot_be_one_host_are_asked_about(second: str, asked: bool) -> None:
+    sources = [Source("ber-1/start.sh", TRANSCODER), Source("x/ber-2/start.sh", second)]
+    text = adopt(sources).text
+    assert ("port; if their folders are hosts, adopt again with ber-1=ber-1 ber-2=x/ber-2\n" in text) is asked
+    known = adopt(sources, {"ber-1/start.sh": "ber-1", "x/ber-2/start.sh": "ber-2"})
+    assert "TODO host:" not in known.text

@@ -15,6 +15,7 @@ from fleetc.adopt.assemble import assemble
 from fleetc.adopt.assembled import FLEET_NAME
 from fleetc.adopt.compare import Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
+from fleetc.adopt.host_paths import Folders
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running
@@ -70,11 +71,12 @@ class Adopted:
 def adopt(
     sources: Sequence[Source], hosts: Mapping[str, str] | None = None, addresses: Mapping[str, str] | None = None,
     fleet_name: str = FLEET_NAME, only: Collection[str] = (), role: str = "",
-    on_hosts: Mapping[str, OnHost] | None = None, earlier: Earlier | None = None,
+    on_hosts: Mapping[str, OnHost] | None = None, earlier: Earlier | None = None, folders: Folders | None = None,
 ) -> Adopted:  # fmt: skip
     """Adopt sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which processes
-    count, `role` what a process is that does not say it, `on_hosts` what hosts say that runs there, and `earlier` what
-    people have answered. Raises SenselessAnswerError where what a host says makes no sense.
+    count, `role` what a process is that does not say it, `on_hosts` what hosts say that runs there, `earlier` what
+    people have answered, and `folders` where homes and sources are on hosts. Raises SenselessAnswerError where what a
+    host says makes no sense.
     """
     ledger = Ledger()
     seen = {host: observed(host, one.answer, ledger, only) for host, one in (on_hosts or {}).items()}
@@ -98,7 +100,8 @@ def adopt(
             "adopt-nothing-found", Span(name, 0, 1), "no source starts a node",
             "name the file with the command, the unit or the Compose file that starts it",
         )  # fmt: skip
-    assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, fleet_name, role)
+    folders = folders or Folders()
+    assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, fleet_name, role, folders)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
                        secrets=tuple(ledger.secrets))  # fmt: skip

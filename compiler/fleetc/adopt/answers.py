@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin
 
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.earlier import Carried, Contradiction, Earlier, Place, mentions, tables_of
+from fleetc.adopt.host_paths import FOLDER_KEYS, is_open
 from fleetc.adopt.kept_names import keep_names
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Table
@@ -23,9 +24,9 @@ from fleetc.language.sharing import CLASSES, DEFAULTS, tables
 from fleetc.toml.comments import questions_of, remarks_of
 from fleetc.toml.document import Source
 
-_KEY = re.compile(r"(?:TODO )?([A-Za-z_][A-Za-z0-9_.]*)(?: =|:)")
+_KEY = re.compile(r"(?:TODO )?([A-Za-z_][A-Za-z0-9_.]*|~)(?: =|:)")
 _OWN_COMMENT = re.compile(
-    r"TODO [A-Za-z_.]+(?: =|:)|from (?:the command line$|\S+$|\S+ and [0-9]+ more$)|no source has it$"
+    r"TODO (?:[A-Za-z_.]+|~)(?: =|:)|from (?:the command line$|\S+$|\S+ and [0-9]+ more$)|no source has it$"
     r"|what all [0-9]+ have$|what \S+ and [0-9]+ others have$|each takes its own from a counter"
 )
 """What adopting writes into comments, and writes again."""
@@ -63,9 +64,18 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
             assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
             done.tables.append((key,))
     _prune(earlier, assembled)
+    _close(assembled)
     _order(earlier, assembled)
     _remarks(earlier, assembled)
     return done
+
+
+def _close(assembled: Assembled) -> None:
+    """Leave out questions about homes and folders that no path has open any longer."""
+    every = (value for kind in assembled.tables.values() for table in kind.values() for value in table.values.values())
+    if not any(map(is_open, every)):
+        for host in assembled.tables.get("hosts", {}).values():
+            host.questions = [asked for asked in host.questions if _asked_key(asked) not in FOLDER_KEYS]
 
 
 def _order(earlier: Earlier, assembled: Assembled) -> None:
@@ -80,7 +90,7 @@ def _stay(table: Table, values: Mapping[str, Any], place: Place, open_keys: set[
     named = table.values.get("name") if place == ("fleet",) and "name" not in table.guessed else None
     if named is not None and named != values.get("name"):
         done.contradictions.append(Contradiction((*place, "name"), named, values.get("name")))
-    done.answers += [(*place, key) for key in values if key not in table.values]
+    done.answers += [(*place, key) for key in values if key not in table.values or is_open(table.values[key])]
     table.values = {**values, **({"name": named} if named is not None else {})}
     table.questions = [
         asked
@@ -189,7 +199,9 @@ def _merge(
         elif _same(table.values[key], value):
             if key in open_keys:
                 continue  # its question stands in the earlier spec too
-        elif asked or key in table.guessed or _made_up(table.values[key], value):
+        elif is_open(value) and not is_open(table.values[key]):
+            continue  # the folder is known now
+        elif asked or key in table.guessed or is_open(table.values[key]) or _made_up(table.values[key], value):
             table.values[key] = value
             done.answers.append(here)
         elif _plain(table.values[key]) and _plain(value) and (set(table.values[key]) & set(value) or _is_map(here)):

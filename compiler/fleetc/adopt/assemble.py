@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fleetc.adopt import documents
+from fleetc.adopt.asking_chain import asks_chain, fill_rpc, rpc_value
 from fleetc.adopt.assembled import FLEET_NAME, Assembled
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.filling import Facts, Filling, hole_variable, printed_file
+from fleetc.adopt.filling import Facts, Filling
+from fleetc.adopt.host_paths import Folders
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.naming import LONE_HOST, name_all, place_all
@@ -29,18 +31,19 @@ from fleetc.adopt.stack_files import StackFiles
 from fleetc.adopt.stacks import stack_table
 from fleetc.adopt.words import Process
 from fleetc.language.images import release_of_tag, split_image
-from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
-from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
+from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, format_release
 
 
 def assemble(
-    processes: Sequence[Process], sources: Found, session: Session, fleet_name: str, role: str
+    processes: Sequence[Process], sources: Found, session: Session, fleet_name: str, role: str, folders: Folders
 ) -> Assembled | None:
-    """Make one fleet, or refuse. `role` is that of processes that do not say theirs."""
+    """Make one fleet, or refuse. `role` is that of processes that do not say theirs, `folders` what people say of
+    hosts.
+    """
     inventory = sources.hosts
     processes = place_all(processes, inventory)
     sources.others = place_all(sources.others, inventory)
@@ -55,6 +58,8 @@ def assemble(
     if network is None:
         return None
     names, lone = name_all(found, session, inventory, sources.claimed)
+    for one in found:
+        one.process = folders.placed(one.process, one.host)
     fleet = Table({"name": fleet_name, "network": network}, guessed={"name"} if fleet_name == FLEET_NAME else set())
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
@@ -62,15 +67,15 @@ def assemble(
     facts = _facts(found, network, machines, by_orchestrator(sources.capabilities, found, session.ledger))
     tables: dict[str, dict[str, Table]] = {}
     for one in found:
-        if _asks_chain(one) and one.text("ethUrl"):
-            _rpc_value(one, session)  # its variable is named for the fleet, before that of a node has the same address
+        if asks_chain(one) and one.text("ethUrl"):
+            rpc_value(one, session)  # its variable is named for the fleet, before that of a node has the same address
     for one in found:
         table = Table(origin=_origin(one.process))
         fill(Filling(session, one, facts, table))
         tables.setdefault(one.table, {})[one.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
     _modes(tables)
-    _rpc(found, fleet, session)
+    fill_rpc(found, fleet, session)
     if found:
         _releases(found, fleet, tables, session)
     else:
@@ -79,6 +84,8 @@ def assemble(
     _model_prices(tables, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
+    for host, question in session.opened.questions(alone=len(session.hosts) == 1):
+        session.hosts[host].ask(question)
     complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
     for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.runners, session.ladders):
         for table in kind.values():
@@ -265,74 +272,13 @@ def _modes(tables: dict[str, dict[str, Table]]) -> None:
         wanted = _WORKS[str(table.values["mode"])]
         if not wanted <= works:
             table.values["mode"] = "dual" if len(works) > 1 else next(iter(works))
+            if "video" in wanted - works and any(key in table.values for key in _OF_VIDEO):
+                table.notes["mode"] = "it takes video too, which none of its orchestrators does"
 
 
+_OF_VIDEO = ("rtmp", "renditions", "ladder", "max_sessions")
+"""Keys of a gateway that show that somebody meant it for video."""
 _WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
-
-
-def _asks_chain(one: Running) -> bool:
-    return one.on_chain and one.role not in ("transcoder", "ai-worker")
-
-
-def _rpc(found: list[Running], fleet: Table, session: Session) -> None:
-    """The RPC address and the controller of the fleet."""
-    ledger = session.ledger
-    for one in found:
-        if not _asks_chain(one):
-            continue
-        one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
-        if one.text("ethUrl"):
-            value = _rpc_value(one, session)
-            if "rpc" not in fleet.values:
-                fleet.values["rpc"] = value
-            elif fleet.values["rpc"] != value:
-                one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"
-                ledger.warn(
-                    "adopt-fleet-differs", one.word("ethUrl").span,
-                    "this node asks another RPC address than the first one, and a fleet has one",
-                    "choose which of them all nodes use: rpc in [fleet]",
-                )  # fmt: skip
-        controller = one.text("ethController")
-        known = NETWORKS.get(one.network)
-        if controller and not one.word("ethController").holes:
-            if known is None or known.controller.lower() != controller.lower():
-                fleet.values.setdefault("controller", controller)
-        elif known is None and "controller" not in fleet.values:
-            fleet.ask('TODO controller = "0x...": the contract of the protocol; the node knows none for this network')
-    if "rpc" not in fleet.values and fleet.values["network"] != OFFCHAIN:
-        fleet.ask('TODO rpc = { env = "RPC_URL" }: the JSON-RPC address of the chain; no source has one')
-        for one in found:
-            one.reasons["ethUrl"] = "a question is left: the RPC address"
-
-
-def _rpc_value(one: Running, session: Session) -> object:
-    word = one.word("ethUrl")
-    known = one.process.secrets.get("LP_ETHURL")
-    if known is not None:
-        return {known[0]: known[1]}
-    variable, path = hole_variable(word), printed_file(word)
-    if variable or path:
-        return {"env": variable} if variable else {"host_file": path}
-    text = word.text
-    if "://" not in text and not text.startswith("/") and not word.holes:
-        session.ledger.mistake(
-            "adopt-value-invalid", word.span, "-ethUrl",
-            "without a scheme the node takes the address for the path of a local socket",
-            "write https:// before it; the spec has it",
-        )  # fmt: skip
-        one.reasons["ethUrl"] = "without a scheme the node takes the address for the path of a local socket"
-        text = f"https://{text}"
-    if not word.holes and leaks.find(text, "ethUrl") is None:
-        try:
-            parse_url(text, ("http", "https", "ws", "wss"))
-        except QuantityError:
-            return {"env": "RPC_URL"}
-        return text
-    return (
-        {"env": "RPC_URL"}
-        if word.holes
-        else session.secret(word, word.variable or "RPC_URL", "the RPC address with its key")
-    )
 
 
 def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Table]], session: Session) -> None:

@@ -194,12 +194,28 @@ def _orchestrators(work: Filling) -> None:
         name = orchestrator_named(work, url)
         if name:
             found.append(name)
-            if work.facts.services.get(url) != name:
-                work.running.reasons["orchAddr"] = "it has the service address of that orchestrator"
+            note_service_address(work, name, url)
         else:
             found.append(item.rstrip("/"))
     work.say("orchestrators", found)
     work.take("orchAddr", "orchestrators")
+
+
+def note_service_address(work: Filling, name: str, url: str) -> None:
+    """Say that a node reaches an orchestrator of its fleet by another address from now on."""
+    if work.facts.services.get(url) == name:
+        return
+    work.running.reasons["orchAddr"] = "it has the service address of that orchestrator"
+    host = (split(url.partition("://")[2]) or ("", 0))[0]
+    if (work.process.span.source, host) not in work.facts.peers or work.process.runtime != "docker":
+        return
+    service = leaks.shown(work.facts.processes[name].text("serviceAddr")) or "its service address"
+    work.session.ledger.remark(
+        "adopt-name-unreached", work.running.word("orchAddr").span,
+        f"containers of fleetc use the network of their host, where no other is called {leaks.shown(host)}: "
+        f"{work.running.name} reaches {name} at {service}",
+        f"make sure that this host reaches {service} itself; curl -k shows it",
+    )  # fmt: skip
 
 
 def orchestrator_named(work: Filling, url: str) -> str:

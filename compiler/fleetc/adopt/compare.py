@@ -14,8 +14,8 @@ from typing import Any
 
 from fleetc.adopt import documents
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.filling import default_data_dir, home_of
 from fleetc.adopt.flags import boolean, value_of
+from fleetc.adopt.host_paths import default_data_dir, home_of
 from fleetc.adopt.library import Library
 from fleetc.adopt.listeners import (
     LOOPBACK,

@@ -13,14 +13,15 @@ from copy import copy
 from dataclasses import replace
 
 from fleetc.adopt.compose_files import extended_file, merged, only_document
+from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, ports_of
 from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
-from fleetc.adopt.docker_run import gpus_of, is_published, mount, names_node, published
+from fleetc.adopt.docker_run import gpus_of, names_node
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, holes_in
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
-from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Published, Word
+from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -78,6 +79,7 @@ class _Compose:
         self.overrides = overrides  # readers of the files that are laid over this one
         self.values = self._dot_env()
         self.asked: set[str] = set()
+        self.volumes = described_volumes(root.get("volumes"), self._text)
 
     def _dot_env(self) -> dict[str, Word]:
         """Variables of the `.env` beside the file."""
@@ -87,6 +89,15 @@ class _Compose:
             return {}
         self.library.used.add(source.name)
         return environment(source.name, source.text).variables
+
+    def _project(self) -> str:
+        """The name of the project, where the sources say it; else it is that of the folder."""
+        said = self.values.get("COMPOSE_PROJECT_NAME")
+        if said is not None and said.text and not said.holes:
+            return said.text
+        node = self.root.get("name")
+        word = self._word(node) if node is not None and node.kind == "text" else None
+        return word.text if word is not None and not word.holes else ""
 
     def processes(self, below: Collection[tuple[str, str]]) -> Iterator[Process]:
         services = self.root.get("services")
@@ -135,20 +146,33 @@ class _Compose:
             where = (service.key(field) or node).span(self.source.name)
             self.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
                              why or "fleetc decides how containers of nodes run")  # fmt: skip
+        self._copies(name, fields)
         variables, secrets = self._environment(fields)
         network = self._text(fields.get("network_mode"))
         user = self._text(fields.get("user")) or "root"
         base = Process(
             name=self._text(fields.get("container_name")) or name, span=span, words=(), variables=variables,
             runtime="docker", image=image, user=user, home="/root" if user in ("root", "0", "0:0") else "",
-            network="host" if network == "host" else "bridge",
-            mounts=(*self._mounts(fields.get("volumes")), *self._files(fields)),
+            network="host" if network == "host" else "bridge", project=self._project(),
+            mounts=(*self._mounts(fields), *files_of(fields, self.root, self._text)),
             sees=seen if isinstance(seen := self._gpus(fields, variables), tuple) else (),
-            published=tuple(self._ports(fields.get("ports"))), secrets=secrets,
+            published=tuple(ports_of(fields.get("ports"), self._text)), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
         )  # fmt: skip
         yield from self._started(base, words, variables)
+
+    def _copies(self, name: str, fields: dict[str, Node]) -> None:
+        """Say that a service runs several times."""
+        deploy = fields.get("deploy")
+        node = fields.get("scale") or (deploy.get("replicas") if deploy is not None else None)
+        count = self._text(node)
+        if node is not None and count.isascii() and count.isdecimal() and int(count[:6]) > 1:
+            self.ledger.warn(
+                "adopt-cannot-say", node.span(self.source.name),
+                f"{leaks.shown(name)} runs {int(count[:6])} times today, and the spec has it once",
+                "copy its table for each of them, with listeners and directories of its own",
+            )  # fmt: skip
 
     def _other(self, name: str, span: Span, service: Node, fields: dict[str, Node]) -> Other:
         """A service that is no node, with an account of its own, which only counts if it is a live runner."""
@@ -174,8 +198,8 @@ class _Compose:
         return Other(
             name=called if self.source.text.startswith(OURS) else name, span=span,
             words=tuple(reader._words(fields.get("command"))), variables=variables, runtime="docker", image=image,
-            network="host" if network == "host" else "bridge", mounts=tuple(reader._mounts(fields.get("volumes"))),
-            published=tuple(reader._ports(fields.get("ports"))), secrets=secrets,
+            network="host" if network == "host" else "bridge", mounts=tuple(reader._mounts(fields)),
+            published=tuple(ports_of(fields.get("ports"), reader._text)), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, peers))), account=reader.ledger,
             gpus=reader._gpus(fields, variables), host_ipc=reader._text(fields.get("ipc")) == "host", lost=tuple(lost),
         )  # fmt: skip
@@ -198,6 +222,9 @@ class _Compose:
             visible = variables.get("NVIDIA_VISIBLE_DEVICES")
             return gpus_of(visible.text, listed=True) if visible is not None else "all"
         return ()
+
+    def _mounts(self, fields: dict[str, Node]) -> Iterator[Mount]:
+        return mounts_of(fields.get("volumes"), self.volumes, self._text)
 
     def named(self) -> dict[str, Node]:
         """The services of this file, by name."""
@@ -319,7 +346,7 @@ class _Compose:
                 return ""
             hole = "${" + name + "}"
             holes.append(hole)
-            if name not in self.asked:
+            if name not in self.asked and name not in ("HOME", "PWD"):
                 self.asked.add(name)
                 self.ledger.remark(
                     "adopt-value-unknown", node.span(self.source.name), f"no source gives {name} a value",
@@ -390,49 +417,6 @@ class _Compose:
             return self.values[key]
         hole = "${" + key + "}"
         return Word(hole, value.span(self.source.name), (hole,))
-
-    def _mounts(self, node: Node | None) -> Iterator[Mount]:
-        for item in node.items if node is not None and node.kind == "list" else []:
-            if item.kind == "text":
-                found = mount(self._word(item).text)
-                if found is not None:
-                    yield found
-                continue
-            target, origin, kind = item.get("target"), item.get("source"), item.get("type")
-            if target is not None:
-                bind = kind is None or kind.text == "bind"
-                yield Mount(
-                    self._text(target).rstrip("/") or "/", self._text(origin).rstrip("/") if bind and origin else ""
-                )
-
-    def _files(self, fields: dict[str, Node]) -> Iterator[Mount]:
-        """The secrets and configs of a service, which are files of the container."""
-        for kind, folder in (("secrets", "/run/secrets/"), ("configs", "/")):
-            node, defined = fields.get(kind), self.root.get(kind)
-            known = defined.fields() if defined is not None else {}
-            for item in node.items if node is not None and node.kind == "list" else []:
-                name = self._text(item if item.kind == "text" else item.get("source"))
-                inside = self._text(item.get("target")) or name
-                said = known.get(name)
-                if not name or said is None:
-                    continue
-                variable = self._text(said.get("environment"))
-                where = f"the variable {variable} of who starts Compose" if variable else f"{name} of {kind} in Docker"
-                yield Mount(
-                    inside if inside.startswith("/") else f"{folder}{inside}", self._text(said.get("file")), where
-                )
-
-    def _ports(self, node: Node | None) -> Iterator[Published]:
-        for item in node.items if node is not None and node.kind == "list" else []:
-            if item.kind == "text":
-                text = self._word(item).text
-                if is_published(text):
-                    yield published(text)
-                continue
-            inside, outside = self._text(item.get("target")), self._text(item.get("published"))
-            address = self._text(item.get("host_ip"))
-            if inside.isdigit() and outside.isdigit():
-                yield Published("" if address == "0.0.0.0" else address, int(outside), int(inside))  # noqa: S104  # a source says it
 
 
 def _is_flag(word: Word) -> bool:

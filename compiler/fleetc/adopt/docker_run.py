@@ -54,6 +54,7 @@ def docker_process(
     for name, word in options:
         values.setdefault(name, []).append(word)
     network = values["network"][-1].text if "network" in values else "bridge"
+    user = values["user"][-1].text if "user" in values else "root"
     name = values["name"][-1].text if "name" in values else ""
     found = Process(
         name=name,
@@ -65,8 +66,8 @@ def docker_process(
         },
         runtime="docker",
         image=image,
-        user="root",
-        home="/root",
+        user=user,
+        home="/root" if user in ("root", "0", "0:0") else "",
         network="host" if network == "host" else "bridge",
         mounts=tuple(_mounts(values)),
         published=tuple(published(word.text) for word in values.get("publish", []) if _PORT.fullmatch(word.text)),
@@ -202,7 +203,7 @@ def _mounts(values: dict[str, list[Word]]) -> Iterable[Mount]:
         inside = pairs.get("target") or pairs.get("destination") or pairs.get("dst") or ""
         outside = pairs.get("source") or pairs.get("src") or ""
         if inside:
-            yield Mount(inside.rstrip("/") or "/", outside.rstrip("/") if outside[:1] in "/.~" else "")
+            yield _mount(inside, outside)
 
 
 def mount(text: str) -> Mount | None:
@@ -211,8 +212,18 @@ def mount(text: str) -> Mount | None:
     inside = rest.partition(":")[0]
     if not colon:
         return Mount(outside.rstrip("/"), "") if outside.startswith("/") else None
-    path = outside[:1] in ("/", ".", "~") or outside.startswith("$")
-    return Mount(inside.rstrip("/") or "/", (outside.rstrip("/") or "/") if path else "")
+    return _mount(inside, outside)
+
+
+def _mount(inside: str, outside: str) -> Mount:
+    inside = inside.rstrip("/") or "/"
+    if outside[:1] in ("/", ".", "~", "$", "`"):
+        return Mount(inside, outside.rstrip("/") or "/")
+    named = bool(_VOLUME_NAME.fullmatch(outside))
+    return Mount(inside, "", name=outside) if named else Mount(inside, "")
+
+
+_VOLUME_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def gpus_of(text: str, listed: bool = False) -> tuple[int, ...] | str:

@@ -11,17 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic_core import PydanticCustomError
-
 from fleetc.adopt.documents import DocumentError
+from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, whereabouts
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, shown
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Fate, Process, Word
-from fleetc.language.fields import check_path
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
+
+PATHS = frozenset({"dataDir", "ethKeystorePath", "aiModelsDir", "liveRunnerConfig", "verifierPath"})
+"""Flags whose values are paths and nothing else."""
 
 _LONGEST_REFUSED = 200
 """Characters of a value that no spec takes, and that stays in it for people to replace."""
@@ -149,7 +150,7 @@ class Filling:
     def unknown(self, flag: str, key: str) -> bool:
         """Whether the value of a setting has holes; then a question stands in its place."""
         word = self.running.word(flag)
-        if not word.holes:
+        if not word.holes or (flag in PATHS and opens_home_or_folder(word)):
             return False
         if FLAGS[flag].secret:
             self.ask(key, "only who runs the command knows it", flag)
@@ -169,9 +170,9 @@ class Filling:
         variable = hole_variable(word)
         if variable:
             return {"env": variable}
-        printed = printed_file(word)
-        if printed:
-            return {"host_file": printed}
+        printed = printed_place(process, word)
+        if printed is not None:
+            return {"host_file": self.placed(printed)}
         if flag in PATH_OR_TEXT and looks_like_path(word.text):
             path = self.host_path(word.text)
             if path is not None:
@@ -188,8 +189,14 @@ class Filling:
         return self.session.secret(word, name, f"the value of -{flag}")
 
     def host_path(self, path: str) -> str | None:
-        """The path on the host of a path that the process sees; None where no source says it."""
-        return host_path(self.process, path)
+        """The path on the host of a path that the process sees, whole or not; None where it is in its container."""
+        place = on_host(self.process, path)
+        return self.placed(place) if place is not None else None
+
+    def placed(self, place: Place) -> str:
+        """The path of a place that the spec has now; what is open of it becomes a question."""
+        self.session.opened.add(self.running.host, self.process, place)
+        return place.path
 
     def document(self, flag: str) -> Source | None:
         """The text that a setting names or holds."""
@@ -218,81 +225,13 @@ def hole_variable(word: Word) -> str:
     return name.upper()
 
 
-_PRINTED = re.compile(r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?(/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]")
+_PRINTED = re.compile(
+    r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
+    r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
+)
 
 
-def printed_file(word: Word) -> str:
-    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); "" for any other word."""
+def printed_place(process: Process, word: Word) -> Place | None:
+    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); None for other words."""
     found = _PRINTED.fullmatch(word.text) if word.holes else None
-    return (plain_path(found[1]) or "") if found is not None else ""
-
-
-IMAGE_HOME = "/root"
-"""The home of the user that containers of the node run as, unless a source says another one."""
-
-
-def default_data_dir(home: str, network: str) -> str:
-    """Where a node without -dataDir keeps its data."""
-    return f"{home}/.lpData/{network}"
-
-
-def home_of(process: Process) -> str:
-    """The home of the user that a process runs as; "" where no source says it."""
-    if process.home:
-        return process.home
-    if process.user:
-        return "/root" if process.user == "root" else f"/home/{process.user}"
-    return ""
-
-
-def normal(path: str) -> str:
-    """An absolute path without empty and single-dot parts; two dots stay, because they may go through a link."""
-    return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
-
-
-def plain_path(path: str) -> str | None:
-    """An absolute path in the form of a spec; None for one that no spec can have."""
-    if not path.startswith("/"):
-        return None
-    text = normal(path)
-    try:
-        return check_path(text)
-    except PydanticCustomError:
-        return None
-
-
-def host_path(process: Process, path: str) -> str | None:
-    """The path on the host of a path that a process sees; None where no source says it."""
-    if path.startswith("~/"):
-        home = home_of(process)
-        if not home:
-            return None
-        path = f"{home}/{path[2:]}"
-    if not path.startswith("/"):
-        if process.runtime == "docker" or not process.directory:
-            return None
-        path = f"{process.directory}/{path.removeprefix('./')}"
-    if process.runtime != "docker":
-        return plain_path(path)
-    inside = normal(path)
-    best = None
-    for mount in process.mounts:
-        if (inside == mount.inside or inside.startswith(f"{mount.inside.rstrip('/')}/")) and (
-            best is None or len(mount.inside) > len(best.inside)
-        ):
-            best = mount
-    if best is None or not best.outside.startswith("/"):
-        return None
-    return plain_path(best.outside + inside[len(best.inside.rstrip("/")) :])
-
-
-def whereabouts(process: Process, path: str) -> str:
-    """Where a path of a process is that is none of the host, in words."""
-    if process.runtime != "docker":
-        return "today it is in ~/.lpData" if not path or "/.lpData/" in path else f"the source says {leaks.shown(path)}"
-    for mount in process.mounts:
-        if path == mount.inside or path.startswith(f"{mount.inside}/"):
-            if mount.outside:
-                return f"today it is {leaks.shown(mount.outside + path[len(mount.inside) :])}, seen from the source"
-            return f"today it is in {leaks.shown(mount.volume)}"
-    return f"the source says {leaks.shown(path)}"
+    return callers_place(process, found[1]) if found is not None else None

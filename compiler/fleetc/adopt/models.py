@@ -10,7 +10,8 @@ from typing import Any
 from fleetc.adopt import documents, yaml_nodes
 from fleetc.adopt.buying import pixels_of
 from fleetc.adopt.documents import DocumentError, ModelEntry
-from fleetc.adopt.filling import Filling, home_of, plain_path
+from fleetc.adopt.filling import Filling
+from fleetc.adopt.host_paths import callers_place
 from fleetc.adopt.reading import looks_like_path, missing
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
@@ -45,15 +46,11 @@ def _models(work: Filling) -> None:
     if running.text("aiModelsDir") and running.on("aiWorker"):
         if work.unknown("aiModelsDir", "models_dir"):
             return
-        path = running.text("aiModelsDir")
-        home = home_of(work.process) or "/root"
-        if path.startswith("~/"):
-            path = f"{home}/{path[2:]}"
-        plain = plain_path(path)
-        if plain is None:
+        place = callers_place(work.process, running.text("aiModelsDir"))  # it is on the host, also for a container
+        if place is None:
             work.ask("models_dir", "its absolute path on the host", "aiModelsDir", '"/srv/models"')
         else:
-            work.say("models_dir", plain)
+            work.say("models_dir", work.placed(place))
             work.take("aiModelsDir", "models_dir")
 
 

@@ -9,14 +9,27 @@ from __future__ import annotations
 from typing import Any
 
 from fleetc.adopt import buying, selling
-from fleetc.adopt.filling import IMAGE_HOME, Filling, default_data_dir, home_of, host_path, whereabouts
+from fleetc.adopt.filling import Filling
 from fleetc.adopt.flags import boolean
+from fleetc.adopt.host_paths import (
+    HOME,
+    IMAGE_HOME,
+    Place,
+    default_data_dir,
+    home_of,
+    on_host,
+    opens_home_or_folder,
+    whereabouts,
+)
+from fleetc.adopt.listeners import cli_listener
 from fleetc.adopt.listening import cli, helper_http
-from fleetc.adopt.reading import looks_like_path
+from fleetc.adopt.reading import Running, looks_like_path
 from fleetc.adopt.runner_host import STATE_DIR
+from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.variables import environment
 from fleetc.adopt.words import Fate
+from fleetc.language.effective import CLI_LISTENERS
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
@@ -76,14 +89,13 @@ def _network(work: Filling, behind_signer: bool) -> None:
 def _data_dir(work: Filling) -> None:
     running, process = work.running, work.process
     flag = "dataDir"
-    if work.has(flag):
-        if work.unknown(flag, "data_dir"):
-            return
-        path = host_path(process, running.text(flag))
-    else:
-        home = home_of(process)
-        path = host_path(process, default_data_dir(home, running.network)) if home else None
-    if path is None:
+    if work.has(flag) and work.unknown(flag, "data_dir"):
+        return
+    place = on_host(process, _data_dir_inside(running))
+    if place is not None and place.open and not _needs_data(work):
+        work.drop(flag, "the node keeps nothing there that it needs again, so its data directory is a new one")
+        return
+    if place is None:
         inside = running.text(flag) or default_data_dir(IMAGE_HOME, running.network)
         if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
             work.drop(flag, "today it is inside the container, and gone with it")
@@ -97,13 +109,38 @@ def _data_dir(work: Filling) -> None:
             running.reasons.setdefault(other, "it follows the data directory, which no source says")
         return
     work.take(flag, "data_dir")
+    path = work.placed(place)
     below = work.session.hosts[running.host].values.get("state_dir", STATE_DIR)
     if path != f"{below}/{running.name}":
-        work.say("data_dir", path)
-    if process.runtime == "docker" and path != (running.text(flag) or default_data_dir(IMAGE_HOME, running.network)):
-        running.reasons["dataDir"] = "a path has the same name inside and outside; this is the one on the host"
+        work.say("data_dir", path, _volume_note(place))
+    if place.open or path != _data_dir_inside(running):
+        running.reasons["dataDir"] = (
+            "a path has the same name inside and outside; this is the one on the host"
+            if process.runtime == "docker"
+            else "it is the same directory, by its whole path"
+        )
         for other in ("ethKeystorePath", "aiModelsDir"):
             running.reasons.setdefault(other, running.reasons["dataDir"])
+
+
+def _needs_data(work: Filling) -> bool:
+    """Whether a data directory holds what a node cannot do without: keys and tickets, or models."""
+    running = work.running
+    models = running.on("aiWorker") and not running.text("aiModelsDir")
+    return models or (work.facts.on_chain and running.on_chain and running.table not in _WORKERS)
+
+
+def _data_dir_inside(running: Running) -> str:
+    """The data directory as the node sees it: without -dataDir, it has the name of the network in the home."""
+    home = home_of(running.process) or (IMAGE_HOME if running.process.runtime == "docker" else HOME)
+    return running.text("dataDir") or default_data_dir(home, running.network)
+
+
+def _volume_note(place: Place) -> str:
+    """What to know of a path in a volume."""
+    if not place.volume or place.open:
+        return ""
+    return f"docker volume inspect {place.volume} shows whether Docker keeps it there"
 
 
 def _chain(work: Filling, behind_signer: bool) -> None:
@@ -131,13 +168,12 @@ def _wallet(work: Filling) -> None:
     account = running.text("ethAcctAddr").lower()
     holes = running.word("ethAcctAddr").holes if account else ()
     keystore = running.text("ethKeystorePath")
-    home = home_of(process)
-    data_dir = running.text("dataDir") or (default_data_dir(home, running.network) if home else "")
-    path = None
-    if keystore and not running.word("ethKeystorePath").holes:
-        path = host_path(process, keystore)
-    elif not keystore and data_dir:
-        path = host_path(process, f"{data_dir}/keystore")
+    data_dir = _data_dir_inside(running)
+    place = None
+    flag = "ethKeystorePath" if keystore else "dataDir"
+    if not running.text(flag) or not running.word(flag).holes or opens_home_or_folder(running.word(flag)):
+        place = on_host(process, keystore or f"{data_dir}/keystore")
+    path = work.placed(place) if place is not None else None
     key = account if account and not holes else f"{running.host} {path or process.span}"
     hint = {"gateways": "payer", "remote_signers": "payer"}.get(running.table, "earner")
     name, wallet = session.wallet(key, hint)
@@ -159,25 +195,33 @@ def _wallet(work: Filling) -> None:
         wallet.ask(f'TODO address = "0x...": the account; {words}')
         running.reasons["ethAcctAddr"] = f"a question is left: the account; {words}"
     if path is None and "keystore" not in wallet.values:
-        inside = keystore or f"{data_dir or default_data_dir(IMAGE_HOME, running.network)}/keystore"
-        said = "no source says where it is" if not data_dir and not keystore else whereabouts(process, inside)
+        said = whereabouts(process, keystore or f"{data_dir}/keystore")
         wallet.ask(f'TODO keystore = "/path/on/the/host": the directory with the key file; {said}')
         running.reasons["ethKeystorePath"] = "a question is left: where the key file is on the host"
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
         if known != path:
             running.reasons["ethKeystorePath"] = "one wallet has one keystore directory on all hosts"
-        elif path != keystore and process.runtime == "docker":
+        elif path != keystore:
             running.reasons.setdefault("ethKeystorePath", "this is its path on the host")
     work.done.add("ethKeystorePath")
     work.take("ethKeystorePath", f"wallets.{name}.keystore")
     _password(work, name, wallet.values, wallet.ask)
     if running.table in ("gateways", "remote_signers"):
-        wallet.ask('TODO deposit = "0.5 ETH": what is set aside for tickets today; livepeer_cli shows it')
-        wallet.ask('TODO reserve = "0.3 ETH": what backs them today; livepeer_cli shows it')
+        _ask_deposit(running, wallet)
     work.done.add("reward")
     if "reward" in running.settings:
         work.take("reward", f"wallets.{name}.reward_by")
+
+
+def _ask_deposit(running: Running, wallet: Table) -> None:
+    """Ask for what backs the tickets of a wallet, once: no source says it, and the node does."""
+    if any(question.startswith("TODO deposit") for question in wallet.questions):
+        return
+    port = (cli_listener(running.role, running.text("cliAddr")) or ("", CLI_LISTENERS[running.table].port))[1]
+    shows = f"curl -s http://127.0.0.1:{port}/senderInfo beside the node shows it in wei"
+    wallet.ask(f'TODO deposit = "0.5 ETH": what is set aside for tickets today; {shows}')
+    wallet.ask(f'TODO reserve = "0.3 ETH": what backs them today; {shows}, as FundsRemaining')
 
 
 def _no_account(text: str) -> str:

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 from fleetc.adopt.assembled import Assembled
+from fleetc.adopt.host_paths import with_folders
 from fleetc.adopt.session import Table
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
@@ -108,7 +109,8 @@ def _about(label: Label, said: set[tuple[str, ...]]) -> bool:
 
 def _answered(path: tuple[str, ...], table: Table, said: set[tuple[str, ...]], numbers: Iterator[int]) -> Table:
     """A table with the example of each question as its answer; `said` gets the paths of those."""
-    values = dict(table.values)
+    values = {key: with_folders(value) for key, value in table.values.items()}
+    said |= {(*path, key) for key, value in values.items() if value != table.values[key]}
     for question in table.questions:
         found = _QUESTION.match(question)
         example = _example(found[2]) if found is not None else None

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from fleetc.adopt.filling import Facts, Filling, plain_path
+from fleetc.adopt.filling import Facts, Filling
+from fleetc.adopt.host_paths import plain_path
 from fleetc.adopt.listeners import LOOPBACK
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table

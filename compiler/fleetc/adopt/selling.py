@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from fleetc.adopt import documents
-from fleetc.adopt.buying import orchestrator_named, pixels_of
+from fleetc.adopt.buying import note_service_address, orchestrator_named, pixels_of
 from fleetc.adopt.capabilities import fill_capabilities
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Filling
@@ -262,8 +262,8 @@ def _orchestrator(work: Filling) -> None:
     elif not work.unknown(flag, "orchestrator"):
         first = next((item.strip() for item in running.text(flag).split(",") if item.strip()), "")
         name = orchestrator_named(work, orchestrator_url(first))
-        if name and work.facts.services.get(orchestrator_url(first)) != name:
-            running.reasons[flag] = "it has the service address of that orchestrator"
+        if name:
+            note_service_address(work, name, orchestrator_url(first))
         work.say("orchestrator", name or first.rstrip("/"))
         work.take(flag, "orchestrator")
     theirs = work.facts.processes.get(name)

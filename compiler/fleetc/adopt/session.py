@@ -11,6 +11,7 @@ from decimal import Context, Decimal
 from typing import Any
 
 from fleetc.adopt.documents import ModelEntry, PriceEntry
+from fleetc.adopt.host_paths import Opened
 from fleetc.adopt.library import Library
 from fleetc.adopt.words import Ledger, Word
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
@@ -57,6 +58,8 @@ class Session:
     """The label of the runner that a process is, by its id."""
     unread_prices: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
+    opened: Opened = field(default_factory=Opened)
+    """Paths in the spec of which something is left to find out."""
     names: set[str] = field(default_factory=set)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)

@@ -18,13 +18,15 @@ from fleetc.adopt.flags import starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell_branches import Branches, Level
+from fleetc.adopt.shell_cut import note_outside
 from fleetc.adopt.shell_places import mover
+from fleetc.adopt.shell_redirections import note_redirections, without_redirections
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_users import run_by, user_of
 from fleetc.adopt.shell_values import Values, joined
-from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens, without_redirections
+from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens
 from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
-from fleetc.adopt.showing import HIDDEN_WORD, file_name, harmless, known_program, program, unread
+from fleetc.adopt.showing import file_name, harmless, known_program, program
 from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
@@ -268,7 +270,9 @@ class _Reader(Branches):
         if self.mode == "skip":
             self._passed_over(line, "the script does not take this branch")
             return
+        before = len(self.found.processes)
         self._start(words, own, depth)
+        note_redirections(line, self.found.processes[before:], self.source, self.ledger)
         self.truth = True
 
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
@@ -297,11 +301,13 @@ class _Reader(Branches):
             path = words[0].text
             if "/" in path and not words[0].holes and self.directory:
                 path = posixpath.normpath(posixpath.join(self.directory, path))
-            self._node(Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory))
+            self.found.processes.append(
+                Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory)
+            )
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger, self.library)
             if process is not None:
-                self._node(process)
+                self.found.processes.append(replace(process, directory=self.directory))
             else:
                 self._other(words, "no node: it starts by another program")
         elif base in _SHELLS | AS_USER and any(word.text == "-c" for word in words[1:6]):
@@ -366,14 +372,11 @@ class _Reader(Branches):
         if len(self.found.processes) == begun:
             self._other([word], "no node: fleetc starts and prepares nodes itself")
 
-    def _node(self, process: Process) -> None:
-        self.found.processes.append(process)
-
     def _loose(self, words: list[Word], span: Span) -> None:
         """Words that begin with a flag: the rest of a command that a comment cut, or flags without a program."""
         before = self.found.processes[-1] if self.found.processes else None
         if before is None:
-            self._node(Process("", span, tuple(words)))
+            self.found.processes.append(Process("", span, tuple(words)))
         elif not before.program and before.runtime == "systemd":
             self.found.processes[-1] = replace(before, words=(*before.words, *words))
         elif self.cut:
@@ -384,17 +387,7 @@ class _Reader(Branches):
             )  # fmt: skip
             self.found.processes[-1] = replace(before, words=(*before.words, *words))
         else:
-            for word, known in zip(words, unread(words), strict=True):
-                if known is None:
-                    self.ledger.secrets.append(word.span)
-                self.ledger.note(
-                    word.span, known or HIDDEN_WORD, Fate.MISTAKE,
-                    "outside the command: the line before it ends without a backslash", "adopt-command-cut",
-                )  # fmt: skip
-            self.ledger.warn(
-                "adopt-command-cut", span, "these flags are outside the command: the node never gets them",
-                "if they belong to it, end the line before them with a backslash and remove blank and comment lines",
-            )  # fmt: skip
+            note_outside(words, span, self.ledger)
 
     # ----------------------------------------------------------------------------------------- the account
 

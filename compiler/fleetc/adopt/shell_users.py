@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, TAKES, WRAPPERS, base_of
+from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, TAKES, WRAPPERS, base_of, cron_user, times_of
 from fleetc.adopt.words import Process, Word
 
 
 def user_of(words: Sequence[Word]) -> str:
-    """The user that sudo, su or runuser names; "" where the words name none."""
+    """The user that sudo, su, runuser or a line of /etc/cron.d names; "" where the words name none."""
+    if user := cron_user(words):
+        return user
+    words = words[times_of(words) :]
     for place, word in enumerate(words):
         name, rest = base_of(word.text), words[place + 1 :]
         if name in ("sudo", "runuser") and (user := _option(rest, name)):

@@ -259,17 +259,3 @@ def body_of(stream: Iterator[Token], opens: Sequence[str], closes: str) -> Itera
         if not (begins and deep == 0 and token.text == "do"):
             yield token
         begins = (begins and goes_on) or (token.kind == "op" and token.text in ENDS)
-
-
-def without_redirections(line: list[Token]) -> list[Token]:
-    """The words of a command that are no redirection and no target of one."""
-    kept: list[Token] = []
-    skip = False
-    for token in line:
-        if token.kind == "op":
-            skip = token.text[-1:] in "<>" and not token.text.startswith("<<")
-        elif skip:
-            skip = False
-        else:
-            kept.append(token)
-    return kept

@@ -23,6 +23,9 @@ TAKES = {
 }  # fmt: skip
 _SCHEDULE = re.compile(r"@[a-z]+|[0-9*/,-]+(?: [0-9*/,-]+){4}")
 """When a line of a crontab runs its command."""
+_USER = re.compile("[a-z_][a-z0-9_-]*")
+_PROGRAMS = frozenset({"livepeer", "docker", "podman", "sh", "bash", "cd", "test", "sleep", "screen", "tmux"})
+"""What a line of a crontab begins with, and no user is called."""
 AS_USER = frozenset({"su", "runuser"})
 
 
@@ -43,11 +46,27 @@ def behind_wrappers(words: Sequence[Word], own: dict[str, Word]) -> int:
     return place
 
 
-def _behind_begin(words: Sequence[Word]) -> int:
-    """How many words stand before a copied command: its prompt, or the times of a line of a crontab."""
+def cron_user(words: Sequence[Word]) -> str:
+    """The user of a line of /etc/cron.d, which stands between its times and its command; "" in other lines."""
+    times = times_of(words)
+    return words[times].text if times and _behind_begin(words) > times else ""
+
+
+def times_of(words: Sequence[Word]) -> int:
+    """How many words are the times of a line of a crontab."""
     for count in (1, 5):
         if len(words) > count and _SCHEDULE.fullmatch(" ".join(word.text for word in words[:count])):
             return count
+    return 0
+
+
+def _behind_begin(words: Sequence[Word]) -> int:
+    """How many words stand before a copied command: its prompt, or times, and maybe a user, of a line of a crontab."""
+    if times := times_of(words):
+        user, *rest = words[times:]
+        command = rest[0].text if rest else "-"
+        starts = command.startswith("/") or base_of(command) in WRAPPERS | AS_USER | _PROGRAMS
+        return times + int(bool(_USER.fullmatch(user.text)) and starts and user.text not in WRAPPERS | _PROGRAMS)
     return int(words[0].text == "$" and len(words) > 1)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import holes_in, starts_node
+from fleetc.adopt.host_paths import home_of
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
@@ -252,7 +253,7 @@ def _started(
         own = one.variables if one.runtime == "docker" else {**base.variables, **one.variables}
         yield replace(
             one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
-            directory=base.directory, secrets=base.secrets,
+            directory=base.directory, secrets=base.secrets, caller_home=home_of(base),
         )  # fmt: skip
 
 

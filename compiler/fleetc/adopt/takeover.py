@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fleetc.adopt.compare import Difference, compare
-from fleetc.adopt.filling import default_data_dir, home_of, host_path
+from fleetc.adopt.host_paths import default_data_dir, home_of, host_path
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import Facts, Observed, observed
 from fleetc.adopt.pairing import Mark, paired

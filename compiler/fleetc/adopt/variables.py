@@ -16,6 +16,11 @@ from fleetc.language.fields import check_variable_name
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 
+_READ_BY_NODES = (
+    "LIVE_AI_", "FAL_", "W3_", "DOCKER_", "AWS_", "GOOGLE_", "NVIDIA_", "CUDA_", "GO", "SSL_", "HTTP_PROXY",
+    "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "HF_", "HUGGINGFACE_", "LD_", "TZ", "TMPDIR", "XDG_",
+)  # fmt: skip
+"""How the names of variables begin that the node, its libraries or its runners may read."""
 _NOT_OURS = frozenset({"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "TERM", "HOSTNAME", "SHLVL"})
 
 
@@ -33,6 +38,13 @@ def environment(work: Filling) -> None:
                                f"the node reads no variable {leaks.shown(name)}", "remove it")  # fmt: skip
             continue
         variable(work, name, word)
+
+
+def _of_sources(work: Filling, name: str) -> bool:
+    """Whether a variable is one that Compose or a script fills in, such as the tag of an image, and no node reads."""
+    return name.startswith("COMPOSE_") or (
+        name in work.session.library.variables and not name.startswith(_READ_BY_NODES) and not name.endswith("_proxy")
+    )
 
 
 @cache
@@ -55,6 +67,10 @@ def variable(work: Filling, name: str, word: Word) -> None:
         ledger.secrets.append(word.span)
     if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
         ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
+        return
+    if not work.process.ours and _of_sources(work, name):
+        ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")
+        work.running.reasons[f"env {name}"] = "only what starts the node reads it"
         return
     if not _is_name(name):
         ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")

@@ -119,12 +119,15 @@ class Ledger:
 class Mount:
     """A path of a container and what is there: a path of the host, or "" for a volume that Docker or a cluster keeps.
 
-    `volume` says in words where that is.
+    `volume` says in words where that is. `name` is what Docker calls it, behind the name of its Compose project if it
+    is one `of_project`.
     """
 
     inside: str
     outside: str
     volume: str = "a volume; docker volume inspect says where"
+    name: str = ""
+    of_project: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,8 @@ class Process:
     a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
     itself wrote beside variables, `release` the release that it named. `login` is how people log in to its host, as
     USER@HOST:PORT with what is said of it. `sees` are the GPUs of the host that its container sees, which counts them
-    from 0; () for all of them. `ours` says that fleetc wrote the source: then
+    from 0; () for all of them. `directory` is where relative paths begin: for a container, those of whoever
+    starts it, whose home is `caller_home`. `project` is that of Compose. `ours` says that fleetc wrote the source: then
     each setting there is one that a spec gives.
     """
 
@@ -168,6 +172,8 @@ class Process:
     login: str = ""
     ours: bool = False
     sees: tuple[int, ...] = ()
+    caller_home: str = ""
+    project: str = ""
 
     def moved(self, move: Callable[[Span], Span]) -> Process:
         """The same process with other places for its words."""

@@ -15,6 +15,7 @@ import typer
 
 from fleetc.cli.adopted import compile_known, show_carried, show_comparison, summarise
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
+from fleetc.cli.host_folders import Directories, Homes, folders_of
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, print_located, wrong_usage
 from fleetc.cli.paging import put
@@ -23,6 +24,7 @@ from fleetc.messages.forms import AdoptionFormat, Format
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
     from fleetc.adopt.earlier import Earlier
+    from fleetc.adopt.host_paths import Folders
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -107,6 +109,8 @@ def adopt(
     keep_running: KeepRunning = False,
     compare: Compare = None,
     answers: Answers = None,
+    homes: Homes = None,
+    directories: Directories = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
     output: Output = None,
     report: Report = None,
@@ -129,7 +133,18 @@ def adopt(
     first rollout keep the process.
     """
     if in_place is not None:
-        if hosts or output or report or only or role or compare or answers or len(sources or []) > 1:
+        if (
+            hosts
+            or output
+            or report
+            or only
+            or role
+            or compare
+            or answers
+            or homes
+            or directories
+            or len(sources or []) > 1
+        ):
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
         return
@@ -141,7 +156,7 @@ def adopt(
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
     if compare is not None and (output or answers):
         wrong_usage("--compare writes no spec, so it takes neither -o nor --answers")
-    asked = _Asked(sources or [], hosts or [], yes, name, only or [], role)
+    asked = _Asked(sources or [], hosts or [], yes, name, only or [], role, homes or [], directories or [])
     if compare is not None:
         known = compile_known(compare)
         found = _adopted(asked)
@@ -161,11 +176,19 @@ class _Asked(NamedTuple):
     name: str
     only: list[str]
     role: str
+    homes: list[str]
+    directories: list[str]
+
+    @property
+    def folders(self) -> Folders:
+        """Where homes and sources are on hosts."""
+        return folders_of(self.homes, self.directories)
 
     @property
     def words(self) -> list[str]:
         """The same as words of a command."""
         more = [*(("--from", host) for host in self.hosts), *(("--only", name) for name in self.only)]
+        more += [*(("--home", path) for path in self.homes), *(("--directory", path) for path in self.directories)]
         more += [("--role", self.role)] if self.role else []
         return [*self.sources, *(word for pair in more for word in pair)]
 
@@ -194,11 +217,12 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     from fleetc.adopt.again import adopt_again
     from fleetc.adopt.on_host import SenselessAnswerError
 
+    folders = asked.folders
     texts, known, addresses = _read(asked.sources)
     on_hosts = read_hosts(asked.hosts, asked.yes)
 
     def with_answers(answers: Earlier | None) -> Adopted:
-        return adopt_sources(texts, known, addresses, asked.name, asked.only, asked.role, on_hosts, answers)
+        return adopt_sources(texts, known, addresses, asked.name, asked.only, asked.role, on_hosts, answers, folders)
 
     try:
         return adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)

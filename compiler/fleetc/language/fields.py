@@ -161,6 +161,10 @@ def check_name(text: str) -> str:
 
 def check_path(text: str) -> str:
     """Check an absolute path of plain characters."""
+    if text.startswith("~/"):
+        raise refuse("~ stands for no home here", "write the home in place of ~, such as /home/ubuntu")
+    if text.startswith("./"):
+        raise refuse("this path does not say where it begins", "write the folder in place of ., such as /opt/livepeer")
     if not _PATH.fullmatch(text) or len(text) > 1024:
         raise refuse(
             "this is not an absolute path of plain characters",

@@ -25,3 +25,8 @@ def test_worker(snapshot: SnapshotAssertion) -> None:
 def test_live_runners_bring_their_own() -> None:
     silent(offchain(free_orchestrator(mode='"dual"', live_runners="true", secret=SECRET)))
     silent(offchain(free_orchestrator(mode='"dual"', live_runner_config='"/etc/runners.json"', secret=SECRET)))
+
+
+def test_help_can_be_pasted_where_there_are_several_models() -> None:
+    fleet = offchain(model(), model("other"), free_orchestrator(mode='"dual"'))
+    assert 'write models = [{ use = "other", warm = true }], or instead of other "realvis"' in flagged(fleet, CODE)

@@ -17,6 +17,7 @@ Instead:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from fleetc.language import effective
@@ -29,7 +30,9 @@ from fleetc.text.suggestions import one_of
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at AI workers and at orchestrators that sell AI; live runners bring their own models."""
-    models = one_of(sorted(fleet.models) or ["name"])
+    names = sorted(fleet.models)
+    use = json.dumps(names[0] if names else "name")
+    others = f", or instead of {names[0]} {one_of(names[1:])}" if len(names) > 1 else ""
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Orchestrator | AiWorker) or settings.models or not effective.serves_ai(node):
@@ -40,6 +43,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             "ai-without-models",
             f"{node.name} is for AI but has no models",
             Label(node.path if isinstance(settings, AiWorker) else (*node.path, "mode"), "AI"),
-            help=f"write models = [{{ use = {models}, warm = true }}]"
-            + ("" if fleet.models else ", and define the model under [models]"),
+            help=f"write models = [{{ use = {use}, warm = true }}]"
+            + (others if names else ", and define the model under [models]"),
         )

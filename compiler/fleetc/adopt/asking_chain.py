@@ -1,0 +1,83 @@
+"""Finds the RPC address and the controller of a fleet.
+
+In: the nodes. Out: `rpc` and `controller` of its table; an address with a key is a reference.
+"""
+
+from __future__ import annotations
+
+from fleetc.adopt.filling import hole_variable, printed_place
+from fleetc.adopt.reading import OFFCHAIN, Running
+from fleetc.adopt.session import Session, Table
+from fleetc.language.quantities import QuantityError, parse_url
+from fleetc.text import leaks
+from fleetc.upstream import NETWORKS
+
+
+def asks_chain(one: Running) -> bool:
+    """Whether a node asks the chain."""
+    return one.on_chain and one.role not in ("transcoder", "ai-worker")
+
+
+def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
+    """The RPC address and the controller of the fleet."""
+    ledger = session.ledger
+    for one in found:
+        if not asks_chain(one):
+            continue
+        one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
+        if one.text("ethUrl"):
+            value = rpc_value(one, session)
+            if "rpc" not in fleet.values:
+                fleet.values["rpc"] = value
+            elif fleet.values["rpc"] != value:
+                one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"
+                ledger.warn(
+                    "adopt-fleet-differs", one.word("ethUrl").span,
+                    "this node asks another RPC address than the first one, and a fleet has one",
+                    "choose which of them all nodes use: rpc in [fleet]",
+                )  # fmt: skip
+        controller = one.text("ethController")
+        known = NETWORKS.get(one.network)
+        if controller and not one.word("ethController").holes:
+            if known is None or known.controller.lower() != controller.lower():
+                fleet.values.setdefault("controller", controller)
+        elif known is None and "controller" not in fleet.values:
+            fleet.ask('TODO controller = "0x...": the contract of the protocol; the node knows none for this network')
+    if "rpc" not in fleet.values and fleet.values["network"] != OFFCHAIN:
+        fleet.ask('TODO rpc = { env = "RPC_URL" }: the JSON-RPC address of the chain; no source has one')
+        for one in found:
+            one.reasons["ethUrl"] = "a question is left: the RPC address"
+
+
+def rpc_value(one: Running, session: Session) -> object:
+    """The address that a node asks, or a reference to it."""
+    word = one.word("ethUrl")
+    known = one.process.secrets.get("LP_ETHURL")
+    if known is not None:
+        return {known[0]: known[1]}
+    variable, place = hole_variable(word), printed_place(one.process, word)
+    if place is not None:
+        session.opened.add(one.host, one.process, place)
+        return {"host_file": place.path}
+    if variable:
+        return {"env": variable}
+    text = word.text
+    if "://" not in text and not text.startswith("/") and not word.holes:
+        session.ledger.mistake(
+            "adopt-value-invalid", word.span, "-ethUrl",
+            "without a scheme the node takes the address for the path of a local socket",
+            "write https:// before it; the spec has it",
+        )  # fmt: skip
+        one.reasons["ethUrl"] = "without a scheme the node takes the address for the path of a local socket"
+        text = f"https://{text}"
+    if not word.holes and leaks.find(text, "ethUrl") is None:
+        try:
+            parse_url(text, ("http", "https", "ws", "wss"))
+        except QuantityError:
+            return {"env": "RPC_URL"}
+        return text
+    return (
+        {"env": "RPC_URL"}
+        if word.holes
+        else session.secret(word, word.variable or "RPC_URL", "the RPC address with its key")
+    )

@@ -1,0 +1,189 @@
+"""Where files of nodes are on their host: homes, folders of Compose files, volumes, and what is left to ask."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.host_paths import Folders
+from fleetc.places.diagnostic import Severity
+from fleetc.toml.document import Source
+
+CHAIN = (
+    "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
+    "-ethAcctAddr 0x1111111111111111111111111111111111111111"
+)
+SELLS = f"-orchestrator -transcoder {CHAIN} -serviceAddr o.example.net:8935 -pricePerUnit 5"
+BELOW = ".lpData/arbitrum-one-mainnet"
+
+
+def adopted(name: str, text: str, folders: Folders | None = None, env: str = "") -> Adopted:
+    """Adopt one source, with an environment file beside it."""
+    return adopt([Source(name, text), Source("lp/.env", env)], folders=folders)
+
+
+def places(found: Adopted) -> tuple[str, str, Any]:
+    """The data directory of the one node, and keystore and password of its wallet."""
+    spec = tomllib.loads(found.text)
+    (node,) = (spec.get("orchestrators") or spec["gateways"]).values()
+    (wallet,) = spec["wallets"].values()
+    return node.get("data_dir", ""), wallet["keystore"], wallet["password"].get("host_file")
+
+
+def questions(found: Adopted) -> list[str]:
+    """What the TODO lines are about, but for those that every such node has."""
+    lines = [line.removeprefix("# TODO ") for line in found.text.splitlines() if line.startswith("# TODO ")]
+    return [line for line in lines if not line.startswith(("address", "node_release", "deposit", "reserve"))]
+
+
+@pytest.mark.parametrize(
+    ("command", "home"),
+    [
+        ("sudo -u lp livepeer WORDS", "/home/lp"),
+        ("su -c 'livepeer WORDS'", "/root"),
+        ("export HOME=/srv/lp\nlivepeer WORDS", "/srv/lp"),
+        ("cd /root/livepeer\n./livepeer WORDS", "/root"),
+        ("cd /root\nlivepeer WORDS", "/root"),
+    ],
+)
+def test_a_known_home_leaves_no_question(command: str, home: str) -> None:
+    found = adopted("start.sh", command.replace("WORDS", f"{SELLS} -ethPassword ~/pw"))
+    assert places(found) == (f"{home}/{BELOW}", f"{home}/{BELOW}/keystore", f"{home}/pw")
+    assert questions(found) == []
+
+
+@pytest.mark.parametrize("written", ["~/pw", "$HOME/pw", '"${HOME}/pw"', "$(cat ~/pw)", '"$(cat $HOME/pw)"'])
+def test_one_question_asks_for_the_home_of_all_paths(written: str) -> None:
+    command = f"cd /home/lp/livepeer\n./livepeer {SELLS} -ethPassword {written}"
+    found = adopted("start.sh", command)
+    assert places(found) == (f"~/{BELOW}", f"~/{BELOW}/keystore", "~/pw")
+    (asked,) = questions(found)
+    assert asked.startswith("~: in whose home? No source says who starts start.sh: ")
+    assert asked.endswith('such as /home/lp, and node_user = "lp" here, or adopt again with --home /home/lp')
+    assert found.checked is not None
+    errors = {d.message for d in found.checked.diagnostics if d.severity is Severity.ERROR}
+    assert errors == {"~ stands for no home here"}
+    again = adopted("start.sh", command, Folders(homes={"": "/home/lp"}))
+    assert places(again) == (f"/home/lp/{BELOW}", f"/home/lp/{BELOW}/keystore", "/home/lp/pw")
+    assert tomllib.loads(again.text)["hosts"]["host-1"]["node_user"] == "lp"  # who else could read it
+    assert questions(again) == []
+
+
+def test_a_home_of_another_host_is_not_that_of_this_one() -> None:
+    text = f"livepeer {SELLS} -ethPassword /etc/pw"
+    other, own = (adopted("start.sh", text, Folders(homes={host: "/home/lp"})) for host in ("other", "host-1"))
+    assert places(other)[0] == f"~/{BELOW}"
+    assert places(own)[0] == f"/home/lp/{BELOW}"  # as the spec calls the lone host
+    source = Source("start.sh", text)
+    named = adopt([source], {"start.sh": "orch"}, folders=Folders(homes={"orch": "/home/lp", "": "/x"}))
+    assert places(named)[0] == f"/home/lp/{BELOW}"
+
+
+@pytest.mark.parametrize(
+    ("begin", "volume", "path"),
+    [
+        ("", "/srv/lp:/root/.lpData", "/srv/lp"),
+        ("", "lp:/root/.lpData", "/var/lib/docker/volumes/lp/_data"),
+        ("", "$HOME/.lpData:/root/.lpData", "~/.lpData"),
+        ("D=$HOME/lp\n", "$D:/root/.lpData", "~/lp"),
+        ("", "$(pwd)/data:/root/.lpData", "./data"),
+        ("cd /opt/lp\n", '"$PWD"/data:/root/.lpData', "/opt/lp/data"),
+        ("cd /opt/lp\n", "../data/:/root/.lpData", "/opt/data"),
+    ],
+)
+def test_volumes_of_docker_run_are_where_the_host_has_them(begin: str, volume: str, path: str) -> None:
+    text = f"{begin}docker run -v {volume} livepeer/go-livepeer:v0.9.1 {SELLS} -ethPassword /root/.lpData/pw"
+    found = adopted("start.sh", text)
+    assert places(found) == (f"{path}/arbitrum-one-mainnet", f"{path}/arbitrum-one-mainnet/keystore", f"{path}/pw")
+    assert len(questions(found)) == (0 if path.startswith("/") else 1)
+
+
+def test_a_data_directory_of_a_container_has_no_network_behind_it_when_the_command_names_it() -> None:
+    text = f"docker run -v lp:/data livepeer/go-livepeer:v0.9.1 {SELLS} -ethPassword /data/pw -dataDir /data"
+    assert places(adopted("start.sh", text))[0] == "/var/lib/docker/volumes/lp/_data"
+    numbered = f"docker run --user 1000 -v lp:/.lpData livepeer/go-livepeer:v0.9.1 {SELLS} -ethPassword /.lpData/pw"
+    assert places(adopted("start.sh", numbered))[0] == "/var/lib/docker/volumes/lp/_data/arbitrum-one-mainnet"
+
+
+COMPOSE = f"""\
+services:
+  orch:
+    image: livepeer/go-livepeer:v0.9.1
+    command: {SELLS} -ethPassword /root/.lpData/pw
+    volumes: [VOLUME]
+"""
+DOCKER = "/var/lib/docker/volumes"
+
+
+@pytest.mark.parametrize(
+    ("volume", "more", "env", "path"),
+    [
+        ("'/srv/lp:/root/.lpData'", "", "", "/srv/lp"),
+        ("'./data:/root/.lpData'", "", "", "./data"),
+        ("'../data:/root/.lpData'", "", "", "./../data"),
+        ("'~/data:/root/.lpData'", "", "", "~/data"),
+        ("'${HOME}/data:/root/.lpData'", "", "", "~/data"),
+        ("{type: bind, source: ./data, target: /root/.lpData}", "", "", "./data"),
+        ("'lp:/root/.lpData'", "volumes: {lp: }", "", f"{DOCKER}/<PROJECT>_lp/_data"),
+        ("'lp:/root/.lpData'", "name: farm\nvolumes: {lp: {}}", "", f"{DOCKER}/farm_lp/_data"),
+        ("'lp:/root/.lpData'", "name: farm", "COMPOSE_PROJECT_NAME=node", f"{DOCKER}/node_lp/_data"),
+        ("'lp:/root/.lpData'", "volumes: {lp: {name: kept}}", "", f"{DOCKER}/kept/_data"),
+        ("'lp:/root/.lpData'", "volumes: {lp: {external: true}}", "", f"{DOCKER}/lp/_data"),
+        ("'lp:/root/.lpData'", "volumes: {lp: {external: {name: old}}}", "", f"{DOCKER}/old/_data"),
+        ("'lp:/root/.lpData'", "volumes: {lp: {driver_opts: {type: none, o: bind, device: /mnt/lp}}}", "", "/mnt/lp"),
+        ("{type: volume, source: lp, target: /root/.lpData}", "name: farm", "", f"{DOCKER}/farm_lp/_data"),
+    ],
+)
+def test_volumes_of_compose_are_where_the_host_has_them(volume: str, more: str, env: str, path: str) -> None:
+    text = COMPOSE.replace("VOLUME", volume) + more
+    found = adopted("lp/compose.yaml", text, env=env)
+    network = f"{path}/arbitrum-one-mainnet"
+    assert places(found) == (network, f"{network}/keystore", f"{path}/pw")
+    assert len(questions(found)) == (0 if path.startswith("/") and "<" not in path else 1)
+
+
+def test_the_folder_of_a_compose_file_answers_paths_and_the_project() -> None:
+    volumes = "'./data:/root/.lpData', 'keys:/keys'"
+    text = COMPOSE.replace("VOLUME", volumes).replace("/root/.lpData/pw", "/keys/pw")
+    asked = adopted("lp/compose.yaml", text)
+    assert places(asked)[2] == f"{DOCKER}/<PROJECT>_keys/_data/pw"
+    (question,) = questions(asked)
+    assert question.startswith("folder: where on this host is lp/compose.yaml? Write it for each ./ below, and the ")
+    assert "or adopt again with --directory /opt/lp; docker inspect -f '{{json .Mounts}}' orch shows" in question
+    for folders in (Folders(directories={"": "/srv/My-Node"}), Folders(directories={"lp": "/srv/My-Node", "": "/x"})):
+        answered = adopted("lp/compose.yaml", text, folders)
+        assert places(answered)[1:] == (
+            "/srv/My-Node/data/arbitrum-one-mainnet/keystore", f"{DOCKER}/my-node_keys/_data/pw",
+        )  # fmt: skip
+        assert questions(answered) == []
+
+
+def test_a_volume_of_another_driver_is_asked_for() -> None:
+    text = COMPOSE.replace("VOLUME", "'lp:/root/.lpData'") + "volumes: {lp: {driver: nfs}}"
+    found = adopted("compose.yaml", text)
+    assert [line.split()[0] for line in questions(found)] == ["keystore", "password", "data_dir"]
+
+
+def test_a_directory_that_a_node_does_without_is_no_question() -> None:
+    worker = "livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret /etc/s"
+    gateway = "livepeer -gateway -orchAddr o.example.net:8935"
+    for command in (worker, gateway):
+        found = adopted("start.sh", command)
+        assert questions(found) == []
+        assert "data_dir" not in found.text
+        (node,) = found.nodes
+        assert "keeps nothing there that it needs again" in node.reasons["dataDir"]
+    models = adopted(
+        "start.sh", f"{worker.replace('transcoder', 'aiWorker')} -aiModels text-to-image:stabilityai/sd:true"
+    )
+    assert 'data_dir = "~/.lpData/offchain"' in models.text
+
+
+def test_a_question_about_one_of_several_hosts_names_it() -> None:
+    texts = {"a.sh": f"livepeer {SELLS} -ethPassword /etc/pw", "b.sh": f"livepeer {SELLS} -dataDir /d -ethPassword /p"}
+    found = adopt([Source(name, text) for name, text in texts.items()], {"a.sh": "orch", "b.sh": "edge"})
+    (asked,) = questions(found)
+    assert asked.endswith("or adopt again with --home orch=/home/NAME")
