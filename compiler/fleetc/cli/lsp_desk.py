@@ -7,6 +7,7 @@ nothing was typed for a moment; what it finds in texts that have changed meanwhi
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from fleetc.assist.page import Page
 from fleetc.assist.state import Snapshot
 from fleetc.cli import lsp_projects
 from fleetc.cli.lsp_projects import Project
+from fleetc.cli.working import quietly
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.locate import outside
 from fleetc.messages.related import codes_by_field
@@ -132,7 +134,7 @@ class Desk:
 
     async def think(self, work: Callable[[], T]) -> T:
         """Run something long in the thread of checks, one after the other."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _thought, work)
 
     def close(self) -> None:
         """End the thread."""
@@ -161,10 +163,17 @@ class Desk:
                 yield work.project.path_of(name), page
 
 
+def _thought(work: Callable[[], T]) -> T:
+    """Run something long as commands do, so that nobody who types waits for a collector that walks a large fleet."""
+    gc.collect()  # what answers left: all else that is large is excluded already
+    found: T = quietly(work)
+    return found
+
+
 def _checked(project: Project, texts: lsp_projects.Open, before: Snapshot) -> Snapshot:
     try:
         read = lsp_projects.read(project, texts)
     except FilesError as problem:
         item = outside(problem.code, problem.message, problem.help, problem.path)
-        return replace(before, sources=(), located=(item,), repairs={}, sound=False)
+        return replace(before, sources=(), located=(item,), repairs={}, sound=False, read=False, whole=False)
     return state.check(read.sources, read.policies, read.today, before)

@@ -6,11 +6,15 @@ program, and reads only what `fleetc check` would read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from fleetc.assist.page import Page
 from fleetc.cli import lsp_features, lsp_wire
@@ -20,11 +24,23 @@ from fleetc.policy.source import FOLDER, SUFFIX
 from fleetc.version import __version__
 
 
+class Protocol(LanguageServerProtocol):
+    """The protocol without the copy of each text that pygls keeps, which it divides into lines at each key press."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[Any]:
+        """Remember the version, and hand on the change."""
+        document = self.workspace.text_documents.get(unquote(params.text_document.uri))
+        if document is not None:
+            document.version = params.text_document.version
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+
 class Server(LanguageServer):
     """One editor, and what it has open."""
 
     def __init__(self) -> None:
-        super().__init__("fleetc", __version__)
+        super().__init__("fleetc", __version__, protocol_cls=Protocol, converter_factory=lsp_wire.converter)
         self.desk = Desk(self.publish, self.leave)
 
     @property
