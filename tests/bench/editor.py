@@ -1,12 +1,11 @@
 """What answers cost that an editor waits for after a key press, at the size of a large fleet, over the real protocol.
 
-In: a number of nodes and of rounds. Out: one `Report` per question: the processor time that the server takes for the
-key press and its answer, against the time of its own check of the same text. Nothing runs in the server meanwhile but
-what the key press causes: its check waits for a pause, as it does while somebody types.
+In: a number of nodes and of rounds. Out: a `Report` with the processor time of a key press and its answer, and of a
+check of the same text. Nothing else runs in the server meanwhile: its check waits for a pause.
 
-The server is a process of its own that is asked as an editor asks, and its processor time is the system's account of
-all its threads, so other work on the machine does not count. Each round types one letter into a price in the middle of
-the text, asks, and takes the letter away again. The best round counts.
+The server is a process of its own that is asked as an editor asks, and its processor time is that of all its threads,
+so other work on the machine does not count. Each question comes after a letter is typed into a price in the middle of
+the text; then the letter is taken away again.
 """
 
 from __future__ import annotations
@@ -25,6 +24,9 @@ from tests.bench.measure import Line, Report, file_system, memory_directory
 
 HANGS = 300
 IDLE = 0.3
+SECONDS = 0.1
+"""The processor time that a key press and its answer may take."""
+FIELD = 'max_price = "1500 wei / pixel"'
 
 
 class Editor:
@@ -36,7 +38,7 @@ class Editor:
         self.uri = (root / "fleet.toml").as_uri()
         self.number = 0
         self.version = 1
-        self.published = 0
+        self.checked = 0
 
     def processor_time(self) -> float:
         """Seconds that all threads of the server have run."""
@@ -71,7 +73,7 @@ class Editor:
             length = int(value) if name.lower() == b"content-length" else length
         message = json.loads(self.server.stdout.read(length))
         if message.get("method") == "textDocument/publishDiagnostics":
-            self.published += 1
+            self.checked = message["params"].get("version") or 0
         elif "method" in message and "id" in message:
             self._send({"id": message["id"], "result": None})
         return message
@@ -92,15 +94,9 @@ class Editor:
         )
 
     def rest(self) -> None:
-        """Wait for the diagnostics of the next check."""
-        before = self.published
-        while self.published == before:
+        """Wait for the diagnostics of the text as it is."""
+        while self.checked != self.version:
             self.read()
-
-
-SECONDS = 0.1
-"""The processor time that a key press and its answer may take."""
-FIELD = 'max_price = "1500 wei / pixel"'
 
 
 def editor_report(nodes: int, rounds: int) -> Report:

@@ -119,7 +119,7 @@ def amounts(page: Page, start: int, end: int) -> Iterator[Part]:
             is_amount = page.text[start_of - 1] in "\"'" and _IS_AMOUNT.fullmatch(page.text, start_of, end_of)
             if is_amount and _has_unit((*block.path, *path)):
                 found += [_part(one) for one in _AMOUNT.finditer(page.text, start_of, end_of)]
-        yield from sorted(part for part in set(found) if start <= part.start < end)
+        yield from sorted({part for part in found if start <= part.start < end})
 
 
 def _part(found: re.Match[str]) -> Part:

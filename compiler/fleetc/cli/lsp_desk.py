@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -124,7 +124,7 @@ class Desk:
                 if version == work.version:
                     work.snapshot, work.checked = found, version
                     self._publish(work)
-                    self._thread.submit(codes_by_field)  # long to calculate once, and the first hover would wait
+                    self._thread.submit(_prepare, [page for _, page in self.pages_of(work)])
                 elif work.timer is not None and work.timer.when() > loop.time():
                     return  # somebody types: the timer begins again
         except Exception as fault:  # a bug of fleetc: the editor goes on without new diagnostics
@@ -161,6 +161,14 @@ class Desk:
             page = self.page(work, name)
             if page is not None:
                 yield work.project.path_of(name), page
+
+
+def _prepare(pages: Sequence[Page]) -> None:
+    """Calculate what takes long once, and the first answers would wait for."""
+    codes_by_field()
+    for page in pages:
+        for block in page.blocks:
+            page.marks(block)
 
 
 def _thought(work: Callable[[], T]) -> T:

@@ -219,8 +219,7 @@ class Asking:
         changes = []
         for name, some in pieces.items():
             uri = uri_of(asked.work.project.path_of(name))
-            open_here = self._made.workspace.text_documents.get(uri)
-            version = open_here.version if open_here is not None else None
+            version = self._made.workspace.get_text_document(uri).version
             texts = [types.TextEdit(asked.ruler.range(pages[name], start, end), text) for start, end, text in some]
             changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), texts))
         if self._made.client_capabilities.workspace and self._takes_versions():
@@ -328,10 +327,10 @@ class Asking:
         data: list[int] = []
         line = column = 0
         for part in hints.amounts(page, start, end):
-            at = ruler.position(page, part.start)
-            data += [at.line - line, at.character - (column if at.line == line else 0), part.end - part.start]
-            data += [PART_KINDS.index(part.kind), 0]
-            line, column = at.line, at.character
+            below, right = ruler.plain_position(page, part.start).values()
+            data += (below - line, right - (column if below == line else 0), part.end - part.start)
+            data += (PART_KINDS.index(part.kind), 0)
+            line, column = below, right
         return types.SemanticTokens(data)
 
     def code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -352,10 +351,10 @@ class Asking:
         data = params.data if isinstance(params.data, dict) else {}
         asked = self.about(str(data.get("uri", "")))
         reach = await self._reached(asked) if asked is not None else None
-        if reach is None:
-            words = "what it affects is not known yet"
-        else:
-            words = str(reach.get(tuple(data.get("path", ())), lenses.Reach()))
+        one = reach.get(tuple(data.get("path", ()))) if reach is not None else None
+        if one is None and asked is not None and reach is not None and asked.snapshot.sound and asked.work.rests:
+            one = lenses.Reach()
+        words = "what it affects is not known yet" if one is None else str(one)
         params.command = types.Command(words, "")
         return params
 

@@ -1,7 +1,7 @@
 """Which spec a file in an editor belongs to, and its texts: those in the editor, and those on disk of the others.
 
 In: the path of a file and the texts that are open. Out: `Project`, and `Texts` that a check can read. It reads what
-`fleetc check` reads in the directory of the spec, by the same settings, and for a rename what else may be an overlay
+`fleetc check` reads in the directory of the spec, by the same settings, and for names what else may be an overlay
 there; nothing else: a checkout may be hostile.
 """
 

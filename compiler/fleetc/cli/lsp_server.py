@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
@@ -30,9 +29,7 @@ class Protocol(LanguageServerProtocol):
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[Any]:
         """Remember the version, and hand on the change."""
-        document = self.workspace.text_documents.get(unquote(params.text_document.uri))
-        if document is not None:
-            document.version = params.text_document.version
+        self.workspace.get_text_document(params.text_document.uri).version = params.text_document.version
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
 
@@ -73,8 +70,7 @@ class Server(LanguageServer):
             if project.overlay is None or path == project.overlay:
                 found.setdefault(path, []).append(lsp_wire.diagnostic(item, ruler, page_of, project.path_of))
         for path, items in sorted(found.items(), key=lambda one: one[0] in self.desk.texts):
-            document = self.workspace.text_documents.get(uri_of(path))
-            version = document.version if document is not None else None
+            version = self.workspace.get_text_document(uri_of(path)).version
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
         work.shown = frozenset(path for path, items in found.items() if items)
         self._refresh()
