@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -158,10 +159,23 @@ def test_near_names_are_sought_for_the_first_twenty_words_of_a_run(monkeypatch: 
     assert shown.count("did you mean") == suggestions.LIMIT
 
 
+def _compiled(text: str) -> str:
+    """All paths of the tree of a spec."""
+    tree = compile_text(text).tree
+    assert tree is not None
+    return " ".join(file.path for file in tree.artifacts)
+
+
 def test_work_of_a_compile_grows_with_the_number_of_nodes() -> None:
     """Lowering and all formats too. The smallest is beyond the size at which FLEET.md draws every host."""
+    assert _superlinear(lambda size: spec_text(size * 20), _compiled) == []
 
-    def compiled(text: str) -> str:
-        return str(compile_text(text).tree)
 
-    assert _superlinear(lambda size: spec_text(size * 20), compiled) == []
+def test_work_of_a_compile_grows_with_the_nodes_of_one_account() -> None:
+    """What orchestrators of one account have to do with each other is found once for all of them."""
+
+    def of_one_account(size: int) -> str:
+        text = re.sub(r"(?m)^reward_by = .*", 'reward_by = "none"', spec_text(size * 20))
+        return re.sub(r'(?m)^wallet = "([a-z-]+)-[0-9]+"', r'wallet = "\1-000"', text)
+
+    assert _superlinear(of_one_account, _compiled) == []

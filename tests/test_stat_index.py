@@ -12,18 +12,22 @@ import os
 import random
 import shutil
 import time
+import tomllib
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from fleetc.disk.files import write_tree
 from fleetc.disk.manifest import TICK_NS
 from fleetc.disk.stat_index import Note, digest_of, index_file, unchanged
-from fleetc.emit.tree import MANIFEST
-from tests.support import example_text, fleetc
-from tests.test_files import fleet_tree
+from fleetc.emit.tree import MANIFEST, Tree
+from tests.mutating import mutations, spread
+from tests.support import compile_text, example_text, fleetc
+from tests.test_files import contents, fleet_tree, wanted_contents
 
 ROUNDS = 500
 
@@ -236,6 +240,29 @@ def test_index_of_somebody_else_counts_as_none(tmp_path: Path) -> None:
     world.file.rename(moved)
     world.file.symlink_to(moved)
     assert unchanged(world.target, world.file, digest_of(["one"])) is None
+
+
+def test_tree_is_that_of_a_fresh_compile_after_each_of_many_edits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """People edit a spec, undo that, break it and fix it; the index only answers for the last compile."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    text, chance = example_text("home-gpu"), random.Random(23)
+    raw = tomllib.loads(text)
+    edits = [tomli_w.dumps(edit.apply(raw)) for edit in spread(mutations(raw, raw), ROUNDS, "edits")]
+    file = tmp_path / "fleet" / "fleet.toml"
+    file.parent.mkdir()
+    said: Counter[str] = Counter()
+    last: Tree | None = None
+    for edit in edits:
+        file.write_text(chance.choice((edit, edit, file.read_text() if file.exists() else text, text)))
+        tree = compile_text(file.read_text()).tree
+        done = fleetc("compile", file)
+        assert (done.returncode == 0) == (tree is not None), done.stderr
+        last = tree or last
+        assert last is None or contents(file.parent / "rendered") == wanted_contents(last)
+        said["refused" if tree is None else "same" if " 0 files written, 0 removed" in done.stderr else "new"] += 1
+    assert min(said.values()) > ROUNDS // 20, said
 
 
 @pytest.mark.usefixtures("processes")

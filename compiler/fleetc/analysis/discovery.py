@@ -10,6 +10,7 @@ Source: a node searches the registry of its controller, or with `-aiServiceRegis
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import NamedTuple
 
 from fleetc.language import effective
@@ -77,7 +78,7 @@ class Sharer(NamedTuple):
 
 def sharers(fleet: Fleet, orchestrator: Orchestrator) -> tuple[Sharer, ...]:
     """The orchestrators of the same account in the same registry, by name, with this one; off-chain there are none."""
-    return registrations(fleet).get(_listing(fleet, orchestrator), ())
+    return registrations(fleet).get(listing(fleet, orchestrator), ())
 
 
 def registrations(fleet: Fleet) -> dict[str, tuple[Sharer, ...]]:
@@ -90,12 +91,12 @@ def registrations(fleet: Fleet) -> dict[str, tuple[Sharer, ...]]:
             address = effective.service_address(fleet, node, settings)
             if address is not None and registered_account(fleet, settings) is not None:
                 place = address.origin.paths[0] if address.origin.paths else node.path
-                found.setdefault(_listing(fleet, settings), []).append(Sharer(node, address.value, place))
+                found.setdefault(listing(fleet, settings), []).append(Sharer(node, address.value, place))
         answers.update({key: tuple(members) for key, members in found.items()})
     return answers
 
 
-def _listing(fleet: Fleet, settings: Orchestrator) -> str:
+def listing(fleet: Fleet, settings: Orchestrator) -> str:
     """The account and the registry that have the address of an orchestrator."""
     return f"{str(registered_account(fleet, settings)).lower()} {registry_of(settings)}"
 
@@ -113,11 +114,12 @@ def is_named(fleet: Fleet, node: Node, address: ServiceAddress) -> bool:
     return node.name in answers or bool(answers.get(address.authority, set()) - {node.name})
 
 
-def advertises(one: Sharer, other: Sharer) -> bool:
-    """Whether an orchestrator tells gateways that find it of another one."""
+def tells_of(one: Sharer, authorities: Set[str]) -> bool:
+    """Whether an orchestrator tells gateways that find it of one of these, each a name and a port, beside its own."""
     settings = one.node.settings
     instances = settings.instances if isinstance(settings, Orchestrator) else ()
-    return other.address.authority in {f"{url.host}:{url.port}" for url in instances}
+    told = {f"{url.host}:{url.port}" for url in instances} - {one.address.authority}
+    return not told.isdisjoint(authorities)
 
 
 def lists_unknown(fleet: Fleet) -> bool:
@@ -136,7 +138,8 @@ def to_register(fleet: Fleet, orchestrator: Orchestrator) -> tuple[Sharer, ...]:
     do as well as another.
     """
     members = sharers(fleet, orchestrator)
-    telling = [one for one in members if any(advertises(one, other) for other in members if other is not one)]
+    authorities = {one.address.authority for one in members}
+    telling = [one for one in members if tells_of(one, authorities)]
     unnamed = [one for one in members if not is_named(fleet, one.node, one.address)]
     for few in (telling, unnamed):
         if len({one.address for one in few}) == 1:

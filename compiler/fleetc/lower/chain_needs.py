@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.discovery import AI, registered_account, registry_of, to_register
+from fleetc.analysis.discovery import AI, listing, registered_account, registry_of, to_register
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
 from fleetc.language.effective_runners import offers_of
@@ -150,7 +150,16 @@ _ADDRESSES = 3
 
 
 def _to_register(fleet: Fleet, settings: Orchestrator) -> str:
-    """What people do for an account once: with several orchestrators of it, not every address may do."""
+    """What people do for an account once, in words that all its orchestrators share."""
+    answers: dict[str, str] = fleet.answers[_to_register]
+    listed = listing(fleet, settings)
+    if listed not in answers:
+        answers[listed] = _in_words(fleet, settings)
+    return answers[listed]
+
+
+def _in_words(fleet: Fleet, settings: Orchestrator) -> str:
+    """The same, written: with several orchestrators of an account, not every address may do."""
     found = to_register(fleet, settings)
     addresses = list(dict.fromkeys(f"{one.address.scheme}://{one.address.authority}" for one in found))
     where = "in the AI registry" if registry_of(settings) == AI else "as its service address"

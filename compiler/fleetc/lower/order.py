@@ -8,6 +8,7 @@ nobody to sign or to work for it, and one that restarts last loses its streams o
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from fleetc.blueprint.blueprint import Connection
@@ -94,10 +95,13 @@ def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple
 
 def _batch(hosts: Sequence[str], size: int, apart: Mapping[str, Sequence[frozenset[str]]]) -> tuple[str, ...]:
     """The next hosts; one with which the batch would have a whole group waits for the batch after it."""
-    batch: dict[str, None] = {}
+    batch: list[str] = []
+    taken: Counter[frozenset[str]] = Counter()
     for name in hosts:
-        if not any(all(other in batch or other == name for other in group) for group in apart.get(name, ())):
-            batch[name] = None
+        groups = apart.get(name, ())
+        if all(taken[group] < len(group) - 1 for group in groups):
+            batch.append(name)
+            taken.update(groups)
         if len(batch) == size:
             break
     return tuple(batch)

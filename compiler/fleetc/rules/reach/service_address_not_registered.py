@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fleetc.analysis.discovery import Sharer, advertises, is_named, lists_unknown, registrations
+from fleetc.analysis.discovery import Sharer, is_named, lists_unknown, registrations, tells_of
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
@@ -49,7 +49,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             yield _several(unnamed)
         elif addresses and not lists_unknown(fleet):
             others = [one for one in members if one.address not in addresses]
-            if not any(advertises(one, other) for one in unnamed for other in others):
+            authorities = {one.address.authority for one in others}
+            if not any(tells_of(one, authorities) for one in unnamed):
                 yield _left_out(unnamed[0], others)
 
 
