@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "migrate --check": ("migrate", "--check"),
     "adopt --from": ("adopt", "--from", "studio=192.0.2.1", "--yes"),
     "adopt --in-place": ("adopt", "--in-place", "studio", ".", "--yes"),
+    "adopt --compare": ("adopt", "start.sh", "--compare", "."),
     "compile": ("compile",),
     "compile --check": ("compile", "--check"),
     "diff": ("diff",),
@@ -159,7 +160,7 @@ def test_commands_that_read_settings_are_all_tried() -> None:
         for text in sources
         for name in re.findall(r"^def (\w+)\((?:(?!^def ).)*?load_settings\(", text, re.M | re.S)
     }
-    parts = {"load_settings", "_named_secrets", "_need_sound", "_round", "read_hosts", "plan_takeover"}
+    parts = {"load_settings", "_named_secrets", "_need_sound", "_round", "read_hosts", "plan_takeover", "compile_known"}
     assert {name.rstrip("_") for name in asking} - parts | {"init", "adopt"} == {name.split()[0] for name in COMMANDS}
 
 

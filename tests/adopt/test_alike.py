@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fleetc.adopt import writing
 from fleetc.adopt.adoption import adopt
 from fleetc.adopt.alike import shared
-from fleetc.adopt.assemble import Assembled
+from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.session import Table
 from fleetc.language.spec import read_spec
 from fleetc.toml.document import Source
@@ -110,6 +110,6 @@ def test_what_is_said_once_is_the_same(chance: random.Random, names: list[str], 
             values["address"] = f"10.0.0.{place + 7}"
         members[name] = Table(values, ["TODO w = 1: what?"] if chance.random() < 0.3 else [])
     plain = {name: table.values for name, table in members.items()}
-    short = writing._written(Table(), {"gateways": shared("gateways", members)})
+    short = writing._written(Assembled(Table(), {}), {"gateways": shared("gateways", members)})
     assert resolved(short).get("gateways", {}) == plain
     assert tomllib.loads(short)

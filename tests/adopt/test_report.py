@@ -21,15 +21,26 @@ def reports(command: str) -> dict[AdoptionFormat, str]:
     return {form: reported(found, form, located(found)) for form in AdoptionFormat}
 
 
-def test_settings_are_only_counted_where_the_spec_compiles() -> None:
-    for command, compared in ((WORKER, True), (WORKER.replace("-orchSecret /etc/lp/secret", ""), False)):
+def test_settings_that_wait_for_an_answer_are_named_and_not_compared() -> None:
+    for command, waits in ((WORKER, False), (WORKER.replace("-orchSecret /etc/lp/secret", ""), True)):
         report = reports(command)
-        assert report[AdoptionFormat.text].endswith("settings:\n  nothing\n") is compared
-        assert ("settings compared" in report[AdoptionFormat.markdown]) is compared
         for form in (AdoptionFormat.text, AdoptionFormat.markdown):
-            assert ("no node was compared" in report[form]) is not compared
-            assert "0 settings" not in report[form]
-        assert bool(json.loads(report[AdoptionFormat.json])["compared"]) is compared
+            assert ("Not compared: transcoder -orchSecret" in report[form]) is waits
+        waiting = [one["flag"] for one in json.loads(report[AdoptionFormat.json])["waiting"]]
+        assert waiting == (["orchSecret"] if waits else [])
+        assert ("settings:\n  nothing\n" in report[AdoptionFormat.text]) is True
+    whole, part = (adopt([Source("start.sh", text)], {"start.sh": "gpu"}, {"gpu": "192.0.2.1"}) for text in (
+        WORKER, WORKER.replace("-orchSecret /etc/lp/secret", "")))  # fmt: skip
+    assert whole.complete and not part.complete
+    assert whole.compared == part.compared + 1
+
+
+def test_nothing_is_counted_where_nothing_was_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fleetc.adopt.refusals._MOST_NODES", 0)  # more nodes than are judged without answers
+    report = reports(WORKER.replace("-orchAddr orch.example.net:8935", ""))
+    for form in (AdoptionFormat.text, AdoptionFormat.markdown):
+        assert "no node was compared" in report[form]
+        assert "0 settings" not in report[form]
     assert json.loads(report[AdoptionFormat.json])["compared"] is None
 
 
@@ -38,6 +49,14 @@ def test_value_that_no_spec_has_is_not_compiled_as_the_default(value: str) -> No
     found = adopt([Source("start.sh", f"{WORKER} -maxSessions {value}")], {}, {"gpu": "192.0.2.1"})
     assert "# TODO max_sessions" in found.text
     assert "max_sessions = " in found.text.split("[transcoders.")[1]
-    assert not found.comparable
+    assert not found.complete
+    assert ("transcoder", "maxSessions") in found.waiting
     places = [one.primary.place for one in check_spec([Source("fleet.toml", found.text)]).diagnostics]
     assert any(isinstance(place, tuple) and place[-1] == "max_sessions" for place in places)
+
+
+def test_nodes_that_a_rule_refuses_together_are_compared_all_the_same() -> None:
+    other = WORKER.replace("/srv/lp", "/srv/other")
+    found = adopt([Source("start.sh", f"{WORKER} -v 7\n{other}\n")], {"start.sh": "gpu"}, {"gpu": "192.0.2.1"})
+    assert not found.complete  # both use one port
+    assert found.compared == 30 and found.differences == ()

@@ -58,7 +58,7 @@ def rows(found: Adopted) -> Iterator[str]:
     errors = [d.message for d in checked.diagnostics if d.severity is Severity.ERROR]
     assert errors == [], text
     library = Library({source.name: source for source in found.sources})
-    for one in compare(list(found.nodes), lower.lower(checked.fleet), library)[0]:
+    for one in compare(list(found.nodes), lower.lower(checked.fleet), library).differences:
         yield f"{one.setting}: {one.reason or f'NOT EXPLAINED: {one.today}, compiled {one.compiled}'}"
     files = {"/config/runners.json": '{"runners": []}', "/keystore/password": "word"}
     for today, after in meanings(found, text, files).values():

@@ -6,33 +6,37 @@ In: sources by name. Out: `Adopted`. Called by `cli/adopt.py`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from fleetc import lower
+from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
-from fleetc.adopt.compare import Difference, compare
+from fleetc.adopt.assembled import FLEET_NAME
+from fleetc.adopt.compare import Comparison, Difference, compare
+from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running
-from fleetc.adopt.refusals import ask_refusals
+from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
 from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
 from fleetc.adopt.words import Entry, Fate, Ledger, Process
 from fleetc.adopt.writing import written
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Span, has_errors
 from fleetc.toml.document import LineMap, Source
-
-FLEET_NAME = "adopted"
 
 
 @dataclass(frozen=True)
 class Adopted:
     """What came of some sources. `text` is the spec, "" where it was refused.
 
-    `compared` counts settings, `stacks` stacks of avatars.
+    `compared` counts settings, `stacks` stacks of avatars. `waiting` are settings, by node, that could not be compared
+    because an answer is missing, and `asked` the places of the spec that ask.
     """
 
     sources: tuple[Source, ...]
@@ -46,21 +50,31 @@ class Adopted:
     compared: int = 0
     secrets: tuple[Span, ...] = ()
     stacks: int = 0
+    waiting: tuple[tuple[str, str], ...] = ()
+    asked: frozenset[tuple[str, ...]] = frozenset()
+    blueprint: Blueprint | None = None
+    library: Library = field(default_factory=lambda: Library({}))
+    carried: Carried | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the spec compiles as it stands."""
+        return self.checked is not None and self.checked.fleet is not None
 
     @property
     def comparable(self) -> bool:
-        """Whether the spec compiles, so that its nodes were compared with those of today."""
-        return self.checked is not None and self.checked.fleet is not None
+        """Whether nodes were compared with those of today; where an answer is missing, without what waits for it."""
+        return self.blueprint is not None
 
 
 def adopt(
     sources: Sequence[Source], hosts: Mapping[str, str] | None = None, addresses: Mapping[str, str] | None = None,
     fleet_name: str = FLEET_NAME, only: Collection[str] = (), role: str = "",
-    on_hosts: Mapping[str, OnHost] | None = None,
+    on_hosts: Mapping[str, OnHost] | None = None, earlier: Earlier | None = None,
 ) -> Adopted:  # fmt: skip
     """Adopt sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which processes
-    count, `role` what a process is that does not say it, `on_hosts` what hosts say that runs there. Raises
-    SenselessAnswerError where that makes no sense.
+    count, `role` what a process is that does not say it, `on_hosts` what hosts say that runs there, and `earlier` what
+    people have answered. Raises SenselessAnswerError where what a host says makes no sense.
     """
     ledger = Ledger()
     seen = {host: observed(host, one.answer, ledger, only) for host, one in (on_hosts or {}).items()}
@@ -90,18 +104,32 @@ def adopt(
                        secrets=tuple(ledger.secrets))  # fmt: skip
     _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
-    ask_refusals(assembled, written)
+    carried = carry(earlier, assembled) if earlier is not None else None
+    examples = ask_refusals(assembled, written)
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
-    differences, compared = list(assembled.differences), assembled.compared
-    if checked.fleet is not None:
-        of_nodes, count = compare(assembled.nodes, lower.lower(checked.fleet), library)
-        differences, compared = of_nodes + differences, count + compared
+    blueprint, asked = _lowered(checked, examples)
+    of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
     return Adopted(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
-        tuple(assembled.nodes), checked, tuple(differences), compared,
-        tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
+        tuple(assembled.nodes), checked, (*of_nodes.differences, *assembled.differences),
+        of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
+        of_nodes.waiting, asked, blueprint, library, carried,
     )  # fmt: skip
+
+
+def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | None, frozenset[tuple[str, ...]]]:
+    """What the spec compiles to; else what it does with examples for answers, and where these stand; else what it does
+    although rules refuse it.
+    """
+    nowhere = frozenset[tuple[str, ...]]()
+    if checked.fleet is not None:
+        return lower.lower(checked.fleet), nowhere
+    for fleet, said in (*([(examples.fleet, examples.said)] if examples else []), (sound(checked), nowhere)):
+        if fleet is not None:
+            with suppress(ValueError):  # it needs what a rule refuses
+                return lower.lower(fleet), said
+    return None, nowhere
 
 
 def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:

@@ -181,7 +181,7 @@ def _skeleton(value: Any) -> tuple[str, list[str]]:
 def _together(names: Sequence[str], members: Mapping[str, Table]) -> tuple[str, Table] | None:
     """One table for several, and its name; None where a number has no counter."""
     tables = [members[name] for name in names]
-    if any(table.questions != tables[0].questions for table in tables):
+    if any((table.questions, table.above) != (tables[0].questions, tables[0].above) for table in tables):
         return None
     counter = [_NUMBER.findall(name)[-1] for name in names]
     try:
@@ -192,7 +192,7 @@ def _together(names: Sequence[str], members: Mapping[str, Table]) -> tuple[str, 
     notes = {key: note for key, note in tables[0].notes.items() if all(t.notes.get(key) == note for t in tables)}
     origins = list(dict.fromkeys(table.origin for table in tables if table.origin))
     origin = origins[0] + (f" and {len(origins) - 1} more" if len(origins) > 1 else "") if origins else ""
-    one = Table(values, list(tables[0].questions), origin, notes)
+    one = Table(values, list(tables[0].questions), origin, notes, above=tables[0].above)
     if any(" = " in question for question in one.questions):
         one.ask("each takes its own from a counter in the text: {} is that of the name, {10..29} counts beside it")
     return name, one

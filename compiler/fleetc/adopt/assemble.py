@@ -9,9 +9,9 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from fleetc.adopt import documents
+from fleetc.adopt.assembled import FLEET_NAME, Assembled
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
@@ -37,20 +37,6 @@ from fleetc.toml.document import Source
 from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
 
 
-@dataclass
-class Assembled:
-    """The tables of a spec, by table and name, and the processes with their nodes.
-
-    `differences` are those of avatar stacks, of which so many variables were `compared`.
-    """
-
-    fleet: Table
-    tables: dict[str, dict[str, Table]]
-    nodes: list[Running] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
-    compared: int = 0
-
-
 def assemble(
     processes: Sequence[Process], sources: Found, session: Session, fleet_name: str, role: str
 ) -> Assembled | None:
@@ -69,7 +55,7 @@ def assemble(
     if network is None:
         return None
     names, lone = name_all(found, session, inventory, sources.claimed)
-    fleet = Table({"name": fleet_name, "network": network})
+    fleet = Table({"name": fleet_name, "network": network}, guessed={"name"} if fleet_name == FLEET_NAME else set())
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
     machines.learn_state_dirs()
@@ -271,6 +257,7 @@ def _modes(tables: dict[str, dict[str, Table]]) -> None:
     """A gateway that only uses orchestrators of this fleet serves what one of them does."""
     sold = {name: str(table.values["mode"]) for name, table in tables.get("orchestrators", {}).items()}
     for table in tables.get("gateways", {}).values():
+        table.guessed.add("mode")
         named = table.values.get("orchestrators", [])
         if not named or any(name not in sold for name in named):
             continue
@@ -396,6 +383,7 @@ def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session:
         elif len(holders) > 1:
             chosen = next((one for one in holders if one.role == "orchestrator"), None)
             wallet.values["reward_by"] = chosen.name if chosen else "none"
+            wallet.guessed.add("reward_by")
             session.ledger.warn(
                 "adopt-reward-unsaid", holders[1].process.span,
                 f"{len(holders)} nodes have this wallet and none says who calls reward: each does, if it is registered",

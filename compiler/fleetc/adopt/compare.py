@@ -1,12 +1,13 @@
 """The round trip: what each process does today against what the compiled spec makes of it.
 
 In: the adopted processes and the fleet of their spec. Out: rows: a setting, what it is today, what it is compiled, and
-why they differ. Values are compared as the node reads them, with its own defaults filled in.
+why they differ. Values are compared as the node reads them, with its own defaults filled in. Where examples stand for
+answers, what follows from them is left out, and listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -35,6 +36,7 @@ from fleetc.adopt.session import flag_price
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.rows import READERS
+from fleetc.places.diagnostic import Path
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS, NETWORKS
 
@@ -67,27 +69,84 @@ class Difference:
         return self.flag if self.flag.isupper() else f"-{self.flag}"
 
 
-def compare(nodes: list[Running], blueprint: Blueprint, library: Library) -> tuple[list[Difference], int]:
-    """All differences, and how many settings were compared."""
-    services = {service.name: service for host in blueprint.hosts for service in host.services}
+@dataclass(frozen=True)
+class Comparison:
+    """All differences, how many settings were compared, and those that wait for an answer, by node."""
+
+    differences: tuple[Difference, ...] = ()
+    compared: int = 0
+    waiting: tuple[tuple[str, str], ...] = ()
+
+
+def compare(
+    nodes: list[Running], blueprint: Blueprint, library: Library, said: Collection[tuple[str, ...]] = ()
+) -> Comparison:
+    """Compare nodes with those of the same name; at the places `said`, an example stands for an answer."""
+    services = services_of(blueprint)
     found: list[Difference] = []
+    waiting: list[tuple[str, str]] = []
     count = 0
     for node in nodes:
         service = services.get(node.name)
         if service is None:
             continue
-        before = _of_process(node, library)
-        after = _of_service(node, service)
-        readers = READERS[node.table]
-        for flag in sorted({*before, *after}):
-            if flag in FLAGS and not readers & FLAGS[flag].roles:
+        before, after = of_process(node, library), of_service(node.role, service)
+        unanswered = open_flags(node, service, said) if said else frozenset()
+        for flag in flags_of(node, before, after):
+            if flag.partition(" ")[0] in unanswered:
+                waiting.append((node.name, flag))
                 continue
             count += 1
-            if before.get(flag) == after.get(flag):
-                continue
-            reason = node.reasons.get(flag, "")
-            found.append(Difference(node.name, flag, shown(before.get(flag)), shown(after.get(flag)), reason))
-    return found, count
+            if before.get(flag) != after.get(flag):
+                reason = node.reasons.get(flag, "")
+                found.append(Difference(node.name, flag, shown(before.get(flag)), shown(after.get(flag)), reason))
+    return Comparison(tuple(found), count, tuple(waiting))
+
+
+def services_of(blueprint: Blueprint) -> dict[str, Service]:
+    """All services by name."""
+    return {service.name: service for host in blueprint.hosts for service in host.services}
+
+
+def flags_of(node: Running, *meanings: Mapping[str, object]) -> list[str]:
+    """What of some settings a node reads, in order."""
+    readers = READERS[node.table]
+    flags = sorted({flag for settings in meanings for flag in settings})
+    return [flag for flag in flags if flag not in FLAGS or readers & FLAGS[flag].roles]
+
+
+QUESTION = "a question is left"
+"""With what the reason begins of a setting that the spec asks for."""
+
+_FOLLOWS = {
+    "ethKeystorePath": ("dataDir",), "aiModelsDir": ("dataDir",), "httpAddr": ("serviceAddr",),
+    "httpIngest": ("httpAddr", "authWebhookUrl"),
+}  # fmt: skip
+"""Settings whose default the node makes of others."""
+
+
+def open_flags(node: Running, service: Service, said: Collection[tuple[str, ...]]) -> frozenset[str]:
+    """The settings that wait for an answer: those that are asked for, or that follow from the places `said`."""
+    variables = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
+    origins = [(argument.flag, argument.origin) for argument in service.arguments]
+    origins += [(variables.get(one.name, ""), one.origin) for one in service.variables]
+    origins += [(variables.get(one.name, ""), one.origin) for one in service.secrets]
+    flag_of = {argument.value: argument.flag for argument in service.arguments}
+    for file in service.files:
+        flag = flag_of.get(f"{service.directory}/{file.name}", "")
+        origins += [(flag, origin) for origin in (file.origin, *file.places.values())]
+    found = {flag for flag, origin in origins if any(_within(path, said) for path in origin.paths)}
+    found |= {flag for flag, reason in node.reasons.items() if reason.startswith(QUESTION)}
+    given = {flag for flag, _ in origins}
+    for flag, others in _FOLLOWS.items():
+        if flag not in given and not found.isdisjoint(others):
+            found.add(flag)
+    return frozenset(found)
+
+
+def _within(path: Path, said: Collection[tuple[str, ...]]) -> bool:
+    words = tuple(map(str, path))
+    return any(words[: len(place)] == place for place in said)
 
 
 def shown(value: object) -> str:
@@ -105,7 +164,8 @@ def shown(value: object) -> str:
     return leaks.shown(text if len(text) <= 120 else text[:117] + "...")
 
 
-def _of_process(node: Running, library: Library) -> dict[str, object]:
+def of_process(node: Running, library: Library) -> dict[str, object]:
+    """What the settings of a process mean to the node, by flag."""
     texts = {flag: setting.text for flag, setting in node.settings.items()}
     home = home_of(node.process)
 
@@ -116,7 +176,8 @@ def _of_process(node: Running, library: Library) -> dict[str, object]:
     return meaning(node.role, texts, read, home or "~", frozenset()) | _runners(texts, read, node.runners)
 
 
-def _of_service(node: Running, service: Service) -> dict[str, object]:
+def of_service(role: str, service: Service) -> dict[str, object]:
+    """What the settings of a compiled node mean to it, by flag."""
     texts = {argument.flag: argument.value for argument in service.arguments}
     names = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
     for variable in service.variables:
@@ -124,7 +185,7 @@ def _of_service(node: Running, service: Service) -> dict[str, object]:
             texts[names[variable.name]] = variable.value
     secrets = frozenset(names[secret.name] for secret in service.secrets if secret.name in names)
     files = {f"{service.directory}/{file.name}": json_document(file.content) for file in service.files}
-    return meaning(node.role, texts, files.get, service.data_dir, secrets) | _runners(texts, files.get, {})
+    return meaning(role, texts, files.get, service.data_dir, secrets) | _runners(texts, files.get, {})
 
 
 def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets: frozenset[str]) -> dict[str, object]:

@@ -1,7 +1,8 @@
 """Makes questions of what a spec would be refused for once its questions are answered.
 
-In: the tables of a fleet. Out: more questions at them. What each question gives as an example stands for its answer, so
-that the rules can judge the rest; what they say of such answers is left out.
+In: the tables of a fleet. Out: more questions at them, and `Exemplary`: the fleet with the example that each question
+gives in place of its answer. With it the rules can judge the rest, and what no answer matters to can be compared before
+anybody has answered.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from fleetc.adopt.assemble import Assembled
+from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.session import Table
-from fleetc.pipeline import check_spec
-from fleetc.places.diagnostic import Label, Severity
+from fleetc.language.fleet import Fleet
+from fleetc.language.spec import read_fleet
+from fleetc.pipeline import Checked, check_spec
+from fleetc.places.diagnostic import Diagnostic, Label, Severity
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 
@@ -25,10 +28,21 @@ _MOST_NODES = 500
 """Judging thousands of nodes takes as long as reading them."""
 
 
-def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> None:
-    """Ask about each error that is left when all questions are answered; nothing where an answer has no example."""
+@dataclass(frozen=True)
+class Exemplary:
+    """The fleet that examples make of a spec with questions; `said` are the places that have one."""
+
+    fleet: Fleet
+    said: frozenset[tuple[str, ...]]
+
+
+def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> Exemplary | None:
+    """Ask about each error that is left when all questions are answered; nothing where an answer has no example.
+
+    Gives the fleet with the examples, if its values are sound without those of them that are refused.
+    """
     if len(assembled.nodes) > _MOST_NODES:
-        return
+        return None
     said: set[tuple[str, ...]] = set()
     numbers = count(1)
     tables = {
@@ -36,18 +50,54 @@ def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> N
         for kind, members in assembled.tables.items()
     }
     fleet = _answered(("fleet",), assembled.fleet, said, numbers)
-    checked = check_spec([Source("fleet.toml", written(replace(assembled, fleet=fleet, tables=tables)))])
-    for found in checked.diagnostics:
+    exemplary = replace(assembled, fleet=fleet, tables=tables)
+    checked = check_spec([Source("fleet.toml", written(exemplary))])
+    errors = [found for found in checked.diagnostics if found.severity is Severity.ERROR]
+    for found in errors:
+        if not any(_about(label, said) for label in (found.primary, *found.related)):
+            _ask(assembled, found)
+    found_fleet = sound(checked)
+    if found_fleet is None and _without(exemplary, errors, said):
+        found_fleet = sound(check_spec([Source("fleet.toml", written(exemplary))]))
+    return Exemplary(found_fleet, frozenset(said)) if found_fleet is not None else None
+
+
+def sound(checked: Checked) -> Fleet | None:
+    """The fleet of a spec whose values are sound, even where rules refuse it: what its nodes would get can be said."""
+    if checked.fleet is not None or checked.document is None:
+        return checked.fleet
+    return read_fleet(checked.document)[0]
+
+
+def _ask(assembled: Assembled, found: Diagnostic) -> None:
+    """Ask for what an error is about, at its table."""
+    table, key = _table_of(assembled, found.primary.place)
+    if table is not None and key and not any(asked.startswith(f"TODO {key}") for asked in table.questions):
+        table.ask(leaks.shown(f"TODO {key}: {found.message}; {found.help}"))
+
+
+def _table_of(assembled: Assembled, place: object) -> tuple[Table | None, str]:
+    """The table of a place in the spec, and the key in it."""
+    if not isinstance(place, tuple) or not place:
+        return None, ""
+    if place[0] == "fleet":
+        return assembled.fleet, ".".join(map(str, place[1:]))
+    name = str(place[1]) if len(place) > 1 else ""
+    return assembled.tables.get(str(place[0]), {}).get(name), ".".join(map(str, place[2:]))
+
+
+def _without(exemplary: Assembled, errors: list[Diagnostic], said: set[tuple[str, ...]]) -> bool:
+    """Leave out each key that an error is about; `said` gets their places. False where there is none to leave out."""
+    for found in errors:
+        table, key = _table_of(exemplary, found.primary.place)
+        first = key.partition(".")[0]
+        if table is None or not first:
+            return False
+        table.values.pop(first, None)
         place = found.primary.place
-        if found.severity is not Severity.ERROR or not isinstance(place, tuple) or _about(found.primary, said):
-            continue
-        if any(_about(label, said) for label in found.related):
-            continue
-        depth = 1 if place[:1] == ("fleet",) else 2
-        table = assembled.fleet if depth == 1 else assembled.tables.get(str(place[0]), {}).get(str(place[1:2][0]))
-        key = ".".join(map(str, place[depth:]))
-        if table is not None and key and not any(asked.startswith(f"TODO {key}") for asked in table.questions):
-            table.ask(leaks.shown(f"TODO {key}: {found.message}; {found.help}"))
+        if isinstance(place, tuple):
+            said.add(tuple(map(str, place[: 2 if place[0] == "fleet" else 3])))
+    return bool(errors)
 
 
 def _about(label: Label, said: set[tuple[str, ...]]) -> bool:

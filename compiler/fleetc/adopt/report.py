@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fleetc.adopt.adoption import Adopted
+from fleetc.adopt.compare import Difference
 from fleetc.adopt.words import Entry, Fate
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.messages.locate import Located
 from fleetc.text.encoders import plain_output, visible
 from fleetc.toml.document import LineMap
 
-_UNCOMPARED = "unknown, because there is no spec that compiles: no node was compared"
+_UNCOMPARED = "unknown, because answers are missing: no node was compared"
 _UNEXPLAINED = "no reason is known: look at it before you deploy"
 
 
@@ -53,11 +54,44 @@ def _text(found: Adopted) -> Iterator[str]:
     yield f"What the spec changes{counted}"
     if not found.comparable:
         yield f"  {_UNCOMPARED}"
-    for one in found.differences:
-        values = f"{visible(one.today)} -> {visible(one.compiled)}"
-        yield f"  {one.node} {one.setting}: {values}: {one.reason or _UNEXPLAINED}"
+    yield from difference_lines(found.differences)
     if found.comparable and not found.differences:
         yield "  nothing"
+    if found.waiting:
+        yield f"Not compared: {_waiting(found)}"
+
+
+def _waiting(found: Adopted) -> str:
+    """Which settings could not be compared, because the spec still asks."""
+    of_node: dict[str, list[str]] = {}
+    for node, flag in found.waiting:
+        of_node.setdefault(node, []).append(f"-{flag}")
+    said = "; ".join(f"{node} {', '.join(flags)}" for node, flags in of_node.items())
+    return f"{said}, until the TODO lines have answers"
+
+
+def difference_lines(differences: Iterable[Difference], unexplained: str = _UNEXPLAINED) -> Iterator[str]:
+    """A line for each difference."""
+    for one in differences:
+        values = f"{visible(one.today)} -> {visible(one.compiled)}"
+        yield f"  {one.node} {one.setting}: {values}: {one.reason or unexplained}"
+
+
+def difference_table(differences: Iterable[Difference], unexplained: str = _UNEXPLAINED) -> Iterator[str]:
+    """A table of Markdown with the differences."""
+    yield "| Node | Setting | Today | Compiled | Why |"
+    yield "|---|---|---|---|---|"
+    for one in differences:
+        cells = (one.node, one.setting, one.today, one.compiled, one.reason or unexplained)
+        yield "| " + " | ".join(map(cell, cells)) + " |"
+
+
+def difference_values(differences: Iterable[Difference]) -> list[dict[str, str]]:
+    """The differences for programs."""
+    return [
+        {"node": d.node, "flag": d.flag, "today": d.today, "compiled": d.compiled, "reason": d.reason}
+        for d in differences
+    ]
 
 
 def _markdown(found: Adopted) -> str:
@@ -65,26 +99,19 @@ def _markdown(found: Adopted) -> str:
     nodes = ", ".join(f"{node.name} ({node.role})" for node in found.nodes)
     counted = f" {found.compared} settings compared, {len(found.differences)} differ." if found.compared else ""
     unknown = "" if found.comparable else f" What the spec changes: {_UNCOMPARED}."
-    lines += [f"Nodes: {_cell(nodes or 'none')}.{counted}{unknown}", ""]
+    lines += [f"Nodes: {cell(nodes or 'none')}.{counted}{unknown}", ""]
     if found.differences:
-        lines += [
-            "## What the spec changes",
-            "",
-            "| Node | Setting | Today | Compiled | Why |",
-            "|---|---|---|---|---|",
-        ]
-        for one in found.differences:
-            cells = (one.node, one.setting, one.today, one.compiled, one.reason or _UNEXPLAINED)
-            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-        lines.append("")
+        lines += ["## What the spec changes", "", *difference_table(found.differences), ""]
+    if found.waiting:
+        lines += [f"Not compared: {cell(_waiting(found))}.", ""]
     lines += ["## What became of each word", "", "| Place | Word | Fate | Where or why |", "|---|---|---|---|"]
     for name, line, entry in _rows(found):
         words = entry.words + (f" ({entry.code})" if entry.code else "")
-        lines.append("| " + " | ".join(map(_cell, (f"{name}:{line}", entry.shown, entry.fate, words))) + " |")
+        lines.append("| " + " | ".join(map(cell, (f"{name}:{line}", entry.shown, entry.fate, words))) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Text in a cell of a table: nothing of it is Markdown or HTML."""
     plain = visible(text).replace("\n", " ")
     for char in "\\`*_[]<>|#":
@@ -99,10 +126,8 @@ def _values(found: Adopted, located: Sequence[Located]) -> dict[str, Any]:
             {"name": n.name, "table": n.table, "host": n.host, "source": n.process.span.source} for n in found.nodes
         ],
         "compared": found.compared if found.comparable or found.compared else None,
-        "differences": [
-            {"node": d.node, "flag": d.flag, "today": d.today, "compiled": d.compiled, "reason": d.reason}
-            for d in found.differences
-        ],
+        "differences": difference_values(found.differences),
+        "waiting": [{"node": node, "flag": flag} for node, flag in found.waiting],
         "words": [
             {"file": name, "line": line, "word": entry.shown, "fate": str(entry.fate), "why": entry.words,
              **({"code": entry.code} if entry.code else {})}

@@ -21,12 +21,18 @@ _LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 
 @dataclass
 class Table:
-    """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys."""
+    """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys.
+
+    `guessed` are keys whose values no source says. `above` are lines of comments that people wrote above keys, and
+    above the table for "".
+    """
 
     values: dict[str, Any] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
     origin: str = ""
     notes: dict[str, str] = field(default_factory=dict)
+    guessed: set[str] = field(default_factory=set)
+    above: dict[str, list[str]] = field(default_factory=dict)
 
     def ask(self, line: str) -> None:
         """Leave a question: a line of a comment."""

@@ -19,6 +19,7 @@ from fleetc.adopt.compare import Difference, compare
 from fleetc.adopt.filling import default_data_dir, home_of, host_path
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import Facts, Observed, observed
+from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running, running
 from fleetc.adopt.words import Ledger, Process
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
@@ -80,32 +81,35 @@ def take_over(host: str, answer: Mapping[str, Any], blueprint: Blueprint) -> Tak
 
 def _pairs(place: HostBlueprint, there: list[Running]) -> dict[str, tuple[Running, str]]:
     """The process of each node: by its data directory, then by its account, then by its unit."""
-    free = list(there)
-    found: dict[str, tuple[Running, str]] = {}
-    for how, same in (
-        ("the same data directory", lambda service, one: _directory(one) == service.data_dir),
-        ("the same account", _same_account),
-        ("the name of its unit or container", lambda service, one: one.process.name == service.unit),
-    ):
-        for service in place.services:
-            if service.name in found:
-                continue
-            fits = [one for one in free if one.table == service.table and same(service, one)]
-            if len(fits) == 1:
-                found[service.name] = fits[0], how
-                free.remove(fits[0])
-    return found
+    marks = (
+        Mark[Service, Running](
+            "the same data directory", lambda node: (node.table, node.data_dir), lambda one: _with(one, directory(one))
+        ),
+        Mark[Service, Running](
+            "the same account", lambda node: _with(node, account(node)),
+            lambda one: _with(one, one.text("ethAcctAddr").lower()),
+        ),
+        Mark[Service, Running](
+            "the name of its unit or container", lambda node: (node.table, node.unit),
+            lambda one: (one.table, one.process.name),
+        ),
+    )  # fmt: skip
+    return {service.name: (one, how) for service, one, how in paired(place.services, there, marks)}
 
 
-def _directory(one: Running) -> str | None:
+def _with(one: Service | Running, value: str | None) -> tuple[str, str] | None:
+    return (one.table, value) if value else None
+
+
+def directory(one: Running) -> str | None:
     """The data directory of a process, by its path on the host."""
     text = one.text("dataDir") or default_data_dir(home_of(one.process), one.network)
     return host_path(one.process, text)
 
 
-def _same_account(service: Service, one: Running) -> bool:
-    account = next((argument.value for argument in service.arguments if argument.flag == "ethAcctAddr"), "")
-    return bool(account) and account.lower() == one.text("ethAcctAddr").lower()
+def account(service: Service) -> str:
+    """The account of a node, in small letters; "" where it has none."""
+    return next((argument.value for argument in service.arguments if argument.flag == "ethAcctAddr"), "").lower()
 
 
 def _taken(
@@ -115,26 +119,27 @@ def _taken(
     if pair is None:
         return Taken(service.name)
     one, same = pair
-    changes, count = compare([replace(one, name=service.name)], blueprint, library)
+    found = compare([replace(one, name=service.name)], blueprint, library)
+    moves = not _LISTENERS.isdisjoint(change.flag for change in found.differences)
     return Taken(
-        service.name, one.process, seen.facts[one.process.span.source], same, count, tuple(changes),
-        tuple(_other(service, one.process, place)), tuple(sorted(secret.name for secret in service.secrets)),
-        bool(service.ports) and one.process.network == "host" and not _LISTENERS & {change.flag for change in changes},
+        service.name, one.process, seen.facts[one.process.span.source], same, found.compared, found.differences,
+        tuple(beside_settings(service, one.process, place)), tuple(sorted(secret.name for secret in service.secrets)),
+        bool(service.ports) and one.process.network == "host" and not moves,
     )  # fmt: skip
 
 
-def _other(service: Service, process: Process, place: HostBlueprint) -> list[str]:
+def beside_settings(service: Service, process: Process, place: HostBlueprint) -> list[str]:
     """What differs beside the settings of the node."""
     found = []
     if process.runtime != place.runtime:
         found.append(f"it runs in {_RUNTIMES[process.runtime]}, and will in {_RUNTIMES[place.runtime]}")
     if process.runtime == "systemd" == place.runtime:
-        if process.user != place.node_user:
+        if process.user and process.user != place.node_user:
             found.append(
                 f"its user is {process.user}, and will be {place.node_user}, who must be able to read its files"
             )
         path = service.program.path if service.program else ""
-        if path and process.program != path:
+        if path and process.program.startswith("/") and process.program != path:
             found.append(f"its program is {process.program}, and will be {path}")
     if process.image is not None and service.image and process.image.text != service.image:
         found.append(f"its image is {process.image.text}, and will be {service.image}")

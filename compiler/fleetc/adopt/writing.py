@@ -14,7 +14,7 @@ from typing import Any
 import tomli_w
 
 from fleetc.adopt.alike import Shared, shared
-from fleetc.adopt.assemble import Assembled
+from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.session import Table
 from fleetc.formatting import in_one_form
 from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
@@ -36,10 +36,10 @@ def written(assembled: Assembled) -> str:
         kind: shared(kind, members) if kind in _MANY else Shared(dict(members))
         for kind, members in assembled.tables.items()
     }
-    text = _written(assembled.fleet, kinds)
+    text = _written(assembled, kinds)
     if any(found.classes or found.defaults.values or set(found.tables) != set(assembled.tables[kind])
            for kind, found in kinds.items()) and not _says(text, assembled):  # fmt: skip
-        text = _written(assembled.fleet, {kind: Shared(dict(members)) for kind, members in assembled.tables.items()})
+        text = _written(assembled, {kind: Shared(dict(members)) for kind, members in assembled.tables.items()})
     return in_one_form(text)
 
 
@@ -61,8 +61,10 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _written(fleet: Table, kinds: Mapping[str, Shared]) -> str:
-    lines = [f"spec = {NEWEST}", "", *_table("fleet", fleet)]
+def _written(assembled: Assembled, kinds: Mapping[str, Shared]) -> str:
+    head = [_comment_line(remark) for remark in assembled.head]
+    plain = [f"{_key(key)} = {toml(value)}" for key, value in assembled.more.items() if not isinstance(value, Table)]
+    lines = [*head, *([""] if head else []), f"spec = {NEWEST}", *plain, "", *_table("fleet", assembled.fleet)]
     for kind in Fleet.model_fields:
         found = kinds.get(kind, Shared({}))
         layers = {f"{CLASSES}.{name}.{kind}": table for name, table in found.classes.items()}
@@ -70,10 +72,15 @@ def _written(fleet: Table, kinds: Mapping[str, Shared]) -> str:
             layers[f"{DEFAULTS}.{kind}"] = found.defaults
         for header, table in (layers | {f"{kind}.{_key(name)}": one for name, one in found.tables.items()}).items():
             lines += ["", *_table(header, table)]
+    for key, value in assembled.more.items():
+        if isinstance(value, Table):
+            lines += ["", *_table(_key(key), value)]
     return "\n".join(lines) + "\n"
 
 
 def _table(header: str, table: Table) -> Iterator[str]:
+    for remark in table.above.get("", []):
+        yield f"# {_comment(remark)}"
     if table.origin:
         yield f"# {_comment(table.origin)}"
     for question in table.questions:
@@ -83,10 +90,19 @@ def _table(header: str, table: Table) -> Iterator[str]:
     for key, value in table.values.items():
         note = table.notes.get(key, "")
         if key not in wide:
+            yield from (f"# {_comment(remark)}" for remark in table.above.get(key, []))
             yield f"{_key(key)} = {toml(value)}" + (f"  # {_comment(note)}" if note else "")
     for key in wide:
         yield ""
-        yield from _table(f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
+        above = {"": table.above.get(key, [])}
+        yield from _table(
+            f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, ""), above=above)
+        )
+
+
+def _comment_line(text: str) -> str:
+    """A comment; one for editors, such as #:schema, has no space."""
+    return f"#{_comment(text)}" if text.startswith(":") else f"# {_comment(text)}"
 
 
 def _comment(text: str) -> str:

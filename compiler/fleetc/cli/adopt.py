@@ -9,22 +9,62 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from fleetc.cli.adopted import compile_known, show_carried, show_comparison, summarise
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
 from fleetc.cli.options import HERE, PROBLEMS
-from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
+from fleetc.cli.output import coloured, files_failure, print_located, wrong_usage
 from fleetc.cli.paging import put
 from fleetc.messages.forms import AdoptionFormat, Format
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
+    from fleetc.adopt.earlier import Earlier
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
 
+Sources = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SOURCE",
+        help="Files with commands, units, Compose files and what they name; directories of such; - for standard "
+        "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from. With --in-place, the spec.",
+        show_default=False,
+    ),
+]
+Hosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from",
+        metavar="NAME=[USER@]ADDRESS[:PORT]",
+        help="Read the nodes that run on this host, over ssh; NAME is the host in the spec; repeatable.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="File to write the spec to, which must not exist yet, unless it is that of --answers.",
+    ),
+]
+Report = Annotated[
+    AdoptionFormat | None,
+    typer.Option("--report", help="Print what became of every word, and what the spec changes, instead of the spec."),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="NAME",
+        help="Adopt only this service, unit or container, or process by its number; repeatable.",
+    ),
+]
 InPlace = Annotated[
     str | None,
     typer.Option(
@@ -42,46 +82,36 @@ KeepRunning = Annotated[
 ]
 
 
+Compare = Annotated[
+    Path | None,
+    typer.Option(
+        "--compare",
+        metavar="SPEC",
+        help="Write no spec: say what the nodes of this one have otherwise than the sources start them today.",
+    ),
+]
+Answers = Annotated[
+    Path | None,
+    typer.Option(
+        "--answers",
+        metavar="SPEC",
+        help="Keep what you have answered in the spec of an earlier adoption; as -o too, it is replaced.",
+    ),
+]
+
+
 def adopt(
-    sources: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SOURCE",
-            help="Files with commands, units, Compose files and what they name; directories of such; - for standard "
-            "input. HOST=FILE or HOST@ADDRESS=FILE says which host a file is from. With --in-place, the spec.",
-            show_default=False,
-        ),
-    ] = None,
-    hosts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--from",
-            metavar="NAME=[USER@]ADDRESS[:PORT]",
-            help="Read the nodes that run on this host, over ssh; NAME is the host in the spec; repeatable.",
-        ),
-    ] = None,
+    sources: Sources = None,
+    hosts: Hosts = None,
     in_place: InPlace = None,
     keep_running: KeepRunning = False,
+    compare: Compare = None,
+    answers: Answers = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write the spec to, which must not exist yet."),
-    ] = None,
-    report: Annotated[
-        AdoptionFormat | None,
-        typer.Option(
-            "--report", help="Print what became of every word, and what the spec changes, instead of the spec."
-        ),
-    ] = None,
+    output: Output = None,
+    report: Report = None,
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the fleet.")] = "adopted",
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="NAME",
-            help="Adopt only this service, unit or container, or process by its number; repeatable.",
-        ),
-    ] = None,
+    only: Only = None,
     role: Annotated[
         str,
         typer.Option("--role", metavar="ROLE", help="What a node is whose command does not say it, such as gateway."),
@@ -91,12 +121,15 @@ def adopt(
 
     Comments say where each table comes from, and TODO what is left to answer. Secrets become references. With --from, a
     host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
-    Exits 1 if no spec can be written. With --in-place HOST, the one source is a spec, and no spec is written: you get
-    what would change for each process, and whether it restarts. Where nothing changes and the unit has the name that
-    fleetc gives it, --keep-running has the first rollout keep the process.
+    Exits 1 if no spec can be written. With --answers, an earlier spec gives what no source says, and you are told where
+    it says something else than the sources. With --compare SPEC, no spec is written: you get what that spec has
+    otherwise than the sources, and exit code 1 if something has no known reason, or a node is on one side only. With
+    --in-place HOST, the one source is a spec, and no spec is written: you get what would change for each process, and
+    whether it restarts. Where nothing changes and the unit has the name that fleetc gives it, --keep-running has the
+    first rollout keep the process.
     """
     if in_place is not None:
-        if hosts or output or report or only or role or len(sources or []) > 1:
+        if hosts or output or report or only or role or compare or answers or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
         return
@@ -106,23 +139,85 @@ def adopt(
         wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
     if role and role not in _ROLES:
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
-    found = _adopted(sources or [], hosts or [], yes, name, only or [], role)
-    _answer(found, output, report)
+    if compare is not None and (output or answers):
+        wrong_usage("--compare writes no spec, so it takes neither -o nor --answers")
+    asked = _Asked(sources or [], hosts or [], yes, name, only or [], role)
+    if compare is not None:
+        known = compile_known(compare)
+        found = _adopted(asked)
+        _refuse(found)
+        show_comparison(found, known, compare, report or AdoptionFormat.text)
+        return
+    earlier = _earlier(answers) if answers is not None else None
+    _answer(_adopted(asked, earlier), asked, output, report, earlier)
 
 
-def _adopted(sources: list[str], hosts: list[str], yes: bool, name: str, only: list[str], role: str) -> Adopted:
+class _Asked(NamedTuple):
+    """What is to be adopted, as people say it."""
+
+    sources: list[str]
+    hosts: list[str]
+    yes: bool
+    name: str
+    only: list[str]
+    role: str
+
+    @property
+    def words(self) -> list[str]:
+        """The same as words of a command."""
+        more = [*(("--from", host) for host in self.hosts), *(("--only", name) for name in self.only)]
+        more += [("--role", self.role)] if self.role else []
+        return [*self.sources, *(word for pair in more for word in pair)]
+
+
+def _earlier(path: Path) -> Earlier:
+    """The spec whose answers are kept; exits where it cannot be read."""
+    from fleetc.adopt.earlier import read_earlier
+    from fleetc.disk.adopting import read_answers
+    from fleetc.disk.manifest import FilesError
+    from fleetc.messages.locate import locate
+
+    try:
+        source = read_answers(path)
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+    earlier, found = read_earlier(source)
+    if earlier is None:
+        print_located(locate(found, [source], None), coloured(None, sys.stderr))
+        raise typer.Exit(PROBLEMS)
+    return earlier
+
+
+def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     """What comes of the sources, and of what hosts say."""
     from fleetc.adopt.adoption import adopt as adopt_sources
+    from fleetc.adopt.again import adopt_again
     from fleetc.adopt.on_host import SenselessAnswerError
 
-    texts, known, addresses = _read(sources)
+    texts, known, addresses = _read(asked.sources)
+    on_hosts = read_hosts(asked.hosts, asked.yes)
+
+    def with_answers(answers: Earlier | None) -> Adopted:
+        return adopt_sources(texts, known, addresses, asked.name, asked.only, asked.role, on_hosts, answers)
+
     try:
-        return adopt_sources(texts, known, addresses, name, only, role, read_hosts(hosts, yes))
+        return adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
 
 
-def _answer(found: Adopted, output: Path | None, report: AdoptionFormat | None) -> None:
+def _refuse(found: Adopted) -> None:
+    """Exit where the sources are no fleet, and say why; what else is to be said of them, adopting has said."""
+    from fleetc.adopt.adoption import located
+
+    if not found.text:
+        print_located(located(found), coloured(None, sys.stderr))
+        raise typer.Exit(PROBLEMS)
+
+
+def _answer(
+    found: Adopted, asked: _Asked, output: Path | None, report: AdoptionFormat | None, earlier: Earlier | None
+) -> None:
     """Show what came of it, and write the spec; exits where there is none."""
     from fleetc.adopt.adoption import located
 
@@ -135,10 +230,11 @@ def _answer(found: Adopted, output: Path | None, report: AdoptionFormat | None) 
     if not found.text:
         raise typer.Exit(PROBLEMS)
     if output is not None:
-        _write(output, found.text)
+        _write(output, found.text, earlier)
     elif report is None:
         put(found.text)
-    _summary(found, output)
+    show_carried(found)
+    summarise(found, output, asked.words)
 
 
 def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str]]:
@@ -166,31 +262,11 @@ def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str
     return texts, hosts, addresses
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, earlier: Earlier | None) -> None:
     from fleetc.disk.adopting import write_spec
     from fleetc.disk.manifest import FilesError
 
     try:
-        write_spec(path, text)
+        write_spec(path, text, earlier.source if earlier is not None else None)
     except FilesError as failure:
         files_failure(failure, Format.text)
-
-
-def _summary(found: Adopted, output: Path | None) -> None:
-    """What came of it, in a few lines."""
-    from fleetc.places.diagnostic import has_errors
-
-    nodes = len(found.nodes)
-    questions = found.text.count("\n# TODO ")
-    asked = "question" if questions == 1 else "questions"
-    where = f"wrote {output}: " if output is not None else ""
-    stacks = f", {found.stacks} avatar {'stack' if found.stacks == 1 else 'stacks'}" if found.stacks else ""
-    message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}{stacks}, {questions} {asked}")
-    if found.checked is not None and has_errors(found.checked.diagnostics):
-        first = "answer the TODO lines, then run" if questions else "run"
-        message(f"{first} fleetc check, which says what is still wrong; fleetc compile works after that")
-    elif found.checked is not None:
-        changes = len(found.differences)
-        message(
-            f"the spec compiles: {found.compared} settings compared, {changes} differ; --report markdown lists them"
-        )

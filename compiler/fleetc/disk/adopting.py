@@ -1,6 +1,7 @@
 """Reads the sources of `fleetc adopt`, and writes its spec.
 
-In: names of files and directories. Out: texts, within bounds of number and size; a spec where nothing stands yet.
+In: names of files and directories. Out: texts, within bounds of number and size; a spec where nothing stands yet, or in
+place of an earlier one that people named for that.
 Only named files are read: a path in a source opens nothing.
 """
 
@@ -9,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from fleetc.disk.included import included_by
 from fleetc.disk.manifest import FilesError, shown
 from fleetc.disk.new_files import write_new
-from fleetc.disk.reading import answer_name, read_text
+from fleetc.disk.reading import answer_name, read_source, read_text
+from fleetc.disk.spec_writer import write_sources
 from fleetc.toml.document import Source
 
 LIMIT_BYTES = 16 * 1024 * 1024
@@ -78,8 +81,32 @@ def _failure(text: str, name: str) -> FilesError:
     return FilesError("adopt-source-unreadable", text, path=name, advice=_ADVICE)
 
 
-def write_spec(path: Path, text: str) -> None:
-    """Write a spec where nothing is yet; one that already says exactly this is left alone. Raises FilesError."""
+def read_answers(path: Path) -> Source:
+    """An earlier spec, whose answers are to be kept. Raises FilesError."""
+    source = read_source(path, str(path), LIMIT_BYTES)
+    if included_by(source):
+        raise FilesError(
+            "adopt-source-unreadable", f"{shown(str(path))} includes other files, and adopting writes one file",
+            path=str(path), advice="adopt into a new file with -o, and move what you need by hand",
+        )  # fmt: skip
+    return source
+
+
+def _is_one_file(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False
+
+
+def write_spec(path: Path, text: str, before: Source | None = None) -> None:
+    """Write a spec where nothing is yet, or in place of the one that was read `before`. Raises FilesError.
+
+    One that already says exactly this is left alone.
+    """
+    if before is not None and _is_one_file(path, Path(before.name)):
+        write_sources([before], [Source(before.name, text)], LIMIT_BYTES)
+        return
     if path.is_file() and not path.is_symlink():
         try:
             same = read_text(path, LIMIT_BYTES, "adopt-output-exists", "name another file") == text
@@ -92,7 +119,8 @@ def write_spec(path: Path, text: str) -> None:
     except FilesError as problem:
         if problem.code != "file-exists":
             raise
+        name = shown(str(path))
         raise FilesError(
-            "adopt-output-exists", f"{shown(str(path))} already exists and was not changed", path=str(path),
-            advice="name another file with -o, and compare the two",
+            "adopt-output-exists", f"{name} already exists and was not changed", path=str(path),
+            advice=f"add --answers {name}, which keeps your answers in the new file, or name another file with -o",
         ) from problem  # fmt: skip

@@ -11,10 +11,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error, warning
 from fleetc.text import leaks
-from fleetc.toml.document import Document
+from fleetc.toml.document import Document, LineMap
 from fleetc.toml.scan import STRINGS, Scan
 
 _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
@@ -60,6 +61,31 @@ def todos(document: Document) -> Iterator[Diagnostic]:
 def comments_of(text: str) -> list[str]:
     """Every comment as it stands in the text; lines of comment that follow each other are one."""
     return [token["comment"] for token in _TOKEN.finditer(text) if token["comment"] is not None]
+
+
+class Remark(NamedTuple):
+    """One line of a comment: its number and words, and the key that it stands `behind`, or above."""
+
+    line: int
+    words: str
+    path: Path
+    behind: bool
+
+
+def remarks_of(text: str) -> Iterator[Remark]:
+    """Every line of a comment with the key or the table that it speaks of."""
+    beside = _Beside(text) if "#" in text else None
+    lines = LineMap(text)
+    for token in _TOKEN.finditer(text):
+        if token["comment"] is None or beside is None:
+            continue
+        start = token.start()
+        for piece in token["comment"].split("\n"):
+            words = piece.strip().lstrip("#").strip()
+            behind = beside.on_line(start)
+            if words:
+                yield Remark(lines.position(start)[0], words, behind or beside.path(start, token.end()), bool(behind))
+            start += len(piece) + 1
 
 
 def questions_of(text: str) -> list[tuple[int, str]]:

@@ -112,8 +112,9 @@ ADOPTING_PAGES: dict[str, Page] = {
     ),
     "adopt-output-exists": Page(
         "The file that the spec should be written to is there already, and says something else.",
-        "adopting never writes over a file: somebody may have answered its questions.",
-        "Name another file with -o, and compare the two.",
+        "adopting never writes over a file by itself: somebody may have answered its questions.",
+        "Add --answers with the same file: your answers are kept, and what the sources say otherwise is told. Or name "
+        "another file with -o.",
     ),
     "adopt-reward-unsaid": Page(
         "Several nodes have one wallet, and none says who calls reward.",

@@ -1,0 +1,189 @@
+"""What the sources start today against an existing spec, which people have answered and maybe changed.
+
+In: an adoption of the sources and the blueprint of that spec. Out: `Compared`: which process is which node, every
+setting that differs and why, and what could not be compared. A difference has a reason only if the adoption itself
+makes it, or asks for the setting: whatever else differs, somebody has changed on one side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fleetc.adopt.adoption import Adopted
+from fleetc.adopt.compare import (
+    QUESTION,
+    Difference,
+    flags_of,
+    of_process,
+    of_service,
+    open_flags,
+    services_of,
+    shown,
+)
+from fleetc.adopt.library import Library
+from fleetc.adopt.pairing import Mark, paired
+from fleetc.adopt.reading import Running
+from fleetc.adopt.takeover import account, beside_settings, directory
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.language.fleet import NODE_TABLES
+
+ANSWERED = "the spec answers what the sources leave open"
+
+
+class Placed(NamedTuple):
+    """A service of the spec with its host."""
+
+    place: HostBlueprint
+    service: Service
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A process of the sources and the node of the spec that it is; `same` says by what."""
+
+    today: Running
+    node: Placed
+    same: str
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Something about a node that differs beside its settings. `reason` is "" where nothing explains it."""
+
+    node: str
+    words: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The comparison. `unstarted` are nodes of the spec that no source starts, `unknown` the other way round.
+
+    `uncompared` says in words what was left out.
+    """
+
+    pairs: tuple[Pair, ...]
+    differences: tuple[Difference, ...]
+    compared: int
+    beside: tuple[Beside, ...]
+    unstarted: tuple[Placed, ...]
+    unknown: tuple[Running, ...]
+    uncompared: tuple[str, ...]
+
+    @property
+    def settled(self) -> bool:
+        """Whether all nodes were compared, and each difference has a reason."""
+        whole = not (self.unstarted or self.unknown)
+        return whole and not self.unexplained
+
+    @property
+    def unexplained(self) -> int:
+        """How many differences have no reason."""
+        reasons = [*(one.reason for one in self.differences), *(one.reason for one in self.beside)]
+        return reasons.count("")
+
+
+def against(found: Adopted, blueprint: Blueprint) -> Compared:
+    """Compare what an adoption found with a spec."""
+    nodes = [Placed(place, one) for place in blueprint.hosts for one in place.services if one.table in NODE_TABLES]
+    order = {one.name: index for index, one in enumerate(found.nodes)}
+    pairs = [Pair(one, node, same) for node, one, same in paired(nodes, found.nodes, _MARKS)]
+    pairs.sort(key=lambda pair: order[pair.today.name])
+    first = services_of(found.blueprint) if found.blueprint is not None else {}
+    hosts = {place.name: place for place in found.blueprint.hosts} if found.blueprint is not None else {}
+    as_started = {(one.span, one.name): one for one in found.processes}  # before a host made all of them containers
+    differences: list[Difference] = []
+    beside: list[Beside] = []
+    count = 0
+    for pair in pairs:
+        fresh = first.get(pair.today.name)
+        found_there, compared = _settings(pair, fresh, found.library, found.asked)
+        differences += found_there
+        count += compared
+        process = as_started.get((pair.today.process.span, pair.today.process.name), pair.today.process)
+        expected = set(beside_settings(fresh, process, hosts[pair.today.host])) if fresh else set()
+        moved = _moved(pair, hosts.get(pair.today.host), found.asked)
+        beside += [Beside(pair.node.service.name, moved, "")] if moved else []
+        for words in beside_settings(pair.node.service, process, pair.node.place):
+            beside.append(Beside(pair.node.service.name, words, _MADE if words in expected else ""))
+    known = {pair.node.service.name for pair in pairs}
+    there = {pair.today.name for pair in pairs}
+    return Compared(
+        tuple(pairs), tuple(differences), count, tuple(beside),
+        tuple(node for node in nodes if node.service.name not in known),
+        tuple(one for one in found.nodes if one.name not in there),
+        tuple(_uncompared(found, blueprint)),
+    )  # fmt: skip
+
+
+_MADE = "so does the spec that adopting writes"
+
+_MARKS = (
+    Mark[Placed, Running](
+        "the same name and host", lambda node: (node.service.table, node.place.name, node.service.name),
+        lambda one: (one.table, one.host, one.name),
+    ),
+    Mark[Placed, Running](
+        "the same name", lambda node: (node.service.table, node.service.name), lambda one: (one.table, one.name)
+    ),
+    Mark[Placed, Running](
+        "the same account",
+        lambda node: (node.service.table, account(node.service)) if account(node.service) else None,
+        lambda one: (one.table, one.text("ethAcctAddr").lower()) if one.text("ethAcctAddr") else None,
+    ),
+    Mark[Placed, Running](
+        "the same data directory and host",
+        lambda node: (node.service.table, node.place.name, node.service.data_dir),
+        lambda one: (one.table, one.host, directory(one)) if one.text("dataDir") else None,
+    ),
+    Mark[Placed, Running](
+        "the only one of its kind that is left on this host", lambda node: (node.service.table, node.place.name),
+        lambda one: (one.table, one.host),
+    ),
+    Mark[Placed, Running](
+        "the only one of its kind that is left", lambda node: node.service.table, lambda one: one.table
+    ),
+)  # fmt: skip
+
+
+def _moved(pair: Pair, today: HostBlueprint | None, asked: frozenset[tuple[str, ...]]) -> str:
+    """How the host of a node is another one, in words; "" where it is not, or the sources do not say its address."""
+    place = pair.node.place
+    if today is None or today.address == place.address or ("hosts", today.name, "address") in asked:
+        return ""
+    return f"it runs on {today.name} ({today.address}), and will on {place.name} ({place.address})"
+
+
+def _settings(
+    pair: Pair, fresh: Service | None, library: Library, asked: frozenset[tuple[str, ...]]
+) -> tuple[list[Difference], int]:
+    """The differences of a pair, and how many settings were compared. `fresh` is what adopting makes of the process."""
+    one, service = pair.today, pair.node.service
+    today, then = of_process(one, library), of_service(one.role, service)
+    expected = of_service(one.role, fresh) if fresh is not None else {}
+    unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
+    found = []
+    flags = flags_of(one, today, then)
+    for flag in flags:
+        if today.get(flag) == then.get(flag):
+            continue
+        reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
+        if name in unanswered or reason.startswith(QUESTION):
+            reason = ANSWERED
+        elif fresh is None or expected.get(flag) != then.get(flag):
+            reason = ""
+        found.append(Difference(service.name, flag, shown(today.get(flag)), shown(then.get(flag)), reason))
+    return found, len(flags)
+
+
+def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
+    yield "the values of secrets: only whether one is set"
+    services = [one for place in blueprint.hosts for one in place.services]
+    others = sorted(one.name for one in services if one.table not in NODE_TABLES)
+    if others:
+        yield f"what runs beside nodes: {', '.join(others)}"
+    if found.stacks or any(place.avatar for place in blueprint.hosts):
+        yield "avatar stacks"
+    yield "what no node is told: deposits, reserves, firewalls, monitoring"

@@ -1,0 +1,104 @@
+"""The report of a comparison between sources and an existing spec.
+
+In: `Compared`. Out: text, Markdown or JSON. Values that may be secrets are not in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from fleetc.adopt.against import Compared, Pair
+from fleetc.adopt.report import cell, difference_lines, difference_table, difference_values
+from fleetc.messages.forms import AdoptionFormat
+from fleetc.text.encoders import plain_output, visible
+
+_UNEXPLAINED = "the spec says something else than the sources"
+
+
+def reported(found: Compared, form: AdoptionFormat, spec: str) -> str:
+    """The report in a form; `spec` is how people call the spec."""
+    if form is AdoptionFormat.json:
+        return json.dumps(_values(found), indent=2, ensure_ascii=False) + "\n"
+    lines = _markdown(found, spec) if form is AdoptionFormat.markdown else _text(found, spec)
+    return "\n".join(map(plain_output, lines)) + "\n"
+
+
+def summary(found: Compared, spec: str) -> str:
+    """The result in one line."""
+    differ = len(found.differences) + len(found.beside)
+    nodes = "1 node" if len(found.pairs) == 1 else f"{len(found.pairs)} nodes"
+    words = f"{nodes} compared with {spec}: {found.compared} settings, {_counted(differ)}"
+    return words + (f", {found.unexplained or 'none'} of them without a reason" if differ else "")
+
+
+def _counted(differ: int) -> str:
+    return "nothing differs" if not differ else "1 thing differs" if differ == 1 else f"{differ} things differ"
+
+
+def _pair(pair: Pair) -> str:
+    """A process and its node, in words."""
+    one, node = pair.today, pair.node
+    called = f"{one.name} on {one.host} ({one.process.span.source})"
+    if (one.name, one.host) == (node.service.name, node.place.name):
+        return f"{called} is the node of that name"
+    return f"{called} is {node.service.name} on {node.place.name}: {pair.same}"
+
+
+def _alone(found: Compared) -> Iterator[str]:
+    """The nodes that only one side has."""
+    for node in found.unstarted:
+        yield f"{node.service.name} on {node.place.name}: the spec has it, and no source starts it"
+    for one in found.unknown:
+        yield f"{one.name} on {one.host} ({one.process.span.source}): it runs today, and no node of the spec is it"
+
+
+def _text(found: Compared, spec: str) -> Iterator[str]:
+    yield "Nodes:"
+    for line in (*map(_pair, found.pairs), *_alone(found)):
+        yield f"  {visible(line)}"
+    yield f"What differs, of {found.compared} settings:"
+    yield from difference_lines(found.differences, _UNEXPLAINED)
+    if not found.differences:
+        yield "  nothing"
+    if found.beside:
+        yield "Beside the settings:"
+    for one in found.beside:
+        yield f"  {one.node}: {visible(one.words)}: {one.reason or _UNEXPLAINED}"
+    yield "Not compared:"
+    for words in found.uncompared:
+        yield f"  {words}"
+    yield f"In sum: {summary(found, visible(spec))}"
+
+
+def _markdown(found: Compared, spec: str) -> Iterator[str]:
+    yield from ("# Compared", "", f"{cell(summary(found, spec))}.", "")
+    yield from (*(f"- {cell(line)}" for line in (*map(_pair, found.pairs), *_alone(found))), "")
+    if found.differences:
+        yield from ("## What differs", "", *difference_table(found.differences, _UNEXPLAINED), "")
+    if found.beside:
+        yield from ("## Beside the settings", "", "| Node | What | Why |", "|---|---|---|")
+        for one in found.beside:
+            yield f"| {cell(one.node)} | {cell(one.words)} | {cell(one.reason or _UNEXPLAINED)} |"
+        yield ""
+    yield from ("## Not compared", "", *(f"- {cell(words)}" for words in found.uncompared))
+
+
+def _values(found: Compared) -> dict[str, Any]:
+    return {
+        "settled": found.settled,
+        "compared": found.compared,
+        "pairs": [
+            {"process": pair.today.name, "process_host": pair.today.host, "source": pair.today.process.span.source,
+             "node": pair.node.service.name, "host": pair.node.place.name, "by": pair.same}
+            for pair in found.pairs
+        ],
+        "only_in_spec": [{"node": one.service.name, "host": one.place.name} for one in found.unstarted],
+        "only_in_sources": [
+            {"process": one.name, "host": one.host, "source": one.process.span.source} for one in found.unknown
+        ],
+        "differences": difference_values(found.differences),
+        "beside": [{"node": one.node, "what": one.words, "reason": one.reason} for one in found.beside],
+        "not_compared": list(found.uncompared),
+    }  # fmt: skip

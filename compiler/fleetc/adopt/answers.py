@@ -1,0 +1,238 @@
+"""Keeps what people have answered when the same sources are adopted again.
+
+In: an earlier spec, and the tables that the sources make now. Out: those tables with the answers, and `Carried`, which
+says what was done. What sources say stands. What only the earlier spec has is kept, also whole tables, and tables that
+it has under other names keep these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, get_args, get_origin
+
+from fleetc.adopt.assembled import Assembled
+from fleetc.adopt.earlier import Carried, Contradiction, Earlier, Place, mentions, tables_of
+from fleetc.adopt.kept_names import keep_names
+from fleetc.adopt.reading import Running
+from fleetc.adopt.session import Table
+from fleetc.adopt.values import rows_of
+from fleetc.language.fleet import NODE_TABLES, Fleet
+from fleetc.language.secret_fields import SecretRef
+from fleetc.language.sharing import CLASSES, DEFAULTS, tables
+from fleetc.toml.comments import questions_of, remarks_of
+from fleetc.toml.document import Source
+
+_KEY = re.compile(r"(?:TODO )?([A-Za-z_][A-Za-z0-9_.]*)(?: =|:)")
+_OWN_COMMENT = re.compile(
+    r"TODO [A-Za-z_.]+(?: =|:)|from (?:the command line$|\S+$|\S+ and [0-9]+ more$)|no source has it$"
+    r"|what all [0-9]+ have$|what \S+ and [0-9]+ others have$|each takes its own from a counter"
+)
+"""What adopting writes into comments, and writes again."""
+_REFERENCE = frozenset(SecretRef.model_fields)
+NO_SOURCE = "no source has it"
+"""The comment at a table that only the earlier spec has."""
+
+
+def carry(earlier: Earlier, assembled: Assembled) -> Carried:
+    """Take the answers of an earlier spec over into the tables of an adoption."""
+    done = Carried(earlier)
+    open_keys = {found[1] for _, words in questions_of(earlier.source.text) if (found := _KEY.match(words)) is not None}
+    keep_names(earlier, assembled, done)
+    nodes = {one.name: one for one in assembled.nodes}
+    fleet = earlier.raw.get("fleet", {})
+    if earlier.stands("fleet", ""):
+        _stay(assembled.fleet, fleet, ("fleet",), open_keys, done)
+    else:
+        _merge(assembled.fleet, fleet, ("fleet",), open_keys, set(), done)
+    for kind in tables():
+        for name, values in tables_of(earlier.raw, kind):
+            members = assembled.tables.setdefault(kind, {})
+            if name not in members:
+                members[name] = Table(dict(values), origin=NO_SOURCE)
+                done.tables.append((kind, name))
+                continue
+            if earlier.stands(kind, name):
+                _stay(members[name], values, (kind, name), open_keys, done)
+                done.stacks += [name] if kind == "avatars" else []
+                continue
+            said = _said(nodes[name]) if name in nodes and kind in NODE_TABLES else set()
+            _merge(members[name], values, (kind, name), open_keys, said, done)
+    for key, value in earlier.raw.items():
+        if key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
+            assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
+            done.tables.append((key,))
+    _prune(earlier, assembled)
+    _order(earlier, assembled)
+    _remarks(earlier, assembled)
+    return done
+
+
+def _order(earlier: Earlier, assembled: Assembled) -> None:
+    """Put tables into the order of the earlier spec, and new ones behind."""
+    for kind, members in assembled.tables.items():
+        order = {name: index for index, (name, _) in enumerate(tables_of(earlier.raw, kind))}
+        assembled.tables[kind] = dict(sorted(members.items(), key=lambda one: order.get(one[0], len(order))))
+
+
+def _stay(table: Table, values: Mapping[str, Any], place: Place, open_keys: set[str], done: Carried) -> None:
+    """Leave a table as the earlier spec has it; what it still asks, it goes on asking."""
+    named = table.values.get("name") if place == ("fleet",) and "name" not in table.guessed else None
+    if named is not None and named != values.get("name"):
+        done.contradictions.append(Contradiction((*place, "name"), named, values.get("name")))
+    done.answers += [(*place, key) for key in values if key not in table.values]
+    table.values = {**values, **({"name": named} if named is not None else {})}
+    table.questions = [
+        asked
+        for asked in table.questions
+        if (key := _asked_key(asked)) in open_keys and (key not in values or _guessed_anyway(place, key))
+    ]
+
+
+def _guessed_anyway(place: Place, key: str) -> bool:
+    """Whether a question is about a value that stands beside it."""
+    return place == ("fleet",) and key == "node_release"
+
+
+def _asked_key(question: str) -> str:
+    found = _KEY.match(question)
+    return found[1] if found is not None else ""
+
+
+_NAMED_BY = {
+    "wallets": frozenset({"wallet"}),
+    "models": frozenset({"use"}),
+    "ladders": frozenset({"ladder"}),
+    "runners": frozenset({"runners", "buys_runners", "runner_load"}),
+    "hosts": frozenset({"host"}),
+}
+"""Tables that count only where another one names them, and the keys that do; of hosts, those that nobody gave."""
+
+
+def _prune(earlier: Earlier, assembled: Assembled) -> None:
+    """Leave out what only tables of the sources named that stay as people wrote them."""
+    if not earlier.compared:
+        return
+    for kind, keys in _NAMED_BY.items():
+        before = dict(tables_of(earlier.raw, kind))
+        for name, table in list(assembled.tables.get(kind, {}).items()):
+            if name in before or (kind == "hosts" and "address" in table.values):
+                continue
+            others = (one.values for members in assembled.tables.values() for one in members.values())
+            if not any(_names(values, keys, name) for values in others):
+                del assembled.tables[kind][name]
+
+
+def _names(value: Any, keys: frozenset[str], name: str) -> bool:
+    """Whether one of these keys of a table, or of tables within, names a table."""
+    if isinstance(value, Mapping):
+        return any(mentions(item, name) if key in keys else _names(item, keys, name) for key, item in value.items())
+    return isinstance(value, list | tuple) and any(_names(item, keys, name) for item in value)
+
+
+def _remarks(earlier: Earlier, assembled: Assembled) -> None:
+    """Put the comments of people above and behind what they stand at in the earlier spec, where that is still there."""
+    for remark in remarks_of(earlier.source.text):
+        if _own(remark.words):
+            continue
+        first = str(remark.path[0]) if remark.path else ""
+        if first == "spec" and not remark.behind:
+            assembled.head.append(remark.words)
+            continue
+        table, key = _table_at(assembled, tuple(map(str, remark.path)))
+        if table is None or (key and key not in table.values):
+            continue
+        if remark.behind and key:
+            table.notes.setdefault(key, remark.words)
+        else:
+            table.above.setdefault(key, []).append(remark.words)
+
+
+def _table_at(assembled: Assembled, path: Place) -> tuple[Table | None, str]:
+    """The table of a place in a spec, and its key there; None where there is none, or the place is within a value."""
+    whole = {"fleet": assembled.fleet, **assembled.more}.get(path[0]) if path else None
+    if isinstance(whole, Table):
+        return (whole, path[1] if len(path) == 2 else "") if len(path) < 3 else (None, "")
+    table = assembled.tables.get(path[0], {}).get(path[1]) if 1 < len(path) < 4 else None
+    return table, path[2] if len(path) == 3 else ""
+
+
+def lost_comments(earlier: Source, text: str) -> list[tuple[int, str]]:
+    """Comments of the earlier spec that a new one does not have, by line, without those that adopting writes."""
+    kept = {remark.words for remark in remarks_of(text)}
+    return [(one.line, one.words) for one in remarks_of(earlier.text) if one.words not in kept and not _own(one.words)]
+
+
+def _own(words: str) -> bool:
+    """Whether adopting itself writes such a comment."""
+    return _OWN_COMMENT.match(words) is not None
+
+
+def _said(node: Running) -> set[str]:
+    """The keys that settings of a node are about, also those that the spec leaves out because they are defaults."""
+    return {row.field for flag, row in rows_of(node.table).items() if flag in node.settings and len(row.parts) == 1}
+
+
+def _merge(
+    table: Table, values: Mapping[str, Any], place: Place, open_keys: set[str], said: set[str], done: Carried
+) -> None:
+    """Take over what a table of the earlier spec has."""
+    for key, value in values.items():
+        here = (*place, key)
+        asked = [question for question in table.questions if _asks(question, key)]
+        if key not in table.values:
+            if key in said and not asked:
+                done.contradictions.append(Contradiction(here, None, value))
+                continue
+            table.values[key] = value
+            done.answers.append(here)
+        elif _same(table.values[key], value):
+            if key in open_keys:
+                continue  # its question stands in the earlier spec too
+        elif asked or key in table.guessed or _made_up(table.values[key], value):
+            table.values[key] = value
+            done.answers.append(here)
+        elif _plain(table.values[key]) and _plain(value) and (set(table.values[key]) & set(value) or _is_map(here)):
+            inner = Table(dict(table.values[key]))
+            _merge(inner, value, here, set(), set(), done)
+            table.values[key] = inner.values
+            continue
+        else:
+            done.contradictions.append(Contradiction(here, table.values[key], value))
+            continue
+        table.questions = [question for question in table.questions if question not in asked]
+
+
+def _asks(question: str, key: str) -> bool:
+    return _asked_key(question).partition(".")[0] == key
+
+
+def _is_map(place: Place) -> bool:
+    """Whether the keys of a table are names; those of others may stand for each other, as url and signer do."""
+    if len(place) != 3:
+        return True
+    model = get_args(Fleet.model_fields[place[0]].annotation)[1]
+    field = model.model_fields.get(place[2])
+    return field is not None and dict in (get_origin(field.annotation), *map(get_origin, get_args(field.annotation)))
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value is a table of keys, and no reference to a secret."""
+    return isinstance(value, Mapping) and not _is_reference(value)
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, Mapping) and len(value) == 1 and set(value) <= _REFERENCE
+
+
+def _made_up(fresh: Any, earlier: Any) -> bool:
+    """Whether adopting chose a variable for a secret, and people have another place for it."""
+    return _is_reference(fresh) and "env" in fresh and _is_reference(earlier)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)

@@ -1,0 +1,32 @@
+"""What sources make: the tables of a spec, and the processes that they are about.
+
+Made by `assemble.py`, completed by `answers.py` and `refusals.py`, written by `writing.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fleetc.adopt.compare import Difference
+from fleetc.adopt.reading import Running
+from fleetc.adopt.session import Table
+
+FLEET_NAME = "adopted"
+
+
+@dataclass
+class Assembled:
+    """The tables of a spec, by table and name, and the processes with their nodes.
+
+    `differences` are those of avatar stacks, of which so many variables were `compared`. `more` is what else an
+    earlier spec has, and `head` the comments at its top.
+    """
+
+    fleet: Table
+    tables: dict[str, dict[str, Table]]
+    nodes: list[Running] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    compared: int = 0
+    more: dict[str, Table | list[Any]] = field(default_factory=dict)
+    head: list[str] = field(default_factory=list)

@@ -1,0 +1,198 @@
+"""`fleetc adopt --compare`: what runs today against a spec that people have answered, renamed and changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import fleetc
+
+COMPOSE = """\
+services:
+  gateway:
+    image: livepeer/go-livepeer:v0.9.1
+    container_name: lp-gateway
+    network_mode: host
+    volumes: ["gwdata:/root/.lpData", "/srv/gw/password:/run/secrets/pw:ro"]
+    command: >-
+      -gateway -network=arbitrum-one-mainnet -ethUrl=https://arb1.arbitrum.io/rpc -ethPassword=/run/secrets/pw
+      -ethAcctAddr=0x2222222222222222222222222222222222222222 -httpAddr=0.0.0.0:8935 -httpIngest=true
+      -maxPricePerUnit=1200 -v=5 -orchAddr=https://orch-a.example.net:8935
+volumes: {gwdata: {}}
+"""
+SCRIPT = """\
+livepeer -orchestrator -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc \\
+  -ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword /srv/lp/password -dataDir /srv/lp/main \\
+  -serviceAddr orch.example.net:8935 -orchSecret /srv/lp/secret -pricePerUnit 900 -maxSessions 20
+"""
+WORKER = """\
+livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /srv/lp/secret -nvidia 0,1 -dataDir /srv/lp/worker
+"""
+DATA = "/var/lib/docker/volumes/gw_gwdata/_data/arbitrum-one-mainnet"
+ANSWERS = {
+    "wallets.payer": f'keystore = "{DATA}/keystore"\ndeposit = "0.5 ETH"\nreserve = "0.36 ETH"',
+    "gateways.lp-gateway": f'data_dir = "{DATA}"',
+}
+SOURCES = ("edge@203.0.113.7=compose.yaml", "main@203.0.113.8=orch.sh", "gpu@203.0.113.9=worker.sh")
+
+
+def answer(path: Path, answers: dict[str, str] = ANSWERS) -> str:
+    """Answer the questions of an adopted spec, as people do."""
+    text = re.sub(r"# TODO .*\n", "", path.read_text())
+    for table, lines in answers.items():
+        assert f"[{table}]\n" in text
+        text = text.replace(f"[{table}]\n", f"[{table}]\n{lines}\n")
+    path.write_text(text)
+    return text
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Path:
+    """A folder with sources, and the answered spec of them."""
+    for name, text in (("compose.yaml", COMPOSE), ("orch.sh", SCRIPT), ("worker.sh", WORKER)):
+        (tmp_path / name).write_text(text)
+    assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    answer(tmp_path / "fleet.toml")
+    return tmp_path
+
+
+def compare(folder: Path, spec: str = "fleet.toml", code: int = 0, sources: tuple[str, ...] = SOURCES) -> Any:
+    """The comparison as values."""
+    done = fleetc("adopt", *sources, "--compare", spec, "--report", "json", cwd=folder)
+    assert done.returncode == code, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def changed(folder: Path, before: str, after: str) -> None:
+    text = (folder / "fleet.toml").read_text()
+    assert before in text
+    (folder / "fleet.toml").write_text(text.replace(before, after))
+
+
+def test_answered_spec_is_what_runs_but_for_its_answers(fleet: Path) -> None:
+    found = compare(fleet)
+    assert found["settled"] and found["compared"] > 100
+    assert [pair["node"] for pair in found["pairs"]] == ["lp-gateway", "orch", "worker"]
+    answers = {(one["node"], one["flag"]) for one in found["differences"]}
+    assert answers == {("lp-gateway", "dataDir"), ("lp-gateway", "ethKeystorePath")}
+    assert {one["reason"] for one in found["differences"]} == {"the spec answers what the sources leave open"}
+    assert "the values of secrets: only whether one is set" in found["not_compared"]
+
+
+def test_what_somebody_changed_since_has_no_reason(fleet: Path) -> None:
+    changed(fleet, "verbosity = 5", "verbosity = 6")
+    changed(fleet, 'price = "900 wei / pixel"', 'price = "901 wei / pixel"')
+    found = compare(fleet, code=1)
+    unknown = [(one["node"], one["flag"], one["today"], one["compiled"])
+               for one in found["differences"] if not one["reason"]]  # fmt: skip
+    assert unknown == [("lp-gateway", "v", "5", "6"), ("orch", "pricePerUnit", "900 wei", "901 wei")]
+
+
+def test_reason_of_adopting_is_none_for_another_value(fleet: Path) -> None:
+    """A container's path is explained as that of the host, but not as any other."""
+    (fleet / "compose.yaml").write_text(COMPOSE.replace("gwdata:/root", "/srv/gw/data:/root"))
+    (fleet / "fleet.toml").unlink()
+    assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=fleet).returncode == 0
+    answer(fleet / "fleet.toml", {"wallets.payer": 'deposit = "0.5 ETH"\nreserve = "0.36 ETH"'})
+    reasons = {one["flag"]: one["reason"] for one in compare(fleet)["differences"]}
+    assert "path" in reasons["dataDir"]
+    changed(fleet, 'data_dir = "/srv/gw/data/arbitrum-one-mainnet"', 'data_dir = "/srv/other"')
+    assert {one["flag"]: one["reason"] for one in compare(fleet, code=1)["differences"]}["dataDir"] == ""
+
+
+def test_renamed_nodes_and_hosts_are_found_by_what_is_theirs_alone(fleet: Path) -> None:
+    text = (fleet / "fleet.toml").read_text()
+    for before, after in (("lp-gateway", "paris"), ("orchestrators.orch]", "orchestrators.tokyo]"),
+                          ('orchestrator = "orch"', 'orchestrator = "tokyo"'), ("transcoders.worker", "transcoders.w1"),
+                          ("hosts.gpu", "hosts.rack"), ('host = "gpu"', 'host = "rack"')):  # fmt: skip
+        assert before in text
+        text = text.replace(before, after)
+    (fleet / "fleet.toml").write_text(text)
+    found = compare(fleet)
+    assert [(pair["process"], pair["node"], pair["host"], pair["by"]) for pair in found["pairs"]] == [
+        ("lp-gateway", "paris", "edge", "the same account"),
+        ("orch", "tokyo", "main", "the same account"),
+        ("worker", "w1", "rack", "the only one of its kind that is left"),
+    ]
+
+
+def test_node_of_one_side_only_is_named(fleet: Path) -> None:
+    found = compare(fleet, code=1, sources=SOURCES[1:])
+    assert found["only_in_spec"] == [{"node": "lp-gateway", "host": "edge"}]
+    (fleet / "second.sh").write_text(WORKER.replace("/srv/lp/worker", "/srv/lp/second"))
+    found = compare(fleet, code=1, sources=(*SOURCES, "gpu=second.sh"))
+    assert [one["source"] for one in found["only_in_sources"]] == ["second.sh"]
+    done = fleetc("adopt", *SOURCES, "gpu=second.sh", "--compare", "fleet.toml", cwd=fleet)
+    assert "second on gpu (second.sh): it runs today, and no node of the spec is it" in done.stdout
+
+
+def test_image_and_runtime_are_compared_beside_the_settings(fleet: Path) -> None:
+    changed(fleet, 'node_release = "v0.9.1"', 'node_release = "v0.9.0"')
+    beside = [one for one in compare(fleet, code=1)["beside"] if not one["reason"]]
+    assert [one["what"] for one in beside] == [
+        "its image is livepeer/go-livepeer:v0.9.1, and will be livepeer/go-livepeer:v0.9.0"
+    ]
+
+
+def test_node_of_another_host_is_not_where_it_was(fleet: Path) -> None:
+    changed(fleet, 'address = "203.0.113.9"', 'address = "203.0.113.10"')
+    beside = [one["what"] for one in compare(fleet, code=1)["beside"] if not one["reason"]]
+    assert beside == ["it runs on gpu (203.0.113.9), and will on gpu (203.0.113.10)"]
+    compare(fleet, sources=(*SOURCES[:2], "worker.sh"))  # which does not say where it runs
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_table_is_for_people_and_nothing_is_written(fleet: Path, form: str) -> None:
+    before = {path: path.read_bytes() for path in fleet.iterdir()}
+    done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", "--report", form, cwd=fleet)
+    assert "3 nodes compared with fleet.toml" in done.stdout.replace("\\", "")
+    assert "2 things differ, none of them without a reason" in done.stdout
+    assert {path: path.read_bytes() for path in fleet.iterdir()} == before
+
+
+def test_spec_with_open_questions_is_not_compared(fleet: Path) -> None:
+    changed(fleet, f'keystore = "{DATA}/keystore"\n', "")
+    done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", cwd=fleet)
+    assert done.returncode == 1
+    assert "error[missing-key]" in done.stderr
+    assert "nothing was compared" in done.stderr
+    assert done.stdout == ""
+
+
+def test_refused_source_compares_nothing(fleet: Path) -> None:
+    (fleet / "worker.sh").write_text('livepeer -transcoder "\n')
+    done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", cwd=fleet)
+    assert done.returncode == 1 and "error[adopt-source-unreadable]" in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("option", [("-o", "other.toml"), ("--answers", "fleet.toml")])
+def test_compare_writes_no_spec(fleet: Path, option: tuple[str, str]) -> None:
+    done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", *option, cwd=fleet)
+    assert done.returncode == 2 and "--compare writes no spec" in done.stderr
+
+
+def test_adopting_compares_before_anybody_has_answered(fleet: Path) -> None:
+    """A gateway on a chain has questions that no source answers; the rest of it is compared all the same."""
+    done = fleetc("adopt", *SOURCES, "--report", "json", cwd=fleet)
+    report = json.loads(done.stdout)
+    waiting = {(one["node"], one["flag"]) for one in report["waiting"]}
+    assert waiting == {("lp-gateway", "dataDir"), ("lp-gateway", "ethKeystorePath")}
+    assert report["compared"] == compare(fleet)["compared"] - len(waiting)
+    assert report["differences"] == []
+    assert "2 wait for answers" in done.stderr
+
+
+def test_last_lines_say_what_is_next(fleet: Path) -> None:
+    (fleet / "fleet.toml").unlink()
+    done = fleetc("adopt", *SOURCES, "-o", "my fleet.toml", cwd=fleet)
+    assert done.stderr.splitlines()[-4:] == [
+        "next: answer the TODO lines in 'my fleet.toml', until fleetc check 'my fleet.toml' passes",
+        f"then: fleetc adopt {' '.join(SOURCES)} --compare 'my fleet.toml'",
+        "then: fleetc compile 'my fleet.toml'",
+        "before the first deploy: fleetc adopt --in-place HOST 'my fleet.toml' says what to stop there, for each of "
+        "3 hosts (edge, gpu, main)",
+    ]
