@@ -15,7 +15,7 @@ from fleetc.language.spec import read_spec
 from fleetc.pipeline import check_spec
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, STAGE
 from fleetc.toml.document import Source
-from tests.bench import diagnose, fleetgen, measure, observe, review, verify
+from tests.bench import diagnose, editor, fleetgen, measure, observe, review, verify
 from tests.bench.counted import Waits
 from tests.bench.deploy import TASKS
 from tests.bench.hosts import SKIP, Hosts, compiled, spec_text
@@ -92,6 +92,13 @@ def test_check_is_measured_alone() -> None:
     shared = "fleetc check, 20 nodes in classes and counters / written out"
     assert [line.name for line in report.lines] == ["fleetc check, 20 nodes", shared]
     assert 0 < report.lines[0].value < 60
+
+
+def test_answers_of_an_editor_are_measured_beside_a_check() -> None:
+    report = editor.editor_report(20, 1)
+    names = [line.name for line in report.lines]
+    assert names[:2] == ["completion, best", "completion, the first time"] and names[-2] == "check, best"
+    assert all(0 < line.value < 60 for line in report.lines)
 
 
 def test_review_is_measured_beside_a_compile() -> None:

@@ -83,6 +83,16 @@ def test_all_refused_values_are_shown_at_once() -> None:
     assert sorted(codes) == ["date-value", "empty-key", "number-out-of-range", "number-out-of-range"]
 
 
+def test_each_table_behind_a_mistake_is_read_on_its_own() -> None:
+    text = '[a]\nb = "c" d\n[e]\nf = 1\n[g]\nh = true false # wrong\n[i]\nj =\n[k]\nl = 2\n'
+    found = refuse(text)
+    places = [one.primary.place for one in found]
+    lines = [LineMap(text).position(place.start)[0] for place in places if isinstance(place, Span)]
+    assert (lines, [one.code for one in found]) == ([2, 6, 8], ["toml-syntax"] * 3)
+    assert len(refuse(text + 'm = """\n[n]\no = p\n"""\n')) == 1  # what looks like a header may be in a string
+    assert len(refuse("[a]\nb = [\n[c]\nd = 1\n")) == 1  # an array that is open takes the header as its item
+
+
 def test_all_sources_are_read_before_giving_up() -> None:
     places = [d.primary.place for d in refuse("a = nan", "b = ")]
     assert [place.source for place in places if isinstance(place, Span)] == ["f0.toml", "f1.toml"]

@@ -36,6 +36,11 @@ class Checked:
     policies: Policies | None = None
 
     @property
+    def typed(self) -> Fleet | None:
+        """The fleet, also where rules found errors; None if the text is no fleet. It is then read again."""
+        return self.fleet or (read_fleet(self.document)[0] if self.document is not None else None)
+
+    @property
     def texts(self) -> tuple[Source, ...]:
         """All texts that diagnostics are about: the sources, and the rules beside them."""
         return (*self.sources, *(self.policies.sources if self.policies else ()))

@@ -25,9 +25,9 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Where the fleet of a test lies."""
-    (tmp_path / "fleet").mkdir()
-    return tmp_path / "fleet"
+    """Where the fleet of a test lies: a URI writes its name in another way."""
+    (tmp_path / "my fleet").mkdir()
+    return tmp_path / "my fleet"
 
 
 @pytest_asyncio.fixture

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -125,22 +126,43 @@ class Editor:
         assert self.texts[name].count(before + behind) == 1, f"{at!r} is not once in {name}"
         return self.position(name, self.texts[name].index(before + behind) + len(before))
 
+    def specs(self) -> list[str]:
+        """Every file of the fleet that is TOML."""
+        return sorted(path.relative_to(self.root).as_posix() for path in self.root.rglob("*.toml"))
+
     def words(self, name: str, where: types.Range) -> str:
         """The text in a range."""
         return self.text_of(name)[self.offset(name, where.start) : self.offset(name, where.end)]
 
     def apply(self, edit: types.WorkspaceEdit) -> None:
-        """Make a change of the server, in files that are open."""
+        """Make a change of the server, also in files that are not open: those it writes and saves."""
         for change in edit.document_changes or ():
             assert isinstance(change, types.TextDocumentEdit)
             name = change.text_document.uri.removeprefix(f"{self.root.as_uri()}/")
             assert change.text_document.version in (None, self.versions.get(name))
-            self.make(name, [one for one in change.edits if isinstance(one, types.TextEdit)])
+            edits = [one for one in change.edits if isinstance(one, types.TextEdit)]
+            if name in self.texts:
+                self.make(name, edits)
+                continue
+            text = self.text_of(name)
+            for start, end, put in self._spans(name, edits):
+                text = text[:start] + put + text[end:]
+            (self.root / name).write_text(text, encoding="utf-8")
+
+    def accept(self, name: str, item: types.CompletionItem) -> None:
+        """Write what a completion suggests, as an editor with snippets."""
+        edit = item.text_edit
+        assert isinstance(edit, types.TextEdit) and item.insert_text_format is types.InsertTextFormat.Snippet
+        self.make(name, [types.TextEdit(edit.range, re.sub(r"\\(.)|\$0", lambda one: one[1] or "", edit.new_text))])
 
     def make(self, name: str, edits: list[types.TextEdit]) -> None:
-        spans = [(self.offset(name, one.range.start), self.offset(name, one.range.end), one.new_text) for one in edits]
-        for start, end, text in sorted(spans, reverse=True):
+        for start, end, text in self._spans(name, edits):
             self.replace(name, start, end, text)
+
+    def _spans(self, name: str, edits: list[types.TextEdit]) -> list[tuple[int, int, str]]:
+        """Where edits write what, the last one first."""
+        spans = [(self.offset(name, one.range.start), self.offset(name, one.range.end), one.new_text) for one in edits]
+        return sorted(spans, reverse=True)
 
     # ----------------------------------------------------------------------------------------------- what is shown
 

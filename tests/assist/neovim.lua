@@ -133,7 +133,7 @@ local function session()
     vim.lsp.buf.formatting_sync(nil, HANGS)
   end
   shown.formatted = vim.api.nvim_get_current_line()
-  vim.cmd("silent write")
+  vim.cmd("silent wall")
 end
 
 local fine, problem = pcall(session)

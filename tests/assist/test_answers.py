@@ -55,6 +55,18 @@ def test_places_are_those_of_diagnostics(name: str) -> None:
     assert compared > len(paths) / 2
 
 
+@pytest.mark.parametrize("name", ["language", *EXAMPLES])
+def test_every_key_and_every_value_can_be_asked_about(name: str) -> None:
+    known = snapshot(name)
+    page = Page(known.sources[0].text)
+    heads = {start for block in page.blocks for _, start, _ in block.parts}
+    others = {block.body + at for _, block, mark in page.leaves() for at in (mark.key_start, mark.start)}
+    shown = [hover.hover(page, at, known) for at in sorted(heads | others)]
+    assert sum(one is None for one in shown) < len(shown) / 10
+    for at in sorted(heads | others):
+        names.target_at(page, at, known.document)
+
+
 def test_a_page_made_of_another_is_a_page_made_anew() -> None:
     """What is kept from one key press to the next never shows an old place."""
     chance = random.Random(3)

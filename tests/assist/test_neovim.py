@@ -43,7 +43,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     )
     found: dict[str, Any] = json.loads(answers.read_text())
     assert (done.returncode, found.pop("problem", None)) == (0, None), done.stderr
-    return {**found, "saved": (fleet / "fleet.toml").read_text()}
+    return {**found, "saved": (fleet / "fleet.toml").read_text(), "overlay": (fleet / "staging.toml").read_text()}
 
 
 def test_mistake_is_said_at_its_line_and_its_repair_makes_it_good(shown: dict[str, Any]) -> None:
@@ -62,7 +62,8 @@ def test_price_says_what_it_means_where_it_is_said_and_who_buys(shown: dict[str,
 
 def test_host_is_found_where_it_is_written_and_where_it_is_named(shown: dict[str, Any]) -> None:
     assert shown["definition"] == "[hosts.eu-gpu-1]"
-    assert shown["references"] == ["50: [hosts.eu-gpu-1]", '164: host = "eu-gpu-1"']
+    in_the_overlay = "26: [hosts.eu-gpu-1]"
+    assert sorted(shown["references"]) == ['164: host = "eu-gpu-1"', in_the_overlay, "50: [hosts.eu-gpu-1]"]
 
 
 def test_new_name_is_written_in_each_place_and_nothing_else_is_changed(shown: dict[str, Any]) -> None:
@@ -70,10 +71,11 @@ def test_new_name_is_written_in_each_place_and_nothing_else_is_changed(shown: di
     assert shown["renamed"] == ["[hosts.eu-render]", 'host = "eu-render"']
     expected = before.replace("[hosts.eu-gpu-1]", "[hosts.eu-render]")
     assert shown["saved"] == expected.replace('host = "eu-gpu-1"', 'host = "eu-render"')
+    assert "[hosts.eu-render]" in shown["overlay"] and "[hosts.eu-gpu-1]" not in shown["overlay"]
 
 
 def test_flag_of_the_node_finds_its_field(shown: dict[str, Any]) -> None:
-    assert "pricePerUnit -pricePerUnit: -pricePerUnit is price" in shown["completion"]
+    assert "pricePerUnit: -pricePerUnit is price" in shown["completion"]
 
 
 def test_each_table_says_what_it_decides_about(shown: dict[str, Any]) -> None:

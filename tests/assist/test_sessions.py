@@ -115,6 +115,7 @@ class _Person:
         found = await self.editor.client.text_document_hover_async(types.HoverParams(document, position))
         assert found is not None and isinstance(found.contents, types.MarkupContent)
         assert [words for words in step["has"] if words not in found.contents.value] == [], found.contents.value
+        assert [words for words in step.get("hasnt", ()) if words in found.contents.value] == []
 
     async def complete(self, step: Step) -> None:
         file, document, position = self._at(step["complete"])
@@ -125,9 +126,7 @@ class _Person:
         assert [label for label in step["has"] if label not in items] == [], sorted(items)
         assert [label for label in step.get("hasnt", ()) if label in items] == []
         if "accept" in step:
-            edit = items[step["accept"]].text_edit
-            assert isinstance(edit, types.TextEdit)
-            self.editor.make(file, [edit])
+            self.editor.accept(file, items[step["accept"]])
 
     async def definition(self, step: Step) -> None:
         _, document, position = self._at(step["definition"])
@@ -162,7 +161,7 @@ class _Person:
         edit = await self.editor.client.text_document_rename_async(asked)
         assert edit is not None
         self.editor.apply(edit)
-        whole = "\n".join(self.editor.texts.values())
+        whole = "\n".join(map(self.editor.text_of, self.editor.specs()))
         assert [words for words in step["makes"] if words not in whole] == []
         assert step.get("gone", "\0") not in whole
 

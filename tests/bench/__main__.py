@@ -1,5 +1,5 @@
-"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, `deploy`,
-`observe`, and `all`, which draws a page.
+"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, `editor`,
+`deploy`, `observe`, and `all`, which draws a page.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -28,8 +28,10 @@ def main() -> int:
     checking = commands.add_parser("check", help="measure fleetc check")
     reviewing = commands.add_parser("review", help="measure fleetc diff beside a compile")
     ruling = commands.add_parser("policies", help="measure what rules in policy/ add to fleetc check")
-    for measuring in (compiling, checking, reviewing, ruling):
-        measuring.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
+    editing = commands.add_parser("editor", help="measure what an editor asks fleetc lsp after a key press")
+    for measuring in (compiling, checking, reviewing, ruling, editing):
+        nodes = 2000 if measuring is editing else 10_000
+        measuring.add_argument("--nodes", type=int, default=nodes, help="size of the fleet, a multiple of 10")
         measuring.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
         measuring.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     deploying = commands.add_parser("deploy", help="measure rollouts beside Ansible without fleetc (root, sshd)")
@@ -80,6 +82,10 @@ def main() -> int:
             hosts=arguments.hosts,
             streams=arguments.streams,
         )
+    elif arguments.command == "editor":
+        from tests.bench.editor import editor_report  # makes its spec here
+
+        report = editor_report(arguments.nodes, arguments.rounds)
     elif arguments.command == "policies":
         report = policies_report(arguments.nodes, arguments.rounds)
     elif arguments.command == "review":

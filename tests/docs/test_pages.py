@@ -83,6 +83,9 @@ def test_every_editor_of_the_readme_starts_the_language_server() -> None:
     assert [code["glspc.server.command"], *code["glspc.server.commandArguments"]] == ["fleetc", "lsp"]
     (server,) = zed["languages"]["TOML"]["language_servers"]
     assert zed["lsp"][server]["binary"] == {"path": "fleetc", "arguments": ["lsp"]}
+    assert zed["inlay_hints"] == {"enabled": True}
+    for shown in ("inlay_hint.enable", "virtual_text = true", "completion.enable", "codelens.refresh"):
+        assert shown in neovim  # else Neovim has the answers and shows none of them
     (name,) = helix["language"][0]["language-servers"]
     assert helix["language-server"][name] == {"command": "fleetc", "args": ["lsp"]}
 

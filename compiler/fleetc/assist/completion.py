@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from fleetc.assist.hover import kind_words
 from fleetc.assist.names import named_at
 from fleetc.assist.page import Page
 from fleetc.assist.state import Snapshot
@@ -29,13 +30,19 @@ from fleetc.upstream import GPU_NAMES, NETWORKS, PIPELINES, RELEASES, RENDITIONS
 _TOKEN = re.compile(
     rf"{STRINGS}|\"[^\"\n]*+|'[^'\n]*+|#[^\n]*+|[\[\]{{}},=\n]|[^\s\[\]{{}},=\"'#]++|[ \t]++", re.DOTALL
 )
+_HAS_VALUE = re.compile(r"[A-Za-z0-9_-]*+[ \t]*+=")
+"""What stands behind the cursor in a key that has its value."""
 _HEADER = re.compile(r"[ \t]*\[\[?[ \t]*([^\]\n#]*)\Z")
+_IN_QUOTES = ("text", "name", '"', '`"')
+"""How the words for a field begin that takes text, also one out of a choice."""
+_CLOSES = str.maketrans("{[", "}]")
 
 
 class Suggestion(NamedTuple):
     """One thing to write: `label` is shown, `text` comes in place of the stretch from `start` to `end`.
 
-    `kind` is table, key, flag, word, name or class; `found_by` are words by which an editor finds it too.
+    `kind` is table, key, flag, word, name or class; `found_by` are words by which an editor finds it instead of its
+    label. `closing` is what an editor that can place its cursor writes behind it.
     """
 
     label: str
@@ -46,6 +53,7 @@ class Suggestion(NamedTuple):
     detail: str = ""
     about: str = ""
     found_by: str = ""
+    closing: str = ""
 
 
 class _Place(NamedTuple):
@@ -68,11 +76,15 @@ def complete(page: Page, offset: int, snapshot: Snapshot) -> list[Suggestion]:
     line_start = page.text.rfind("\n", 0, offset) + 1
     header = _HEADER.match(page.text[line_start:offset])
     if header is not None and _at_top(page, line_start):
-        return list(_headers(header[1], offset - len(header[1]), offset, snapshot))
+        return list(_headers(header[1], offset - len(header[1]), offset, page, snapshot))
     place = _place(page, offset)
     if place is None:
         return []
-    found = _keys(place, offset) if place.is_key else _values(place, offset, page, snapshot)
+    if not place.is_key:
+        return list({one.label: one for one in _values(place, offset, page, snapshot)}.values())
+    found = _keys(place, offset)
+    if _HAS_VALUE.match(page.text, offset):
+        found = (one._replace(text=one.text.partition(" = ")[0], closing="") for one in found)
     return list({one.label: one for one in found}.values())
 
 
@@ -166,14 +178,14 @@ def _there(page: Page, offset: int, path: Path) -> frozenset[str]:
 # --------------------------------------------------------------------------------------------------------- headers
 
 
-def _headers(written: str, start: int, end: int, snapshot: Snapshot) -> Iterator[Suggestion]:
-    """Tables, and names behind a dot."""
+def _headers(written: str, start: int, end: int, page: Page, snapshot: Snapshot) -> Iterator[Suggestion]:
+    """Tables, without those that are there already and can only be there once; names behind a dot."""
     above, dot, _ = written.rpartition(".")
     start += len(above) + len(dot)
     if not dot:
         for name, field in fields_of("", "").items():
-            if field.target:
-                yield Suggestion(name, name, start, end, "table", field.kind, field.sentence)
+            if field.target and (field.shape != "table" or page.find((name,)) is None):
+                yield Suggestion(name, name, start, end, "table", kind_words(field), field.sentence)
         for name in (DEFAULTS, CLASSES):
             yield Suggestion(name, name, start, end, "table", "", WORDS[name])
         return
@@ -186,7 +198,7 @@ def _headers(written: str, start: int, end: int, snapshot: Snapshot) -> Iterator
         yield Suggestion(table, toml_key(table), start, end, "name", f"of {path[0]}")
     for name, field in _fields(path).items():
         if field.target:
-            yield Suggestion(name, name, start, end, "table", field.kind, field.sentence)
+            yield Suggestion(name, name, start, end, "table", kind_words(field), field.sentence)
 
 
 def _names_in(path: Path, snapshot: Snapshot) -> Iterator[str]:
@@ -210,25 +222,28 @@ def _keys(place: _Place, end: int) -> Iterator[Suggestion]:
     if len(shared) == 2 and shared[0] in tables():
         for word in (LIKE, *((ON,) if "host" in fields else ())):
             if word not in place.there:
-                yield Suggestion(word, f'{word} = "', place.start, end, "key", "", WORDS[word])
+                yield Suggestion(word, f'{word} = "', place.start, end, "key", "", WORDS[word], closing='"')
     if not place.path and INCLUDE not in place.there:
-        yield Suggestion(INCLUDE, f"{INCLUDE} = [", place.start, end, "key", "", WORDS[INCLUDE])
+        text = f'{INCLUDE} = ["'
+        yield Suggestion(INCLUDE, text, place.start, end, "key", "", WORDS[INCLUDE], closing='"]')
     dotted = plain_name(".".join(str(part) for part in shared[:1] + shared[2:] if not isinstance(part, int)))
     for name, field in fields.items():
         for flag in _flags(f"{dotted}.{name}"):
             about = f"{field.sentence}\n\nThe flag -{flag} of the node goes by it."
-            text = _key(name, field, place, end).text
-            label = f"-{flag} is {name}"
-            yield Suggestion(label, text, place.start, end, "flag", field.kind, about, f"{flag} -{flag}")
+            label, found_by = f"-{flag} is {name}", f"-{flag}" if place.typed.startswith("-") else flag
+            key = _key(name, field, place, end)
+            yield key._replace(label=label, kind="flag", detail=kind_words(field), about=about, found_by=found_by)
 
 
 def _key(name: str, field: Field, place: _Place, end: int) -> Suggestion:
     opens = {"table": "{ ", "map": "{ ", "list": "[{ "}.get(field.shape, "{ " if field.kind.startswith("table") else "")
-    quote = '"' if not opens and field.kind.startswith(("text", "name")) else ""
-    opens = opens or ("[" if field.kind.startswith("list") else "")
-    detail = field.kind.replace("`", "") + ("; required" if field.required else "")
-    text = f"{toml_key(name)} = {opens}{quote}"
-    return Suggestion(name, text, place.start, end, "key", detail, field.sentence)
+    if not opens and field.kind.startswith(_IN_QUOTES):
+        opens = '"'
+    elif not opens and field.kind.startswith("list"):
+        opens = '["' if field.kind.removeprefix("list of ").startswith(("texts", "names")) else "["
+    detail = kind_words(field) + ("; required" if field.required else "")
+    text, closing = f"{toml_key(name)} = {opens}", opens[::-1].translate(_CLOSES)
+    return Suggestion(name, text, place.start, end, "key", detail, field.sentence, closing=closing)
 
 
 @cache
@@ -266,16 +281,21 @@ def _below(title: str, field: Field, rest: Sequence[str]) -> Mapping[str, Field]
 
 
 def _values(place: _Place, end: int, page: Page, snapshot: Snapshot) -> Iterator[Suggestion]:
-    """Words of a choice, names of this fleet, and what upstream knows: GPUs, pipelines, releases."""
-    behind = page.text[end : end + 1]
-    closing = end + 1 if place.quoted and behind == place.typed[:1] else end
+    """Words of a choice, names of this fleet, and what upstream knows: GPUs, pipelines, releases.
 
-    def text_of(value: Any) -> str:
-        return str(value).lower() if isinstance(value, bool) else f'"{value}"'
-
+    Behind a quote only what is between quotes is replaced, up to the cursor: editors find a suggestion by that stretch,
+    and some leave what is behind the cursor.
+    """
+    start = place.start + place.quoted
+    quote = place.typed[:1] if place.quoted else '"'
+    closing = "" if place.quoted and page.text[end : end + 1] == quote else quote
     for value, kind, detail in _candidates(place.path, snapshot):
-        text = text_of(value)
-        yield Suggestion(str(value), text, place.start, closing, kind, detail, found_by=text)
+        if isinstance(value, bool):
+            text = str(value).lower()
+            yield Suggestion(text, text, place.start, end, kind, detail)
+        else:
+            text = f"{'' if place.quoted else quote}{value}{closing}"
+            yield Suggestion(str(value), text, start, end, kind, detail)
 
 
 def _candidates(path: Path, snapshot: Snapshot) -> Iterator[tuple[Any, str, str]]:

@@ -59,7 +59,7 @@ def _within(page: Page, start: int, end: int) -> Iterator[Block]:
 
 
 def hints(page: Page, start: int, end: int, document: Document | None) -> Iterator[Hint]:
-    """What tables take from classes and defaults, behind `like` or behind the header; members of tables for many."""
+    """What tables take from classes, behind `like`, and from elsewhere, behind the header; members of many."""
     if document is None:
         return
     for block in _within(page, start, end):
@@ -68,10 +68,12 @@ def hints(page: Page, start: int, end: int, document: Document | None) -> Iterat
         members = _members(block.path, document)
         if not members:
             continue
-        taken = list(_taken(members[0], block.path, document))
         like = page.marks(block).get((LIKE,))
-        if taken:
-            yield Hint(block.body + like.end if like else block.body, _short(taken), "\n".join(taken))
+        taken: dict[int, list[str]] = {}
+        for line, of_class in _taken(members[0], block.path, document):
+            taken.setdefault(block.body + like.end if like and of_class else block.body, []).append(line)
+        for offset, lines in sorted(taken.items()):
+            yield Hint(offset, _short(lines), "\n".join(lines))
         if members[0] != block.path:
             names = [str(member[1]) for member in members]
             shown = ", ".join(names[:_MEMBERS]) + (f" ... {names[-1]}" if len(names) > _MEMBERS else "")
@@ -87,18 +89,22 @@ def _members(path: Path, document: Document) -> list[Path]:
     return [member for member, layers in document.layers.items() if path in layers]
 
 
-def _taken(member: Path, own: Path, document: Document) -> Iterator[str]:
-    """The lines that a table would have, had it said itself what it takes from elsewhere."""
+def _taken(member: Path, own: Path, document: Document) -> Iterator[tuple[str, bool]]:
+    """The lines that a table would have, had it said itself what it takes; with each, whether a class has it."""
     table = value_at(document.raw, member)
     for key, value in table.items() if isinstance(table, dict) else ():
         at = document.said_at((*member, key))
         if at and at[:2] not in (member, own):
-            yield visible(leaks.shown(f"{key} = {inline(value)}"))
+            yield visible(leaks.shown(f"{key} = {inline(value)}")), at[0] == CLASSES
 
 
 def _short(lines: list[str]) -> str:
-    text = ", ".join(lines)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    """As many whole lines as are short enough, and how many more there are; of a long line its beginning."""
+    shown = [line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..." for line in lines]
+    while len(", ".join(shown)) > _LONGEST and len(shown) > 1:
+        shown.pop()
+    more = len(lines) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 # --------------------------------------------------------------------------------------------------------- amounts
@@ -109,16 +115,16 @@ def amounts(page: Page, start: int, end: int) -> Iterator[Part]:
     for block in _within(page, start, end):
         found = []
         for path, mark in page.marks(block).items():
-            if page.text[block.body + mark.start] in "\"'" and _has_unit((*block.path, *path)):
-                inner = page.text[block.body + mark.start + 1 : block.body + mark.end - 1]
-                if _IS_AMOUNT.fullmatch(inner):
-                    found += [_part(one, block.body + mark.start + 1) for one in _AMOUNT.finditer(inner)]
-        yield from sorted(part for part in set(found) if start <= part.start < end)
+            start_of, end_of = block.body + mark.start + 1, block.body + mark.end - 1
+            is_amount = page.text[start_of - 1] in "\"'" and _IS_AMOUNT.fullmatch(page.text, start_of, end_of)
+            if is_amount and _has_unit((*block.path, *path)):
+                found += [_part(one) for one in _AMOUNT.finditer(page.text, start_of, end_of)]
+        yield from sorted({part for part in found if start <= part.start < end})
 
 
-def _part(found: re.Match[str], base: int) -> Part:
+def _part(found: re.Match[str]) -> Part:
     kind = "number" if found[0][0].isdigit() else "operator" if found[0] in "/%" else "unit"
-    return Part(base + found.start(), base + found.end(), kind)
+    return Part(found.start(), found.end(), kind)
 
 
 def _has_unit(path: Path) -> bool:
@@ -149,7 +155,7 @@ def outline(page: Page) -> list[Entry]:
             found[-1].append(block)
         else:
             found.append([block])
-    return [_entry(blocks[0], tuple(_entry(inner, ()) for inner in blocks[1:])) for blocks in found]
+    return [_entry(outer, tuple([_entry(one, ()) for one in inner])) for outer, *inner in found]
 
 
 def _owns(outer: Block, inner: Block) -> bool:
@@ -157,6 +163,6 @@ def _owns(outer: Block, inner: Block) -> bool:
 
 
 def _entry(block: Block, inner: tuple[Entry, ...]) -> Entry:
-    name = ".".join(str(part) for part in block.path)
+    name = ".".join(map(str, block.path))
     end = inner[-1].end if inner else block.end
     return Entry(visible(name), block.start, block.body, end, inner)

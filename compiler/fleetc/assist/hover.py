@@ -15,7 +15,7 @@ from fleetc.assist.state import Snapshot
 from fleetc.blueprint.market import MarketTables
 from fleetc.language.editor import WORDS
 from fleetc.language.quantities import Bytes
-from fleetc.language.sharing import CLASSES, DEFAULTS, in_the_language, tables
+from fleetc.language.sharing import CLASSES, DEFAULTS, LIKE, in_the_language, tables
 from fleetc.messages.related import codes_by_field
 from fleetc.messages.setters import flags_of_field
 from fleetc.messages.tables import Field, find, inline, plain_name
@@ -25,8 +25,9 @@ from fleetc.text.encoders import markdown_span, markdown_text
 from fleetc.toml.document import Document, value_at
 from fleetc.toml.edits import toml_key
 
-_SHOWN = 8
+_SHOWN = 12
 _LONGEST = 200
+_BEFORE = "From before the latest changes:"
 _PRICES = ("price", "max_price", "max_model_prices", "gateway_prices")
 
 
@@ -38,15 +39,18 @@ class Hover(NamedTuple):
     end: int
 
 
-def hover(page: Page, offset: int, snapshot: Snapshot) -> Hover | None:
-    """The page at an offset; None where nothing is known."""
+def hover(page: Page, offset: int, snapshot: Snapshot, rests: bool = True) -> Hover | None:
+    """The page at an offset; None where nothing is known. `rests`: the snapshot is of the texts as they are."""
     spot = page.at(offset)
     if spot is None:
         return None
-    parts = [*_field(spot.path), *_in_force(spot.path, snapshot.document), *_market(spot.path, snapshot)]
-    gpu = gpu_at(page, offset, snapshot.document)
-    if gpu is not None:
-        parts += _gpu(gpu, snapshot)
+    said = [*_in_force(spot.path, snapshot.document)]
+    meant = [*_market(spot.path, snapshot), *_gpu(gpu_at(page, offset, snapshot.document), snapshot)]
+    if said and not (rests and snapshot.read):
+        said.insert(0, _BEFORE)
+    elif meant and not (rests and snapshot.whole):
+        meant.insert(0, _BEFORE)
+    parts = [*_field(spot.path), *said, *meant]
     return Hover("\n\n".join(parts), spot.start, spot.end) if parts else None
 
 
@@ -66,15 +70,20 @@ def _field(path: Path) -> Iterator[str]:
         yield f"**{path[-1] if str(path[-1]) in WORDS else path[0]}**"
         yield word
         return
-    inside = isinstance(path[-1], int) or len(in_the_language(path)) == 2
-    found = field_at(path) or (field_at(path[:-1]) if inside else None)
+    found = field_at(path)
+    above = field_at(path[:-1]) if found is None else None
+    if above is not None and (len(in_the_language(path)) == 2 or isinstance(path[-1], int) or not above[1].target):
+        found = above
     if found is None:
         return
     title, field = found
     name = plain_name(title)
-    yield f"**{name}**: {field.kind.replace('`', '')}"
+    kind = kind_words(field, one=above is not None)
+    yield f"**{name}**" + (f": {kind}" if kind else "")
     yield " ".join(field.sentence.split())
-    facts = [f"Unit: {field.unit}" if field.unit else "", f"Default: {field.default_words}" if field.default else ""]
+    facts = [f"Unit: {field.unit}" if field.unit else ""]
+    if above is None and field.default:
+        facts.append("Required" if field.required else f"Default: {field.default_words}")
     flags = flags_of_field(name)
     facts.append(f"Sets: {', '.join(f'-{flag}' for flag in flags)}" if flags else "")
     codes = codes_by_field().get(name, ())
@@ -82,6 +91,18 @@ def _field(path: Path) -> Iterator[str]:
     shown = "  \n".join(filter(None, facts))
     if shown:
         yield shown
+
+
+def kind_words(field: Field, one: bool = False) -> str:
+    """What a field takes, in plain text; of a table whose keys are names, `one` is about what one of them takes."""
+    kind = field.kind.replace("`", "")
+    by_name = "table by name: "
+    if not kind.startswith(by_name):
+        return kind
+    inner = kind.removeprefix(by_name)
+    if inner == "table":
+        return "" if one else "tables by name"
+    return inner if one else kind
 
 
 # ------------------------------------------------------------------------------------------------ what is in force
@@ -94,12 +115,14 @@ def _in_force(path: Path, document: Document | None) -> Iterator[str]:
     if path[:1] in ((CLASSES,), (DEFAULTS,)):
         yield from _taken(path, document)
         return
+    if LIKE in path[2:]:
+        path = path[:2]
     value = value_at(document.raw, path)
     if value is None:
         return
     if len(path) == 2 and path[0] in tables():
         yield from _inherited(path, value, document)
-    elif len(path) > 2 or not isinstance(value, dict):
+    elif len(path) > 1 or not isinstance(value, dict):
         yield f"In force: {code(value)}{_origin(path, document)}"
 
 
@@ -150,17 +173,19 @@ def _market(path: Path, snapshot: Snapshot) -> Iterator[str]:
     if snapshot.market is None or len(here) < 3 or not {*map(str, here[2:])}.intersection(_PRICES):
         return
     if here[0] == "models":
-        yield from _sold(snapshot.market, "work", f"model {here[1]}")
+        yield from _sold(snapshot.market, "work", f"model {here[1]}", "")
     elif here[0] in ("gateways", "orchestrators"):
-        yield from _sold(snapshot.market, str(here[0]).removesuffix("s"), str(here[1]))
+        yield from _sold(snapshot.market, str(here[0]).removesuffix("s"), str(here[1]), str(here[-1]))
 
 
-def _sold(market: MarketTables, column: str, name: str) -> Iterator[str]:
+def _sold(market: MarketTables, column: str, name: str, only: str) -> Iterator[str]:
+    """The trades of a node or of a model; where a price has a name of its own, only those that go by it."""
     rows = [row for row in market.rows if getattr(row, column) == name]
+    rows = [row for row in rows if only in (row.gateway, row.work.removeprefix("model "))] or rows
     lines = [
         f"- {markdown_span(row.gateway)} from {markdown_span(row.orchestrator)}, {markdown_span(row.work)}: "
-        f"{markdown_text(row.outcome)}; asks {markdown_span(row.asks)}, pays at most {markdown_span(row.pays)}"
-        for row in sorted(rows, key=lambda row: row.outcome != "buys")
+        f"{markdown_text(row.outcome)}; offer {markdown_span(row.asks)}, cap {markdown_span(row.pays)}"
+        for row in sorted(rows, key=lambda row: not row.outcome.startswith("buys"))
     ]
     if not market.whole and column == "gateway":
         lines = [
@@ -171,12 +196,12 @@ def _sold(market: MarketTables, column: str, name: str) -> Iterator[str]:
         ]
     if lines:
         more = [f"- and {len(lines) - _SHOWN} more: fleetc check --explain-prices"] if len(lines) > _SHOWN else []
-        yield "\n".join(["Who buys:", "", *lines[:_SHOWN], *more])
+        yield "\n".join(["What it buys:" if column == "gateway" else "Who buys:", "", *lines[:_SHOWN], *more])
 
 
-def _gpu(path: Path, snapshot: Snapshot) -> Iterator[str]:
+def _gpu(path: Path | None, snapshot: Snapshot) -> Iterator[str]:
     """What is left on a GPU."""
-    load = snapshot.loads.get(path)
+    load = snapshot.loads.get(path) if path is not None else None
     if load is None:
         return
     which = f"GPU {load.gpu} of {markdown_span(load.host)}, {markdown_span(load.model)}"

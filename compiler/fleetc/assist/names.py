@@ -149,7 +149,7 @@ def gpu_at(page: Page, offset: int, document: Document | None) -> Path | None:
     number = page.text[spot.start : spot.end]
     listed = len(path) == 4 and path[2] == "gpus"
     slotted = path[-1:] == ("gpu",)
-    if path[0] not in _GPU_TABLES or not (listed or slotted) or spot.on_key or not number.isdigit():
+    if not path or path[0] not in _GPU_TABLES or not (listed or slotted) or spot.on_key or not number.isdigit():
         return None
     host = value_at(document.raw, (*path[:2], "host"))
     return ("hosts", str(host), "gpus", int(number)) if host is not None else None
@@ -204,7 +204,7 @@ def rename(
 ) -> dict[str, list[Piece]]:
     """The pieces of each text that give a table another name wherever it is said. Raises CannotRenameError.
 
-    `specs` are the spec and, for each overlay that is open too, the sources with it. All are checked as they would be:
+    `specs` are the spec and, for each overlay, the sources with it. All are checked as they would be:
     a rename that would be an error, or that would change what a pattern matches, is refused.
     """
     _need_free(target, name, document)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from fleetc.places.diagnostic import Path
@@ -29,6 +29,9 @@ _HEADER_OR_STRING = re.compile(
 """The same among strings of several lines, which may have a line that looks like a header."""
 
 
+_Parts = tuple[tuple[Path, int, int], ...]
+
+
 class Block(NamedTuple):
     """A table of the text: the path that its header opens, where each part of the header is, and what is below it.
 
@@ -37,7 +40,7 @@ class Block(NamedTuple):
     """
 
     path: Path
-    parts: tuple[tuple[Path, int, int], ...]
+    parts: _Parts
     start: int
     body: int
     end: int
@@ -69,16 +72,17 @@ class Page:
         """The tables in the order of the text, the one without a header first."""
         found: list[Block] = []
         path: Path = ()
-        parts: tuple[tuple[Path, int, int], ...] = ()
+        parts: _Parts = ()
         start = body = 0
         counts: dict[Path, int] = {}
         several = '"""' in self.text or "'''" in self.text
         for header in (_HEADER_OR_STRING if several else _HEADER).finditer(self.text):
-            if header["key"] is None or len(header["open"]) != len(header["shut"]):
+            opening, key, closing = header.group("open", "key", "shut")
+            if key is None or len(opening) != len(closing):
                 continue
             found.append(Block(path, parts, start, body, header.start("open")))
-            path, parts = _opened(self.text, header.start("key"), len(header["open"]) == 2, counts)
             start, body = header.start("open"), header.end("shut")
+            path, parts = _opened(key, header.start("key"), len(opening) == 2, counts)
         found.append(Block(path, parts, start, body, len(self.text)))
         self._forget(found)
         return tuple(found)
@@ -174,20 +178,30 @@ class Page:
                 yield (*block.path, *path), block, mark
 
 
-def _opened(text: str, pos: int, many: bool, counts: dict[Path, int]) -> tuple[Path, tuple[tuple[Path, int, int], ...]]:
-    """The path that a header opens, with its place in a list, and where its parts are."""
-    keys, _ = key_parts(text, pos)
+def _opened(header: str, pos: int, many: bool, counts: dict[Path, int]) -> tuple[Path, _Parts]:
+    """The path that a header at an offset opens, with its place in a list, and where its parts are."""
+    known = _keys(header)
+    if not many and not counts:
+        return known[-1][0], tuple([(path, pos + start, pos + end) for path, start, end in known])
     path: Path = ()
     parts = []
-    for depth, (key, start, end) in enumerate(keys):
-        path = (*path, key)
-        parts.append((path, start, end))
-        last = depth == len(keys) - 1
+    for depth, (plain, start, end) in enumerate(known):
+        path = (*path, plain[-1])
+        parts.append((path, pos + start, pos + end))
+        last = depth == len(known) - 1
         if last and many:
             counts[path] = counts.get(path, 0) + 1
         if path in counts and (many or not last):
             path = (*path, counts[path] - 1)
     return path, tuple(parts)
+
+
+@lru_cache(maxsize=1 << 15)
+def _keys(header: str) -> _Parts:
+    """The path of each part of a header, outside of lists, and where it is: most headers are asked for at each key."""
+    keys, _ = key_parts(header, 0)
+    names = tuple(key for key, _, _ in keys)
+    return tuple((names[: depth + 1], start, end) for depth, (_, start, end) in enumerate(keys))
 
 
 def _marks(piece: str) -> dict[Path, KeySpans]:

@@ -30,8 +30,10 @@ from fleetc.toml.edits import TextEdit
 class Snapshot:
     """One check. `sources` are the texts that `located` and `repairs` are about.
 
-    `document` and `fleet` are those of the last texts that could be read, or were sound; so are `loads`, by the path of
-    the GPU, and `market`. `sound` says that `fleet` is that of `sources`.
+    `document` is that of the last texts that could be read, and `fleet` that of the last sound ones. `loads`, by the
+    path of the GPU, and `market` are of the last texts that were a fleet, even one in which rules found errors: a price
+    that nobody pays is a reason to ask who pays it. Which of them are of `sources` themselves: `read` is about
+    `document`, `sound` about `fleet`, `whole` about the others.
     """
 
     sources: tuple[Source, ...] = ()
@@ -41,7 +43,9 @@ class Snapshot:
     fleet: Fleet | None = None
     loads: Mapping[Path, GpuLoad] = field(default_factory=dict)
     market: MarketTables | None = None
+    read: bool = False
     sound: bool = False
+    whole: bool = False
 
     @property
     def raw(self) -> Mapping[str, Any]:
@@ -58,14 +62,22 @@ def check(sources: Sequence[Source], policies: Policies | None, today: date, bef
     """Check the texts as `fleetc check` does, and calculate what answers need. `before` is the last snapshot."""
     found = check_spec(sources, policies, today)
     located = tuple(locate(found.diagnostics, found.texts, found.document))
-    fleet, loads, market = before.fleet, before.loads, before.market
-    if found.fleet is not None:
-        fleet = found.fleet
-        loads = {load.path: load for load in capacity(fleet)}
-        market = lower_market(fleet)
-    document = found.document or before.document
-    repairs = _repairs(sources, found.document, located) if found.document is not None else {}
-    return Snapshot(tuple(sources), located, repairs, document, fleet, loads, market, found.fleet is not None)
+    loads, market, typed = before.loads, before.market, found.typed
+    if typed is not None:
+        loads = {load.path: load for load in capacity(typed)}
+        market = lower_market(typed)
+    return Snapshot(
+        tuple(sources),
+        located,
+        _repairs(sources, found.document, located) if found.document is not None else {},
+        found.document or before.document,
+        found.fleet or before.fleet,
+        loads,
+        market,
+        read=found.document is not None,
+        sound=found.fleet is not None,
+        whole=typed is not None,
+    )
 
 
 def _repairs(

@@ -62,11 +62,10 @@ def check(
 
 def _explain_prices(checked: Checked) -> None:
     """Print the market, even if a rule found errors: the prices may be the reason to look."""
-    from fleetc.language.spec import read_fleet
     from fleetc.lower.market import lower_market
     from fleetc.messages.market import as_text
 
-    fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document else None)
+    fleet = checked.typed
     if fleet is not None:
         put(as_text(lower_market(fleet)))
 

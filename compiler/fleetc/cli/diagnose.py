@@ -101,7 +101,6 @@ def _spec(path: Path, name: str | None, compiles: bool, settings: Settings, form
     """What can be read of the spec: its errors may be what the logs complain about. Where hosts are asked it compiles,
     because its tree says how to ask them.
     """
-    from fleetc.language.spec import read_fleet
     from fleetc.observe.diagnose import Spec
     from fleetc.pipeline import check_spec
 
@@ -111,7 +110,7 @@ def _spec(path: Path, name: str | None, compiles: bool, settings: Settings, form
         checked, tree = compiled.checked, compiled.tree
     else:
         checked = quietly(check_spec, read_sources(path, settings, form))
-    fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document else None)
+    fleet = checked.typed
     if fleet is None:
         message(f"error: the spec cannot be read, so the logs cannot be compared with it: run fleetc check {path}")
         raise typer.Exit(PROBLEMS)

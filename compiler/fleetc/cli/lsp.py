@@ -24,7 +24,9 @@ def lsp() -> None:
 
     from fleetc.cli.lsp_server import server
 
+    gc.freeze()  # what is imported stays
     gc.enable()  # it lives long
+    gc.set_threshold(50_000)  # an answer about a large fleet makes as many objects, and no cycles
     if not os.environ.get("FLEETC_DEBUG"):
         logging.disable(logging.CRITICAL)  # its records hold texts of the spec
     with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:

@@ -7,8 +7,9 @@ nothing was typed for a moment; what it finds in texts that have changed meanwhi
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,6 +21,7 @@ from fleetc.assist.page import Page
 from fleetc.assist.state import Snapshot
 from fleetc.cli import lsp_projects
 from fleetc.cli.lsp_projects import Project
+from fleetc.cli.working import quietly
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.locate import outside
 from fleetc.messages.related import codes_by_field
@@ -122,7 +124,7 @@ class Desk:
                 if version == work.version:
                     work.snapshot, work.checked = found, version
                     self._publish(work)
-                    self._thread.submit(codes_by_field)  # long to calculate once, and the first hover would wait
+                    self._thread.submit(_prepare, [page for _, page in self.pages_of(work)])
                 elif work.timer is not None and work.timer.when() > loop.time():
                     return  # somebody types: the timer begins again
         except Exception as fault:  # a bug of fleetc: the editor goes on without new diagnostics
@@ -132,7 +134,7 @@ class Desk:
 
     async def think(self, work: Callable[[], T]) -> T:
         """Run something long in the thread of checks, one after the other."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _thought, work)
 
     def close(self) -> None:
         """End the thread."""
@@ -161,10 +163,25 @@ class Desk:
                 yield work.project.path_of(name), page
 
 
+def _prepare(pages: Sequence[Page]) -> None:
+    """Calculate what takes long once, and the first answers would wait for."""
+    codes_by_field()
+    for page in pages:
+        for block in page.blocks:
+            page.marks(block)
+
+
+def _thought(work: Callable[[], T]) -> T:
+    """Run something long as commands do, so that nobody who types waits for a collector that walks a large fleet."""
+    gc.collect()  # what answers left: all else that is large is excluded already
+    found: T = quietly(work)
+    return found
+
+
 def _checked(project: Project, texts: lsp_projects.Open, before: Snapshot) -> Snapshot:
     try:
         read = lsp_projects.read(project, texts)
     except FilesError as problem:
         item = outside(problem.code, problem.message, problem.help, problem.path)
-        return replace(before, sources=(), located=(item,), repairs={}, sound=False)
+        return replace(before, sources=(), located=(item,), repairs={}, sound=False, read=False, whole=False)
     return state.check(read.sources, read.policies, read.today, before)

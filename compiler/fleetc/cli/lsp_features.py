@@ -6,8 +6,9 @@ texts as they are now. What takes as long as a check runs in its thread.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +19,9 @@ from fleetc.assist import completion, hints, hover, lenses, names
 from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
 from fleetc.assist.state import Snapshot
+from fleetc.cli import lsp_projects
 from fleetc.cli.lsp_desk import Desk, Work
-from fleetc.cli.lsp_wire import Ruler, guarded, path_of, uri_of
+from fleetc.cli.lsp_wire import Plain, Ruler, guarded, path_of, uri_of
 from fleetc.disk import files
 from fleetc.fixes import together
 from fleetc.formatting import formatted
@@ -99,6 +101,10 @@ class Asking:
             *(one for one in self.desk.works.values() if one.project.spec == spec and one != asked.work),
         ]
 
+    def _closed(self, asked: Asked) -> list[list[Source]]:
+        """The spec of a question with each of its overlays that is not open."""
+        return lsp_projects.closed_overlays(asked.work.project, dict(self.desk.texts))
+
     def _location(self, asked: Asked, name: str, page: Page, spot: Spot) -> types.Location:
         path = asked.work.project.path_of(name)
         return types.Location(uri_of(path), asked.ruler.range(page, spot.start, spot.end))
@@ -109,7 +115,8 @@ class Asking:
         asked = self.about(params.text_document.uri)
         if asked is None:
             return None
-        found = hover.hover(asked.page, asked.ruler.offset(asked.page, params.position), asked.snapshot)
+        offset = asked.ruler.offset(asked.page, params.position)
+        found = hover.hover(asked.page, offset, asked.snapshot, asked.work.rests)
         if found is None:
             return None
         content = types.MarkupContent(self._markup(), found.text)
@@ -126,19 +133,27 @@ class Asking:
         if asked is None:
             return None
         offset = asked.ruler.offset(asked.page, params.position)
-        items = [
-            types.CompletionItem(
-                visible(one.label),
-                kind=_KINDS[one.kind],
-                detail=visible(one.detail) or None,
-                documentation=visible(one.about) or None,
-                sort_text=f"{number:05}",
-                filter_text=one.found_by or None,
-                text_edit=types.TextEdit(asked.ruler.range(asked.page, one.start, one.end), one.text),
-            )
-            for number, one in enumerate(completion.complete(asked.page, offset, asked.snapshot))
-        ]
-        return types.CompletionList(False, items)
+        found = completion.complete(asked.page, offset, asked.snapshot)
+        return types.CompletionList(False, [self._item(asked, number, one) for number, one in enumerate(found)])
+
+    def _item(self, asked: Asked, number: int, one: completion.Suggestion) -> types.CompletionItem:
+        """A suggestion, as a snippet where the editor has them: it puts the cursor between what opens and closes, and
+        Neovim cuts any other text at its first space.
+        """
+        asks = self._made.client_capabilities.text_document
+        knows = asks.completion.completion_item if asks and asks.completion else None
+        plain = not (knows and knows.snippet_support)
+        text = one.text if plain else f"{_literal(one.text)}$0{_literal(one.closing)}"
+        return types.CompletionItem(
+            visible(one.label),
+            kind=_KINDS[one.kind],
+            detail=visible(one.detail) or None,
+            documentation=visible(one.about) or None,
+            sort_text=f"{number:05}",
+            filter_text=one.found_by or visible(one.label),
+            insert_text_format=types.InsertTextFormat.PlainText if plain else types.InsertTextFormat.Snippet,
+            text_edit=types.TextEdit(asked.ruler.range(asked.page, one.start, one.end), text),
+        )
 
     # ---------------------------------------------------------------------------------------------------- names
 
@@ -164,7 +179,8 @@ class Asking:
         found = self._target(asked, params.position) if asked is not None else None
         if asked is None or found is None:
             return []
-        pages, document = self._pages(asked), asked.snapshot.document
+        document = asked.snapshot.document
+        pages = {**_texts_of(self._closed(asked)), **self._pages(asked)}
         spots = list(names.definitions(pages, found[0], document)) if params.context.include_declaration else []
         for name, page in pages.items():
             spots += [(name, spot) for spot in names.references(page, found[0], document)]
@@ -184,9 +200,10 @@ class Asking:
         document = asked.snapshot.document if asked is not None else None
         if asked is None or found is None or document is None:
             return None
-        pages = self._pages(asked)
-        specs = [work.snapshot.sources for work in self._together(asked) if work.snapshot.sources]
-        if not specs:
+        closed = await self.desk.think(partial(self._closed, asked))
+        pages = {**_texts_of(closed), **self._pages(asked)}
+        specs = [*(work.snapshot.sources for work in self._together(asked) if work.snapshot.sources), *closed]
+        if len(specs) == len(closed):
             raise JsonRpcException("a file of the spec cannot be read", types.LSPErrorCodes.RequestFailed)
         try:
             work = partial(names.rename, specs, pages, found[0], params.new_name, document)
@@ -202,8 +219,7 @@ class Asking:
         changes = []
         for name, some in pieces.items():
             uri = uri_of(asked.work.project.path_of(name))
-            open_here = self._made.workspace.text_documents.get(uri)
-            version = open_here.version if open_here is not None else None
+            version = self._made.workspace.get_text_document(uri).version
             texts = [types.TextEdit(asked.ruler.range(pages[name], start, end), text) for start, end, text in some]
             changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), texts))
         if self._made.client_capabilities.workspace and self._takes_versions():
@@ -272,16 +288,18 @@ class Asking:
 
     # --------------------------------------------------------------------------------------------- the whole text
 
-    def symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+    def symbols(self, params: types.DocumentSymbolParams) -> list[Plain]:
         asked = self.about(params.text_document.uri)
         if asked is None:
             return []
+        at = cache(partial(asked.ruler.plain_position, asked.page))  # a table begins where the one before ends
+        kind = types.SymbolKind.Struct.value
 
-        def made(entry: hints.Entry) -> types.DocumentSymbol:
-            whole = asked.ruler.range(asked.page, entry.start, entry.end)
-            head = asked.ruler.range(asked.page, entry.start, entry.head)
-            inner = [made(one) for one in entry.inner]
-            return types.DocumentSymbol(entry.name, types.SymbolKind.Struct, whole, head, children=inner or None)
+        def made(entry: hints.Entry) -> Plain:
+            start = at(entry.start)
+            whole, head = {"start": start, "end": at(entry.end)}, {"start": start, "end": at(entry.head)}
+            inner = {"children": [made(one) for one in entry.inner]} if entry.inner else {}
+            return Plain(name=entry.name, kind=kind, range=whole, selectionRange=head, **inner)
 
         return [made(entry) for entry in hints.outline(asked.page)]
 
@@ -309,10 +327,10 @@ class Asking:
         data: list[int] = []
         line = column = 0
         for part in hints.amounts(page, start, end):
-            at = ruler.position(page, part.start)
-            data += [at.line - line, at.character - (column if at.line == line else 0), part.end - part.start]
-            data += [PART_KINDS.index(part.kind), 0]
-            line, column = at.line, at.character
+            below, right = ruler.plain_position(page, part.start).values()
+            data += (below - line, right - (column if below == line else 0), part.end - part.start)
+            data += (PART_KINDS.index(part.kind), 0)
+            line, column = below, right
         return types.SemanticTokens(data)
 
     def code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -333,10 +351,10 @@ class Asking:
         data = params.data if isinstance(params.data, dict) else {}
         asked = self.about(str(data.get("uri", "")))
         reach = await self._reached(asked) if asked is not None else None
-        if reach is None:
-            words = "affects what is not known yet"
-        else:
-            words = str(reach.get(tuple(data.get("path", ())), lenses.Reach()))
+        one = reach.get(tuple(data.get("path", ()))) if reach is not None else None
+        if one is None and asked is not None and reach is not None and asked.snapshot.sound and asked.work.rests:
+            one = lenses.Reach()
+        words = "what it affects is not known yet" if one is None else str(one)
         params.command = types.Command(words, "")
         return params
 
@@ -363,6 +381,16 @@ class Asking:
 
 _ACTIONS = types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
 _ALL = types.CodeActionKind.SourceFixAll.value
+
+
+def _literal(text: str) -> str:
+    """A text as a snippet has it, in which nothing stands for the cursor."""
+    return re.sub(r"[\\$}]", r"\\\g<0>", text)
+
+
+def _texts_of(specs: Iterable[Iterable[Source]]) -> dict[str, Page]:
+    """The texts of several specs by the names of their files."""
+    return {source.name: Page(source.text) for sources in specs for source in sources}
 
 
 def _by_file(asked: Asked, repairs: Iterable[Iterable[TextEdit]]) -> dict[str, list[names.Piece]]:

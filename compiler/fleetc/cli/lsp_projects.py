@@ -1,7 +1,8 @@
 """Which spec a file in an editor belongs to, and its texts: those in the editor, and those on disk of the others.
 
 In: the path of a file and the texts that are open. Out: `Project`, and `Texts` that a check can read. It reads what
-`fleetc check` reads in the directory of the spec, by the same settings, and nothing else: a checkout may be hostile.
+`fleetc check` reads in the directory of the spec, by the same settings, and for names what else may be an overlay
+there; nothing else: a checkout may be hostile.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from fleetc.toml.document import REMOVE, Source
 from fleetc.toml.including import matches
 
 _SPEC = re.compile(r"^[ \t]*spec[ \t]*=", re.MULTILINE)
+
+_MOST_BESIDE = 100
 
 Open = Mapping[Path, str]
 """The texts in the editor, by the paths of their files."""
@@ -117,6 +120,22 @@ def read(project: Project, texts: Open) -> Texts:
     today = system_day()
     named = tuple(replace(rule, name=_name(rule.name, project)) for rule in rules)
     return Texts([base, *parts, *over], Policies(named, today.isoformat()) if named else None, today)
+
+
+def closed_overlays(project: Project, texts: Open) -> list[list[Source]]:
+    """The sources of a spec with each overlay beside it that no editor has open. Links are not followed."""
+    found = []
+    for path in sorted(project.directory.glob("*.toml"))[:_MOST_BESIDE]:
+        if path in texts or path.is_symlink():
+            continue
+        try:
+            text = _read(path, path.name, {}, _loaded(project).max_spec_mib * 2**20).text
+            one = project_of(path, {**texts, path: text})
+            if one is not None and one.overlay == path:
+                found.append(read(one, texts).sources)
+        except FilesError:
+            continue
+    return found
 
 
 def _loaded(project: Project) -> Settings:

@@ -6,11 +6,14 @@ program, and reads only what `fleetc check` would read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from fleetc.assist.page import Page
 from fleetc.cli import lsp_features, lsp_wire
@@ -20,11 +23,21 @@ from fleetc.policy.source import FOLDER, SUFFIX
 from fleetc.version import __version__
 
 
+class Protocol(LanguageServerProtocol):
+    """The protocol without the copy of each text that pygls keeps, which it divides into lines at each key press."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[Any]:
+        """Remember the version, and hand on the change."""
+        self.workspace.get_text_document(params.text_document.uri).version = params.text_document.version
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+
 class Server(LanguageServer):
     """One editor, and what it has open."""
 
     def __init__(self) -> None:
-        super().__init__("fleetc", __version__)
+        super().__init__("fleetc", __version__, protocol_cls=Protocol, converter_factory=lsp_wire.converter)
         self.desk = Desk(self.publish, self.leave)
 
     @property
@@ -57,8 +70,7 @@ class Server(LanguageServer):
             if project.overlay is None or path == project.overlay:
                 found.setdefault(path, []).append(lsp_wire.diagnostic(item, ruler, page_of, project.path_of))
         for path, items in sorted(found.items(), key=lambda one: one[0] in self.desk.texts):
-            document = self.workspace.text_documents.get(uri_of(path))
-            version = document.version if document is not None else None
+            version = self.workspace.get_text_document(uri_of(path)).version
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
         work.shown = frozenset(path for path, items in found.items() if items)
         self._refresh()

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from lsprotocol import types
 from pygls import uris
 from pygls.exceptions import JsonRpcException
+from pygls.protocol import default_converter
 
 from fleetc.assist.page import Page
 from fleetc.messages.locate import Located, Place
@@ -33,6 +34,17 @@ _WIDTHS = {types.PositionEncodingKind.Utf8: ("utf-8", 1), types.PositionEncoding
 P = TypeVar("P")
 
 
+class Plain(dict[str, Any]):
+    """A part of a long answer as it is in JSON: making a type of the protocol of each would take most of the time."""
+
+
+def converter() -> Any:
+    """What turns types of the protocol into JSON and back."""
+    made = default_converter()  # type: ignore[no-untyped-call]
+    made.register_unstructure_hook(Plain, lambda one: one)
+    return made
+
+
 class Ruler:
     """Turns offsets of a text into positions and back, in the units of one editor."""
 
@@ -41,8 +53,14 @@ class Ruler:
 
     def position(self, page: Page, offset: int) -> types.Position:
         """The position of an offset."""
+        return types.Position(**self.plain_position(page, offset))
+
+    def plain_position(self, page: Page, offset: int) -> dict[str, int]:
+        """The same as it is in JSON."""
         line, column = page.lines.position(offset)
-        return types.Position(line - 1, self._units(page.lines.text(line)[: column - 1]))
+        if not page.text.isascii():
+            return {"line": line - 1, "character": self._units(page.lines.text(line)[: column - 1])}
+        return {"line": line - 1, "character": column - 1}
 
     def range(self, page: Page, start: int, end: int) -> types.Range:
         """The range between two offsets."""
@@ -54,6 +72,8 @@ class Ruler:
             text = page.lines.text(position.line + 1)
         except IndexError:
             return len(page.text)
+        if text.isascii():
+            return page.lines.start(position.line + 1) + min(position.character, len(text))
         column = 0
         units = 0
         while column < len(text) and units < position.character:

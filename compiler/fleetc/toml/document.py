@@ -47,7 +47,7 @@ class LineMap:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._starts = [0, *[found.end() for found in re.finditer("\n", text)]]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset."""

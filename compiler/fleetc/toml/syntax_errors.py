@@ -7,6 +7,9 @@ position is read from the exception's text, because Python 3.11 gives it nowhere
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from fleetc.places.diagnostic import Diagnostic, Label, Span, error
@@ -22,6 +25,9 @@ _REPEATED = (
     "Duplicate inline table key",
 )
 _CONFLICTS = 20
+_MOST = 10
+"""The most errors of one text that are told."""
+_HEADER = re.compile(r"""^\[\[?[A-Za-z"'][^\[\]\n]*\]\]?[ \t]*(?:#[^\n]*)?$""", re.MULTILINE)
 _VALUE = re.compile(r"[^\s,#\]}\"'](?:[^\n,#\]}\"']*[^\s,#\]}\"'])?")
 _BEFORE_VALUE = re.compile(r"[^\n=,\[{]*$")
 _WORDS = {"True": "true", "False": "false", "yes": "true", "no": "false", "on": "true", "off": "false"}
@@ -34,8 +40,42 @@ _MERGE = re.compile(
 
 
 def explain(name: str, text: str, failure: Exception) -> list[Diagnostic]:
-    """Describe why `tomllib` refused a text; `name` is the source's name."""
-    return _unmerged(name, text) or [_explained(name, text, failure)]
+    """Describe why `tomllib` refused a text, and the tables behind that; `name` is the source's name."""
+    return _unmerged(name, text) or [_explained(name, text, failure), *_behind(name, text, failure)]
+
+
+def _behind(name: str, text: str, failure: Exception) -> Iterator[Diagnostic]:
+    """What else is wrong, in tables whose header stands behind the first error: each is read as if it were the first.
+
+    None where a string of several lines could hold what looks like a header.
+    """
+    if any(quotes in text for quotes in ('"""', "'''")):
+        return
+    begin, pos = 0, _split(str(failure), text)[1]
+    for _ in range(_MOST - 1):
+        header = _HEADER.search(text, begin + max(pos, 1))
+        if header is None:
+            return
+        begin = header.start()
+        rest = text[begin:]
+        try:
+            tomllib.loads(rest)
+            return
+        except RecursionError:
+            return
+        except tomllib.TOMLDecodeError as problem:
+            pos = _split(str(problem), rest)[1]
+            yield _moved(_explained(name, rest, problem), begin)
+
+
+def _moved(found: Diagnostic, by: int) -> Diagnostic:
+    """The same about a text that begins earlier."""
+
+    def label(one: Label) -> Label:
+        assert isinstance(one.place, Span)  # noqa: S101  # a text that is no TOML has no paths
+        return replace(one, place=Span(one.place.source, one.place.start + by, one.place.end + by))
+
+    return replace(found, primary=label(found.primary), related=tuple(map(label, found.related)))
 
 
 def _unmerged(name: str, text: str) -> list[Diagnostic]:
