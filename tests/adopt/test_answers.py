@@ -109,6 +109,17 @@ def test_secret_moved_elsewhere_stays_there(fleet: Path) -> None:
     assert "word-of-the-fleet" not in said + (fleet / "fleet.toml").read_text()
 
 
+def test_rpc_address_that_people_know_to_have_no_key_stays(tmp_path: Path) -> None:
+    address = "https://rpc.example.net/our-own-node"
+    (tmp_path / "orch.sh").write_text(SCRIPT.replace("https://arb1.arbitrum.io/rpc", address))
+    first = fleetc("adopt", "orch.sh", "-o", "fleet.toml", cwd=tmp_path)
+    assert "if no part of it is a key, write it as rpc itself" in first.stderr
+    changed(tmp_path, 'rpc = { env = "RPC_URL" }', f'rpc = "{address}"')
+    spec, said = again(tmp_path, sources=("orch.sh",))
+    assert spec["fleet"]["rpc"] == address
+    assert "no longer" not in said
+
+
 def test_tables_that_no_source_has_stay_and_are_named(fleet: Path) -> None:
     text = (fleet / "fleet.toml").read_text()
     (fleet / "fleet.toml").write_text(

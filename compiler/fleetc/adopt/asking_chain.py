@@ -49,6 +49,13 @@ def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
             one.reasons["ethUrl"] = "a question is left: the RPC address"
 
 
+def shows_rpc(text: str, ours: bool) -> bool:
+    """Whether an RPC address may stand in a spec: it is none with a key, and looks like a public one; `ours` are
+    addresses that a spec had already.
+    """
+    return leaks.find(text, "ethUrl") is None and (ours or not leaks.may_need_key(text))
+
+
 def rpc_value(one: Running, session: Session) -> object:
     """The address that a node asks, or a reference to it."""
     word = one.word("ethUrl")
@@ -70,14 +77,17 @@ def rpc_value(one: Running, session: Session) -> object:
         )  # fmt: skip
         one.reasons["ethUrl"] = "without a scheme the node takes the address for the path of a local socket"
         text = f"https://{text}"
-    if not word.holes and leaks.find(text, "ethUrl") is None:
+    if not word.holes and shows_rpc(text, one.process.ours):
         try:
             parse_url(text, ("http", "https", "ws", "wss"))
         except QuantityError:
             return {"env": "RPC_URL"}
         return text
-    return (
-        {"env": "RPC_URL"}
-        if word.holes
-        else session.secret(word, word.variable or "RPC_URL", "the RPC address with its key")
+    if word.holes:
+        return {"env": "RPC_URL"}
+    variable = word.variable or "RPC_URL"
+    if leaks.find(text, "ethUrl") is not None:
+        return session.secret(word, variable, "the RPC address with its key")
+    return session.secret(
+        word, variable, "the RPC address, which may hold a key,", "; if no part of it is a key, write it as rpc itself"
     )

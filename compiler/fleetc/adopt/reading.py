@@ -154,6 +154,7 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
     for flag, setting in settings.items():
         open_ = flag in PATH_OR_TEXT and looks_like_path(setting.text)
         open_ = open_ or ("://" in setting.text and leaks.find(setting.text, flag) is None)  # an address without a key
+        open_ = open_ and (flag != "ethUrl" or not leaks.may_need_key(setting.text))
         if FLAGS[flag].secret and setting.text and not setting.word.holes and not open_:
             ledger.secrets.append(setting.word.span)
     known_variables = {flag.env for flag in FLAGS.values()}
