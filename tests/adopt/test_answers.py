@@ -274,7 +274,7 @@ def _changed_at_random(text: str, chance: random.Random) -> str:
 
 @pytest.mark.parametrize("name", ["dual-onchain", "live-runners"])
 def test_each_value_of_an_earlier_spec_is_kept_or_told(name: str) -> None:
-    sources = read_source_files(str(INVENTORIES / name / "rendered"))
+    sources = read_source_files(str(INVENTORIES / name / "rendered")).texts
     text = (INVENTORIES / name / "fleet.toml").read_text()
     chance, tried = random.Random(8935), 0
     while tried < 12:

@@ -104,6 +104,22 @@ def test_directory_is_read_whole_and_its_odd_files_are_passed_over(tmp_path: Pat
     assert "verbosity = 7" in done.stdout
 
 
+def test_tree_that_came_of_the_sources_is_none_of_them(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text("livepeer -gateway -orchAddr orch.example.net:8935\n")
+    sources = "edge@192.0.2.10=."
+    assert fleetc("adopt", sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    done = fleetc("compile", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = fleetc("adopt", sources, "--compare", "fleet.toml", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "passed over rendered: fleetc compiled it from a spec" in again.stderr
+    (tmp_path / "start.sh").unlink()
+    refused = fleetc("adopt", sources, cwd=tmp_path)
+    assert "has no file that could start a node besides rendered, which fleetc compiled" in refused.stderr
+    named = fleetc("adopt", "rendered", cwd=tmp_path)
+    assert named.returncode == 0 and "[gateways.gateway]" in named.stdout
+
+
 def test_a_whole_tree_of_ours_is_a_source_and_its_pages_are_none(tmp_path: Path) -> None:
     tree = ROOT / "inventories" / "demo" / "rendered"
     assert (tree / "FLEET.md").is_file()
