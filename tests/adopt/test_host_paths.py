@@ -187,3 +187,18 @@ def test_a_question_about_one_of_several_hosts_names_it() -> None:
     found = adopt([Source(name, text) for name, text in texts.items()], {"a.sh": "orch", "b.sh": "edge"})
     (asked,) = questions(found)
     assert asked.endswith("or adopt again with --home orch=/home/NAME")
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_models_of_a_container_without_volume_stay_where_the_host_has_them(listed: bool) -> None:
+    command = (
+        "docker run livepeer/go-livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /run/s -nvidia 0 "
+        "-aiModels /etc/models.json -aiModelsDir /mnt/nvme/models"
+    )
+    models = Source("models.json", '[{"pipeline": "text-to-image", "model_id": "a/b", "warm": true}]')
+    found = adopt([Source("start.sh", command), *([models] if listed else [])])
+    assert 'models_dir = "/mnt/nvme/models"' in found.text
+    assert [one for one in found.differences if one.flag == "aiModelsDir"] == []
+    (why,) = [one.reason for one in found.differences if one.flag == "dataDir"]
+    assert why == "today it is inside the container, and gone with it"
+    assert listed or "aiModelsDir" in {flag for _, flag in found.waiting}

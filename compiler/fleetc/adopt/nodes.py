@@ -99,14 +99,12 @@ def _data_dir(work: Filling) -> None:
         inside = running.text(flag) or default_data_dir(IMAGE_HOME, running.network)
         if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
             work.drop(flag, "today it is inside the container, and gone with it")
-            for other in ("ethKeystorePath", "aiModelsDir"):
-                running.reasons.setdefault(other, running.reasons["dataDir"])
+            _below(running, running.reasons["dataDir"])
             return
         said = whereabouts(process, inside)
         work.ask("data_dir", f"{said}; without it the node begins with an empty one", flag, '"/path/on/the/host"')
         running.reasons["dataDir"] = "the source does not say where it is on the host"
-        for other in ("ethKeystorePath", "aiModelsDir"):
-            running.reasons.setdefault(other, "it follows the data directory, which no source says")
+        _below(running, "it follows the data directory, which no source says")
         return
     work.take(flag, "data_dir")
     path = work.placed(place)
@@ -119,8 +117,14 @@ def _data_dir(work: Filling) -> None:
             if process.runtime == "docker"
             else "it is the same directory, by its whole path"
         )
-        for other in ("ethKeystorePath", "aiModelsDir"):
-            running.reasons.setdefault(other, running.reasons["dataDir"])
+        _below(running, running.reasons["dataDir"])
+
+
+def _below(running: Running, why: str) -> None:
+    """Why paths differ that the node makes of its data directory; those of sources have their own reasons."""
+    for flag in ("ethKeystorePath", "aiModelsDir"):
+        if not running.text(flag):
+            running.reasons.setdefault(flag, why)
 
 
 def _needs_data(work: Filling) -> bool:
