@@ -126,6 +126,36 @@ def test_key_in_an_address_is_hidden_however_long_the_address_is() -> None:
     assert [text for text in made if key[:8] in text] == []
 
 
+SERVICE = "  {}:\n    image: livepeer/go-livepeer\n    volumes: [/srv/{}:/root/.lpData]\n    command: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "services:\n"
+            + SERVICE.format(
+                "o",
+                "o",
+                f"-orchestrator -serviceAddr orch.example.net:8935 -authWebhookUrl https://u:{WORD}@auth.example.net/x",
+            )
+            + SERVICE.format("g", "g", "-gateway -orchAddr o:8935"),
+            "no other is called o: g reaches o at orch.example.net:8935",
+        ),
+        (
+            f"{GATEWAY} -orchSecret {WORD} -localVerify=false -monitor false -v 6",
+            "nothing behind false, 1 flag among it",
+        ),
+        (f"{GATEWAY} -orchSecret={WORD} -monitor false -v 6", "nothing behind false, 1 flag among it"),
+    ],
+)
+def test_message_that_repeats_no_secret_keeps_its_words(text: str, said: str) -> None:
+    _, made = _made({"compose.yaml" if text.startswith("services") else "a.sh": text})
+    assert [one for one in made if WORD in one] == []
+    assert said in " ".join(made)
+    assert "so it is not repeated" not in " ".join(made)
+
+
 @pytest.mark.parametrize("address", [
     "https://arb1.arbitrum.io/rpc", "https://1rpc.io/arb", "https://endpoints.omniatech.io/v1/arbitrum/one/public",
     "https://arbitrum-one-rpc.publicnode.com", "http://10.0.0.5:8547", "https://rpc.ankr.com/arbitrum",
