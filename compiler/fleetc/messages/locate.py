@@ -29,6 +29,7 @@ _PIECE = 12
 
 
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://(?P<user>[^\s/?#]*@)?(?P<host>[^\s/?#@]+)")
+_FLAG = re.compile(r"\s-{1,2}([A-Za-z][A-Za-z0-9_-]*)$")
 _WORDS = re.compile(r"[^\"'\s]+")
 
 
@@ -102,10 +103,10 @@ class _Atlas:
     def _unread(self, source: str, line: int, text: str) -> None:
         """A line of a text that could not be read: what it seems to hold is hidden, as the value of a key may be."""
         key, _, value = text.partition("=")
-        name = (key.split() or [""])[-1]
-        secret_key = leaks.names_secret(name.strip("\"'").rpartition(".")[2])
-        if secret_key:
-            self.secrets.update(map(_unnamed, _WORDS.findall(value)[: 1 if name.startswith("-") else None]))
+        secret_key = leaks.names_secret(key.strip().strip("\"'").rpartition(".")[2])
+        flag = _FLAG.search(key)  # the last one of a command line, whose value is the next word
+        if secret_key and (flag is None or leaks.names_secret(flag[1])):
+            self.secrets.update(map(_unnamed, _WORDS.findall(value)[: None if flag is None else 1]))
         if leaks.find(text):
             self.secrets.update(map(_unnamed, _suspects(text)))
         if secret_key or leaks.find(text):
