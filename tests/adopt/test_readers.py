@@ -546,6 +546,31 @@ def test_manifest_with_a_config_map_and_a_secret() -> None:
     assert 'models = [{ use = "sd-turbo", warm = true }]' in found.text
 
 
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec:
+  containers:
+    - name: n
+      image: livepeer/go-livepeer:v0.9.1
+      env: [{{name: {variable}, valueFrom: {{secretKeyRef: {{name: {secret}, key: rpc}}}}}}]
+      args: [{role}, -network=arbitrum-one-mainnet, -ethAcctAddr=0x{account}{address}]
+"""
+
+
+@pytest.mark.parametrize(("secret", "differs"), [("chain", False), ("other", True)])
+def test_one_key_of_a_secret_is_one_reference_whatever_its_variable(secret: str, differs: bool) -> None:
+    seller, buyer = "-orchestrator, -serviceAddr=o.example.net:8935, -pricePerUnit=1", "-gateway, -maxPricePerUnit=5"
+    orch = POD.format(name="o", variable="LP_ETHURL", secret="chain", role=seller, account="1" * 40, address="")
+    gate = POD.format(
+        name="g", variable="RPC_URL", secret=secret, role=buyer, account="2" * 40, address=', "-ethUrl=$(RPC_URL)"'
+    )
+    found = adopted(pods__yaml=f"{orch}---\n{gate}")
+    assert 'rpc = { env = "RPC_URL" }' in found.text
+    assert ("adopt-fleet-differs" in [one.code for one in found.diagnostics]) is differs
+
+
 PODS = """\
 apiVersion: v1
 kind: Secret

@@ -23,7 +23,7 @@ from fleetc.adopt.host_paths import (
 )
 from fleetc.adopt.listeners import cli_listener
 from fleetc.adopt.listening import cli, helper_http
-from fleetc.adopt.reading import Running, looks_like_path
+from fleetc.adopt.reading import Running
 from fleetc.adopt.runner_host import STATE_DIR
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
@@ -251,8 +251,8 @@ def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> Non
         work.take(flag, "empty, which the node takes for no password")
     if "password" not in values:
         work.running.reasons[flag] = "a question is left: where the password of the key file is"
-        text = work.running.text(flag)
-        said = f"; {whereabouts(work.process, text)}" if looks_like_path(text) else ""
+        file = work.secret_file(flag) if flag in work.running.settings else ""
+        said = f"; {whereabouts(work.process, file)}" if file else ""
         ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: where the password of the key file is{said}')
     work.done.add(flag)
 
