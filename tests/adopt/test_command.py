@@ -127,3 +127,29 @@ def test_a_whole_tree_of_ours_is_a_source_and_its_pages_are_none(tmp_path: Path)
     assert done.returncode == 0, done.stderr
     nodes = tomllib.loads((tmp_path / "fleet.toml").read_text(encoding="utf-8"))
     assert nodes["gateways"].keys() == {"gate"} and nodes["orchestrators"].keys() == {"orch"}
+
+
+def test_only_says_which_names_there_are(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(
+        "services:\n"
+        + "".join(
+            f"  {name}:\n    image: livepeer/go-livepeer\n    command: -gateway -orchAddr o.example.net:8935\n"
+            for name in ("gate-eu", "gate-us")
+        )
+    )
+    done = fleetc("adopt", "compose.yaml", "--only", "nosuch", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no source starts a node of the names that --only gives" in done.stderr
+    assert "the sources start gate-eu, gate-us" in done.stderr
+
+
+def test_runner_flags_of_a_model_that_is_not_warm_are_accounted_for(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(
+        "livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /run/s -nvidia 0 -aiModels m.json\n"
+    )
+    (tmp_path / "m.json").write_text(
+        '[{"pipeline": "text-to-image", "model_id": "a/b", "optimization_flags": {"SFAST": true}}]'
+    )
+    done = fleetc("adopt", "start.sh", "m.json", "--report", "text", cwd=tmp_path)
+    told = "optimization_flags of a/b: dropped: only models that are kept warm have flags of their runner"
+    assert told in done.stdout

@@ -16,7 +16,7 @@ from fleetc.adopt.reading import looks_like_path, missing
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
 from fleetc.adopt.web import address
-from fleetc.adopt.words import Process
+from fleetc.adopt.words import Fate, Process
 from fleetc.adopt.yaml_nodes import YamlError
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -74,6 +74,11 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
             work.running.reasons["aiModels prices"] = "nobody pays here, so the list of models has no prices"
             if work.running.table == "ai_workers" and entry.price.amount:
                 _unread_price(work, entry, place)
+        if entry.optimization and not entry.warm:
+            work.session.ledger.note(
+                place, f"optimization_flags of {leaks.shown(visible(entry.model_id))}", Fate.DROPPED,
+                "only models that are kept warm have flags of their runner",
+            )  # fmt: skip
         if entry.gateway and entry.gateway != "default":
             use = by_key.get((entry.pipeline, entry.model_id))
             if use is not None and price:

@@ -355,9 +355,10 @@ def _network(found: Running, ledger: Ledger) -> None:
         return
     signs = [flag for flag in CHAIN_SIGNS if flag in found.settings]
     if signs:
+        verb = "does" if len(signs) == 1 else "do"
         ledger.warn(
             "adopt-network-missing", found.word(signs[0]).span,
-            f"without -network the node runs off-chain, and {_listed(signs)} do nothing",
+            f"without -network the node runs off-chain, and {_listed(signs)} {verb} nothing",
             "add -network=arbitrum-one-mainnet to the command if it should be paid, and adopt again",
         )  # fmt: skip
 
