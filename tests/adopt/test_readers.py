@@ -9,7 +9,7 @@ import pytest
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.sources import kind_of
 from fleetc.pipeline import check_spec
-from fleetc.places.diagnostic import Severity
+from fleetc.places.diagnostic import Severity, Span
 from fleetc.toml.document import Source
 from tests.adopt.support import answered, meanings
 
@@ -861,3 +861,16 @@ def test_a_gateway_of_video_whose_orchestrators_sell_ai_says_so_at_its_mode(rtmp
     found = adopted(start__sh=f"{sells}\nlivepeer -gateway -orchAddr o.example.net:8935 {rtmp}\n")
     assert ('mode = "ai"  # it takes video too, which none of its orchestrators does' in found.text) is noted
     assert tomllib.loads(found.text)["gateways"]["gateway"]["mode"] == "ai"
+
+
+def test_value_of_a_unit_loses_to_its_environment_file() -> None:
+    command = "/bin/livepeer -gateway -orchAddr a.example.net:1"
+    found = adopt([
+        Source("g.service", f"[Service]\nEnvironmentFile=/etc/g.env\nExecStart={command}\n"),
+        Source("g.service.d/more.conf", "[Service]\nEnvironment=LP_V=7 LP_MAXSESSIONS=3\n"),
+        Source("g.env", "LP_V=5\nLP_MAXSESSIONS=3\n"),
+    ])  # fmt: skip
+    (lost,) = [one for one in found.diagnostics if one.code == "adopt-setting-overridden"]
+    assert lost.message == "systemd does not use this value of LP_V: an environment file comes after it"
+    assert lost.primary.place == Span("g.service.d/more.conf", 22, 28)
+    assert "verbosity = 5" in found.text
