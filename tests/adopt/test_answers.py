@@ -153,6 +153,22 @@ def test_comments_stay_where_they_can_and_are_told_where_not(fleet: Path) -> Non
     assert ("the end of all" in text) is not ("the end of all" in said)
 
 
+def test_comments_of_people_are_not_taken_for_those_of_adopting(fleet: Path) -> None:
+    changed(fleet, "[wallets.payer]\n", "# from scratch\n# TODO rotate: next month\n[wallets.payer]\n")
+    again(fleet)
+    above = (fleet / "fleet.toml").read_text().partition("[wallets.payer]")[0]
+    assert "# from scratch\n# TODO rotate: next month\n" in above
+
+
+def test_own_comments_are_written_once(tmp_path: Path) -> None:
+    (tmp_path / "my worker.sh").write_text(WORKER)
+    assert fleetc("adopt", "my worker.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    before = (tmp_path / "fleet.toml").read_text()
+    assert "# from my worker.sh\n" in before
+    again(tmp_path, sources=("my worker.sh",))
+    assert (tmp_path / "fleet.toml").read_text() == before
+
+
 def test_question_that_nobody_answered_stays(fleet: Path) -> None:
     (fleet / "fleet.toml").unlink()
     assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=fleet).returncode == 0
