@@ -27,7 +27,7 @@ _REPEATED = (
 _CONFLICTS = 20
 _MOST = 10
 """The most errors of one text that are told."""
-_HEADER = re.compile(r"""^\[\[?[A-Za-z"'][^\[\]\n]*\]\]?[ \t]*(?:#[^\n]*)?$""", re.MULTILINE)
+_HEADER = re.compile(r"""^\[\[?[A-Za-z][^\[\]\n]*\]\]?[ \t]*(?:#[^\n]*)?$""", re.MULTILINE)
 _VALUE = re.compile(r"[^\s,#\]}\"'](?:[^\n,#\]}\"']*[^\s,#\]}\"'])?")
 _BEFORE_VALUE = re.compile(r"[^\n=,\[{]*$")
 _WORDS = {"True": "true", "False": "false", "yes": "true", "no": "false", "on": "true", "off": "false"}
