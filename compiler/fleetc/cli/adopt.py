@@ -15,7 +15,7 @@ import typer
 
 from fleetc.cli.adopted import compile_known, show_carried, show_comparison, summarise
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
-from fleetc.cli.host_folders import Directories, Homes, folders_of
+from fleetc.cli.host_folders import Directories, Homes, folders_of, refuse_unknown
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, print_located, wrong_usage
 from fleetc.cli.paging import put
@@ -24,7 +24,6 @@ from fleetc.messages.forms import AdoptionFormat, Format
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
     from fleetc.adopt.earlier import Earlier
-    from fleetc.adopt.host_paths import Folders
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -82,8 +81,6 @@ KeepRunning = Annotated[
         help="With --in-place: have the host know which processes the first rollout keeps, where nothing changes.",
     ),
 ]
-
-
 Compare = Annotated[
     Path | None,
     typer.Option(
@@ -114,7 +111,9 @@ def adopt(
     yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
     output: Output = None,
     report: Report = None,
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the fleet.")] = "adopted",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Name of the fleet; without it, adopted.", show_default=False)
+    ] = "",
     only: Only = None,
     role: Annotated[
         str,
@@ -133,18 +132,8 @@ def adopt(
     first rollout keep the process.
     """
     if in_place is not None:
-        if (
-            hosts
-            or output
-            or report
-            or only
-            or role
-            or compare
-            or answers
-            or homes
-            or directories
-            or len(sources or []) > 1
-        ):
+        others = (hosts, compare, answers, homes, directories, output, report, only, role, name)
+        if any(others) or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
         return
@@ -180,11 +169,6 @@ class _Asked(NamedTuple):
     directories: list[str]
 
     @property
-    def folders(self) -> Folders:
-        """Where homes and sources are on hosts."""
-        return folders_of(self.homes, self.directories)
-
-    @property
     def words(self) -> list[str]:
         """The same as words of a command."""
         more = [*(("--from", host) for host in self.hosts), *(("--only", name) for name in self.only)]
@@ -215,19 +199,23 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     """What comes of the sources, and of what hosts say."""
     from fleetc.adopt.adoption import adopt as adopt_sources
     from fleetc.adopt.again import adopt_again
+    from fleetc.adopt.assembled import FLEET_NAME
     from fleetc.adopt.on_host import SenselessAnswerError
 
-    folders = asked.folders
+    folders = folders_of(asked.homes, asked.directories)
     texts, known, addresses = _read(asked.sources)
     on_hosts = read_hosts(asked.hosts, asked.yes)
+    name = asked.name or FLEET_NAME
 
     def with_answers(answers: Earlier | None) -> Adopted:
-        return adopt_sources(texts, known, addresses, asked.name, asked.only, asked.role, on_hosts, answers, folders)
+        return adopt_sources(texts, known, addresses, name, asked.only, asked.role, on_hosts, answers, folders)
 
     try:
-        return adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
+        found = adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
+    refuse_unknown(folders, found)
+    return found
 
 
 def _refuse(found: Adopted) -> None:

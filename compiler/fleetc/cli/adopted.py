@@ -66,10 +66,11 @@ def _compared(found: Adopted) -> str:
         return "; nothing could be compared yet"
     if not found.compared:
         return ""
-    changes = len(found.differences)
-    waiting = f", {len(found.waiting)} wait for answers" if found.waiting else ""
+    changes, waits = len(found.differences), len(found.waiting)
+    differ = "1 differs" if changes == 1 else f"{changes} differ"
+    waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
     compiles = "the spec compiles: " if found.complete else ""
-    return f"; {compiles}{found.compared} settings compared, {changes} differ{waiting} (--report markdown lists them)"
+    return f"; {compiles}{found.compared} settings compared, {differ}{waiting} (--report markdown lists them)"
 
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
