@@ -86,7 +86,7 @@ Compare = Annotated[
     typer.Option(
         "--compare",
         metavar="SPEC",
-        help="Write no spec: say what the nodes of this one have otherwise than the sources start them today.",
+        help="Write no spec: say where the nodes of this one differ from what the sources start today.",
     ),
 ]
 Answers = Annotated[
@@ -94,7 +94,7 @@ Answers = Annotated[
     typer.Option(
         "--answers",
         metavar="SPEC",
-        help="Keep what you have answered in the spec of an earlier adoption; as -o too, it is replaced.",
+        help="Keep what you answered in the spec of an earlier adoption; to replace that spec, name it with -o too.",
     ),
 ]
 
@@ -125,11 +125,11 @@ def adopt(
     Comments say where each table comes from, and TODO what is left to answer. Secrets become references. With --from, a
     host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
     Exits 1 if no spec can be written. With --answers, an earlier spec gives what no source says, and you are told where
-    it says something else than the sources. With --compare SPEC, no spec is written: you get what that spec has
-    otherwise than the sources, and exit code 1 if something has no known reason, or a node is on one side only. With
-    --in-place HOST, the one source is a spec, and no spec is written: you get what would change for each process, and
-    whether it restarts. Where nothing changes and the unit has the name that fleetc gives it, --keep-running has the
-    first rollout keep the process.
+    it contradicts the sources. With --compare SPEC, no spec is written: you see where that spec differs from the
+    sources, and the exit code is 1 if a difference has no known reason, or a node is on one side only. With --in-place
+    HOST, the one source is a spec, and no spec is written: you see what would change for each process, and whether it
+    restarts. Where nothing changes and the unit has the name that fleetc gives it, --keep-running has the first rollout
+    keep the process.
     """
     if in_place is not None:
         others = (hosts, compare, answers, homes, directories, output, report, only, role, name)

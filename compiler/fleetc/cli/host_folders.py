@@ -21,7 +21,7 @@ Homes = Annotated[
     typer.Option(
         "--home",
         metavar="[HOST=]PATH",
-        help="Home of who starts the nodes, for paths that begin with ~ or $HOME; repeatable.",
+        help="Home of whoever starts the nodes, for paths that begin with ~ or $HOME; repeatable.",
     ),
 ]
 Directories = Annotated[
