@@ -186,6 +186,35 @@ def test_question_that_nobody_answered_stays(fleet: Path) -> None:
     assert "# TODO folder" not in text and f'data_dir = "{DATA}"' in text and "sources say something else" not in said
 
 
+@pytest.mark.parametrize("verbosity", ["", " -v 5"])
+def test_answer_to_what_a_spec_is_refused_for_stays(tmp_path: Path, verbosity: str) -> None:
+    """The source says a price that nobody sells for: its question is answered by another price."""
+    (tmp_path / "start.sh").write_text(
+        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://rpc.example.net -ethAcctAddr "
+        "0x1111111111111111111111111111111111111111 -ethPassword /srv/pw -dataDir /srv/orch "
+        "-serviceAddr orch.example.net:8935 -pricePerUnit 1000\n"
+        "livepeer -gateway -network arbitrum-one-mainnet -ethUrl http://rpc.example.net -ethAcctAddr "
+        "0x2222222222222222222222222222222222222222 -ethPassword /srv/pw -dataDir /srv/gate "
+        f"-orchAddr https://orch.example.net:8935 -maxPricePerUnit 1000{verbosity}\n"
+    )
+    assert fleetc("adopt", "start.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    assert "# TODO max_price: " in text and "# TODO rpc: " in text
+    answer(tmp_path / "fleet.toml")
+    changed(tmp_path, 'max_price = "1000 wei', 'max_price = "1020 wei')
+    changed(tmp_path, 'rpc = "http:', 'rpc = "https:')
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+    done = fleetc("adopt", "start.sh", "--compare", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "gateway -maxPricePerUnit: 1000 wei -> 1020 wei: the spec answers what adopting asks" in done.stdout
+    if verbosity:
+        changed(tmp_path, "verbosity = 5", "verbosity = 6")
+    spec, said = again(tmp_path, sources=("start.sh",))
+    assert spec["gateways"]["gateway"]["max_price"] == "1020 wei / pixel"
+    assert spec["fleet"]["rpc"] == "https://rpc.example.net"
+    assert ("sources say something else" in said) is bool(verbosity)
+
+
 def test_guess_that_still_has_its_question_is_no_answer(tmp_path: Path) -> None:
     (tmp_path / "worker.sh").write_text(WORKER)
     assert fleetc("adopt", "gpu@192.0.2.1=worker.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0

@@ -29,7 +29,7 @@ from fleetc.adopt.takeover import account, beside_settings, directory
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 
-ANSWERED = "the spec answers what the sources leave open"
+ANSWERED = "the spec answers what adopting asks"
 
 
 class Placed(NamedTuple):
@@ -118,7 +118,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
     )  # fmt: skip
 
 
-_MADE = "so does the spec that adopting writes"
+_MADE = "adopting changes it too"
 
 _MARKS = (
     Mark[Placed, Running](

@@ -40,6 +40,10 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     """Take the answers of an earlier spec over into the tables of an adoption."""
     done = Carried(earlier)
     open_keys = {found[1] for _, words in questions_of(earlier.source.text) if (found := _KEY.match(words)) is not None}
+    for place in earlier.asked:
+        table, key = _table_at(assembled, place)
+        if table is not None:
+            table.guessed.add(key)
     keep_names(earlier, assembled, done)
     nodes = {one.name: one for one in assembled.nodes}
     fleet = earlier.raw.get("fleet", {})
