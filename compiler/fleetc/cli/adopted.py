@@ -105,11 +105,24 @@ def show_carried(found: Adopted) -> None:
 
 def _carried(carried: Carried, text: str) -> Iterator[str]:
     from fleetc.adopt.answers import lost_comments
-    from fleetc.adopt.writing import toml
-    from fleetc.language.fleet import NODE_TABLES
     from fleetc.text import leaks
 
     name = carried.earlier.source.name
+    yield from _kept(carried, name)
+    yield from _contradicted(carried, name)
+    lost = lost_comments(carried.earlier.source, text)
+    if lost:
+        yield f"comments of {name} that are not kept:"
+    for line, words in lost:
+        yield f"  line {line}: {leaks.shown(words)}"
+    if carried.shares:
+        yield f"classes and defaults of {name} are written out, and said once anew where tables are alike"
+
+
+def _kept(carried: Carried, name: str) -> Iterator[str]:
+    """What only the earlier spec has, and what keeps its words."""
+    from fleetc.language.fleet import NODE_TABLES
+
     answers: dict[tuple[str, ...], list[str]] = {}
     for place in carried.answers:
         answers.setdefault(place[:2] if len(place) > 2 else place[:1], []).append(place[-1])
@@ -131,6 +144,13 @@ def _carried(carried: Carried, text: str) -> Iterator[str]:
         yield f"  [{'.'.join(place)}] as a whole: no source has it; remove it if it is gone"
     for stack in carried.stacks:
         yield f"  [avatars.{stack}] as a whole, although the sources have it: stacks of avatars are not compared"
+
+
+def _contradicted(carried: Carried, name: str) -> Iterator[str]:
+    """Where the sources have won."""
+    from fleetc.adopt.writing import toml
+    from fleetc.text import leaks
+
     if carried.contradictions:
         yield f"the sources say something else than {name}, and theirs is taken:"
     for one in carried.contradictions:
@@ -139,10 +159,3 @@ def _carried(carried: Carried, text: str) -> Iterator[str]:
             for value in (one.sources, one.earlier)
         ]
         yield f"  [{'.'.join(one.place[:-1])}] {one.place[-1]}: {values[0]}, and no longer {values[1]}"
-    lost = lost_comments(carried.earlier.source, text)
-    if lost:
-        yield f"comments of {name} that are not kept:"
-    for line, words in lost:
-        yield f"  line {line}: {leaks.shown(words)}"
-    if carried.shares:
-        yield f"classes and defaults of {name} are written out, and said once anew where tables are alike"
