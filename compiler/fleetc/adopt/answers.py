@@ -19,7 +19,8 @@ from fleetc.adopt.kept_names import keep_names
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import model_of, rows_of
-from fleetc.language.fleet import NODE_TABLES, FleetSettings
+from fleetc.language.fleet import NODE_TABLES
+from fleetc.language.host import FleetSettings
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.sharing import CLASSES, DEFAULTS, tables
 from fleetc.toml.comments import questions_of, remarks_of
