@@ -313,7 +313,7 @@ def test_bad_settings_are_wrong_usage(text: str, tmp_path: Path) -> None:
 
 
 def test_code_in_the_working_directory_is_not_run(tmp_path: Path) -> None:
-    written(tmp_path / "tomllib.py", "raise SystemExit('ran')")
+    written(tmp_path / "tomli.py", "raise SystemExit('ran')")
     written(tmp_path / "fleet.toml", VALID)
     assert fleetc("check", cwd=tmp_path).stderr == "no problems\n"
 

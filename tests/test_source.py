@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import random
+import sys
+import tomllib
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
+import tomli
 
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Document, LineMap, Source, read_document
 from fleetc.toml.reader import MAX_DEPTH, MAX_KEY_PARTS, MAX_LINE
-from tests.toml_texts import VECTORS, read, refuse, under
+from tests.support import EXAMPLES, example_text
+from tests.toml_texts import EVERY_FORM, VECTORS, read, refuse, under
 
 LEFT_TO_THE_MODEL = {f"toml-text-{number:03}" for number in (3, 6, 21, 22, 23, 24)} | {"toml-big-008"}
 
@@ -108,9 +115,12 @@ def vector_text(given: dict[str, Any]) -> str:
     return str(text + closing["text"] * closing["times"] + given.get("suffix", ""))
 
 
+HOSTILE = [v for v in VECTORS if v["area"] in ("toml.text", "toml.big")]
+
+
 @pytest.mark.parametrize(
     "vector",
-    [v for v in VECTORS if v["area"] in ("toml.text", "toml.big")],
+    HOSTILE,
     ids=lambda vector: str(vector["id"]),
 )
 def test_known_hostile_texts(vector: dict[str, Any]) -> None:
@@ -119,6 +129,35 @@ def test_known_hostile_texts(vector: dict[str, Any]) -> None:
         read(text)
     else:
         refuse(text)
+
+
+def read_by(loads: Callable[..., Any], text: str) -> tuple[str, str]:
+    """The values of a text as Python writes them, which tells -0 from 0; or the words and the place of its refusal."""
+    try:
+        return repr(loads(text, parse_float=Decimal)), ""
+    except ValueError as problem:
+        return "", str(problem)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 15), reason="Python reads TOML 1.1 from 3.15 on")
+def test_reader_is_that_of_the_standard_library() -> None:
+    """The same values, the same refusals, in the same words and at the same places, of whole and of damaged texts."""
+    whole = [
+        EVERY_FORM,
+        *(example_text(name) for name in EXAMPLES),
+        *(vector_text(one["input"]) for one in HOSTILE if one["area"] == "toml.text"),
+    ]
+    chance, refused = random.Random(5), 0
+    for _ in range(3000):
+        text = chance.choice(whole)[:5000]
+        for _ in range(chance.randrange(4)):
+            at = chance.randrange(len(text) + 1)
+            odd = chance.choice("\"'[]{}=.,#\n\\ 0e-+:_x\u00e9")
+            text = text[:at] + chance.choice(("", odd, odd * 3)) + text[at + chance.randrange(3) :]
+        found = read_by(tomli.loads, text)
+        assert found == read_by(tomllib.loads, text)
+        refused += bool(found[1])
+    assert 500 < refused < 2500
 
 
 def test_limits_are_exact() -> None:

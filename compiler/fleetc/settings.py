@@ -14,13 +14,13 @@ import errno
 import json
 import os
 import shlex
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
+import tomli
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 from pydantic_core import PydanticCustomError
 
@@ -392,7 +392,7 @@ def _table(content: bytes | None, name: str) -> dict[str, Any]:
     if content is None:
         return {}
     try:
-        found: Any = tomllib.loads(content.decode())
+        found: Any = tomli.loads(content.decode())
     except (ValueError, RecursionError) as problem:
         reason = "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
         raise _unreadable(name, f"{shown(name)} is not valid TOML: {shown(reason)}") from problem

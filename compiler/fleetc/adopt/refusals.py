@@ -8,11 +8,12 @@ anybody has answered.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
+
+import tomli
 
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.host_paths import with_folders
@@ -134,8 +135,8 @@ def _example(text: str) -> Any:
     place = text.find(": ")
     while place >= 0:
         try:
-            return tomllib.loads(f"x = {text[:place]}")["x"]
-        except tomllib.TOMLDecodeError:
+            return tomli.loads(f"x = {text[:place]}")["x"]
+        except tomli.TOMLDecodeError:
             place = text.find(": ", place + 1)
     return None
 

@@ -19,8 +19,9 @@ def _beginning(incomplete: str, words: Iterator[str]) -> list[str]:
 
 def _spec() -> dict[str, Any]:
     """The tables of the spec here, or of the nearest above; empty where there is none, or none that can be read."""
-    import tomllib
     from pathlib import Path
+
+    import tomli
 
     from fleetc.disk.files import FilesError, find_spec, read_parts, read_source, spec_above
 
@@ -30,7 +31,7 @@ def _spec() -> dict[str, Any]:
             return {}
         path = find_spec(place)
         source = read_source(path, str(path))
-        spec = tomllib.loads(source.text)
+        spec = tomli.loads(source.text)
         return _written_out([source, *read_parts(source, path)]) if _shares(spec) else spec
     except (FilesError, OSError, ValueError, RecursionError):
         return {}

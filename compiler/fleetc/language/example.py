@@ -7,11 +7,12 @@ first value of a field. Called by `messages/`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
 from typing import Any
+
+import tomli
 
 from fleetc import upstream
 
@@ -26,7 +27,7 @@ def text() -> str:
 
 @cache
 def _raw() -> dict[str, Any]:
-    return tomllib.loads(text(), parse_float=Decimal)
+    return tomli.loads(text(), parse_float=Decimal)
 
 
 def first_at(dotted: str) -> Any:

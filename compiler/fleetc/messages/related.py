@@ -7,10 +7,11 @@ about what its page changes between "Example" and "Instead". Called by the pages
 from __future__ import annotations
 
 import textwrap
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
+
+import tomli
 
 from fleetc.messages.tables import find, plain_name
 from fleetc.rules import rules
@@ -32,7 +33,7 @@ def codes_by_field() -> dict[str, tuple[str, ...]]:
 
 def _changed(page: str) -> Iterator[str]:
     """The fields that the second example of a page has otherwise than the first."""
-    bad, good = (dict(_leaves(tomllib.loads(textwrap.dedent(part)))) for part in _examples(page))
+    bad, good = (dict(_leaves(tomli.loads(textwrap.dedent(part)))) for part in _examples(page))
     for key in sorted(bad.keys() | good.keys()):
         if bad.get(key) != good.get(key):
             field = find(".".join(f'"{part}"' for part in key))

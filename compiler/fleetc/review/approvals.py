@@ -12,9 +12,10 @@ count, because people other than its author can edit it.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import tomli
 
 from fleetc.review.limits import CLASSES, RULE, ImpactLimit, LimitError, parse_limits
 from fleetc.text.suggestions import did_you_mean
@@ -69,8 +70,8 @@ class Verdict(NamedTuple):
 def read_rules(text: str) -> Rules:
     """Read a limits file. Raises `RulesError`."""
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+        raw = tomli.loads(text)
+    except tomli.TOMLDecodeError as problem:
         raise RulesError(f"it is not TOML: {problem}") from None
     except RecursionError:
         raise RulesError("its lists or tables are nested too deeply") from None

@@ -1,6 +1,6 @@
 """Writes TOML text in its one form: order of tables and keys, spacing, quotes of keys. Comments stay where they belong.
 
-In: text that `tomllib` has accepted, and the order of keys. Out: text with the same values and the same comments; to
+In: text that `tomli` has accepted, and the order of keys. Out: text with the same values and the same comments; to
 format it again changes nothing. Called by `formatting.py`, which checks that.
 
 What people grouped stays together: a blank line or a comment line between keys divides a table, and a comment that

@@ -1,4 +1,4 @@
-"""Parses one TOML text with `tomllib`, and refuses what a spec must not contain, before and after parsing.
+"""Parses one TOML text with `tomli`, and refuses what a spec must not contain, before and after parsing.
 
 In: a decoded text. Out: plain values, or diagnostics at offsets. Called by `document.py`. Much is checked
 before parsing, because some short texts cost a TOML parser minutes and gigabytes: a key of 200,000 parts
@@ -9,12 +9,13 @@ says that it takes one (`DAY_KEYS`).
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from enum import Enum, auto
 from typing import Any, NamedTuple
+
+import tomli
 
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error
 from fleetc.text.encoders import HIDDEN
@@ -65,10 +66,10 @@ def read(name: str, text: str) -> tuple[dict[str, Any], list[Diagnostic]]:
     if found:
         return {}, found
     try:
-        raw = tomllib.loads(text, parse_float=_decimal)
+        raw = tomli.loads(text, parse_float=_decimal)
     except RecursionError:
         return {}, [_too_deep(name, text, ())]
-    except tomllib.TOMLDecodeError as failure:
+    except tomli.TOMLDecodeError as failure:
         return {}, explain(name, text, failure)
     except ValueError:  # Python refuses to read an integer of thousands of digits
         return {}, [_long_number(name, text)]

@@ -1,6 +1,6 @@
 """Finds where every key and value is in a TOML text.
 
-In: text that `tomllib` has accepted, or the part of a text before the place where it failed. Out: a `Scan`,
+In: text that `tomli` has accepted, or the part of a text before the place where it failed. Out: a `Scan`,
 which holds the offsets of each key path. Called by `document.py` when a place is asked for, by
 `syntax_errors.py` and by `edits.py`.
 """
@@ -8,9 +8,10 @@ which holds the offsets of each key path. Called by `document.py` when a place i
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cached_property
 from typing import NamedTuple
+
+import tomli
 
 from fleetc.places.diagnostic import Path
 
@@ -188,7 +189,7 @@ class Scan:
 
 
 class Marks(Scan):
-    """The marks of a text that `tomllib` has accepted, for somebody who asks for few of them.
+    """The marks of a text that `tomli` has accepted, for somebody who asks for few of them.
 
     Runs of plain pairs are stepped over, and taken apart when a key of their table is asked for.
     """
@@ -285,13 +286,13 @@ def parse_key(text: str) -> Path | None:
     try:
         parts, end = key_parts(text, 0)
         return tuple(part for part, _, _ in parts) if end == len(text) else None
-    except (_StopError, tomllib.TOMLDecodeError):
+    except (_StopError, tomli.TOMLDecodeError):
         return None
 
 
 def _plain(part: str) -> str:
     """A key part without its quotes and escapes."""
     if "\\" in part and part[0] == '"':
-        plain: str = tomllib.loads(f"key = {part}")["key"]
+        plain: str = tomli.loads(f"key = {part}")["key"]
         return plain
     return part[1:-1] if part[0] in "\"'" else part

@@ -1,22 +1,21 @@
 """Turns a TOML parser's error into a message that says where, what is wrong and what to write instead.
 
-In: the text and the exception of `tomllib`. Out: one Diagnostic with an Offset. Called by `reader.py`. The
-position is read from the exception's text, because Python 3.11 gives it nowhere else.
+In: the text and the exception of `tomli`. Out: diagnostics, each with a Span. Called by `reader.py`.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+
+import tomli
 
 from fleetc.places.diagnostic import Diagnostic, Label, Span, error
 from fleetc.text.typography import TYPED, typed_plainly
 from fleetc.toml.scan import Scan
 
-_POSITION = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 _REPEATED = (
     "Cannot declare",
     "Cannot mutate immutable namespace",
@@ -39,19 +38,19 @@ _MERGE = re.compile(
 )
 
 
-def explain(name: str, text: str, failure: Exception) -> list[Diagnostic]:
-    """Describe why `tomllib` refused a text, and the tables behind that; `name` is the source's name."""
+def explain(name: str, text: str, failure: tomli.TOMLDecodeError) -> list[Diagnostic]:
+    """Describe why `tomli` refused a text, and the tables behind that; `name` is the source's name."""
     return _unmerged(name, text) or [_explained(name, text, failure), *_behind(name, text, failure)]
 
 
-def _behind(name: str, text: str, failure: Exception) -> Iterator[Diagnostic]:
+def _behind(name: str, text: str, failure: tomli.TOMLDecodeError) -> Iterator[Diagnostic]:
     """What else is wrong, in tables whose header stands behind the first error: each is read as if it were the first.
 
     None where a string of several lines could hold what looks like a header.
     """
     if any(quotes in text for quotes in ('"""', "'''")):
         return
-    begin, pos = 0, _split(str(failure), text)[1]
+    begin, pos = 0, failure.pos
     for _ in range(_MOST - 1):
         header = _HEADER.search(text, begin + max(pos, 1))
         if header is None:
@@ -59,12 +58,12 @@ def _behind(name: str, text: str, failure: Exception) -> Iterator[Diagnostic]:
         begin = header.start()
         rest = text[begin:]
         try:
-            tomllib.loads(rest)
+            tomli.loads(rest)
             return
         except RecursionError:
             return
-        except tomllib.TOMLDecodeError as problem:
-            pos = _split(str(problem), rest)[1]
+        except tomli.TOMLDecodeError as problem:
+            pos = problem.pos
             yield _moved(_explained(name, rest, problem), begin)
 
 
@@ -99,9 +98,9 @@ def _unmerged(name: str, text: str) -> list[Diagnostic]:
     return found
 
 
-def _explained(name: str, text: str, failure: Exception) -> Diagnostic:
+def _explained(name: str, text: str, failure: tomli.TOMLDecodeError) -> Diagnostic:
     """The place where the text stops being TOML."""
-    message, pos = _split(str(failure), text)
+    message, pos = failure.msg, min(failure.pos, len(text))
     if message.startswith(_REPEATED):
         return _repeated(name, text, pos)
     scan = Scan(text[:pos])
@@ -121,19 +120,6 @@ def _explained(name: str, text: str, failure: Exception) -> Diagnostic:
 def cut(text: str) -> str:
     """A text short enough to stand inside a message."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-
-
-def _split(message: str, text: str) -> tuple[str, int]:
-    """Part a parser's message into what it says and the offset that it names."""
-    found = _POSITION.search(message)
-    if found is None:
-        return message, 0
-    if found[1] is None:
-        return message[: found.start()], len(text)
-    start = 0
-    for _ in range(int(found[1]) - 1):
-        start = text.index("\n", start) + 1
-    return message[: found.start()], min(start + int(found[2]) - 1, len(text))
 
 
 def _at(

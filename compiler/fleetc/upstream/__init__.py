@@ -10,12 +10,13 @@ Source of every fact: the node's own source at release v0.9.1; `gpus.toml` names
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import tomli
 
 Release = tuple[int, int, int]
 """A node release, such as (0, 9, 1) for v0.9.1."""
@@ -110,7 +111,7 @@ def format_release(release: Release) -> str:
 
 def load(name: str, beside: str = __file__) -> dict[str, Any]:
     """The tables of a data file of the package, which lies beside this module or another one."""
-    return tomllib.loads(text(name, beside))
+    return tomli.loads(text(name, beside))
 
 
 def text(name: str, beside: str = __file__) -> str:

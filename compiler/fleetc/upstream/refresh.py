@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+
+import tomli
 
 from fleetc.upstream import Release, format_release, parse_release
 from fleetc.upstream.go_text import Value, arguments, evaluate, string_literal, without_comments
@@ -87,7 +88,7 @@ def _resolved(expression: str, variables: Mapping[str, str], fields: Mapping[str
 
 def compare(found: Mapping[str, FlagRegistration], table_text: str, release: Release) -> list[Difference]:
     """The differences between a source of one release and the table, sorted by kind and flag."""
-    rows = tomllib.loads(table_text)["flags"]
+    rows = tomli.loads(table_text)["flags"]
     differences = [Difference("appeared", name, None, found[name].default) for name in found if name not in rows]
     for name, row in rows.items():
         if name in found:
@@ -117,7 +118,7 @@ def rewritten(table_text: str, found: Mapping[str, FlagRegistration], release: R
 
     A flag that vanished keeps its row: a file that was forgotten looks the same, so a person writes `removed`.
     """
-    rows: dict[str, dict[str, Any]] = tomllib.loads(table_text)["flags"]
+    rows: dict[str, dict[str, Any]] = tomli.loads(table_text)["flags"]
     for name, now in found.items():
         if name not in rows:
             rows[name] = {"roles": [], "group": UNSORTED, "since": format_release(release), "default": ""}

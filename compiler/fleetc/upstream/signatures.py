@@ -13,10 +13,11 @@ documents, and `misses` lines that it must not.
 
 from __future__ import annotations
 
-import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
+
+import tomli
 
 FOLDER = Path(__file__).parent / "signatures"
 
@@ -49,6 +50,6 @@ def signatures() -> dict[str, Signature]:
 
 
 def _read(path: Path) -> Signature:
-    row = tomllib.loads(path.read_text(encoding="utf-8"))
+    row = tomli.loads(path.read_text(encoding="utf-8"))
     lists = {key: tuple(row.get(key, ())) for key in ("patterns", "change", "checks", "lines", "misses")}
     return Signature(path.stem, **{**row, **lists})
