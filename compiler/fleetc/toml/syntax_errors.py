@@ -60,11 +60,11 @@ def _behind(name: str, text: str, failure: tomli.TOMLDecodeError) -> Iterator[Di
         try:
             tomli.loads(rest)
             return
-        except RecursionError:
-            return
         except tomli.TOMLDecodeError as problem:
             pos = problem.pos
             yield _moved(_explained(name, rest, problem), begin)
+        except (RecursionError, ValueError):  # what reading would refuse once the first error is gone
+            return
 
 
 def _moved(found: Diagnostic, by: int) -> Diagnostic:
