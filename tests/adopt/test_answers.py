@@ -160,12 +160,13 @@ def test_comments_of_people_are_not_taken_for_those_of_adopting(fleet: Path) -> 
     assert "# from scratch\n# TODO rotate: next month\n" in above
 
 
-def test_own_comments_are_written_once(tmp_path: Path) -> None:
-    (tmp_path / "my worker.sh").write_text(WORKER)
-    assert fleetc("adopt", "my worker.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+@pytest.mark.parametrize(("text", "asked"), [(WORKER, "address = "), (SCRIPT, "address: is this also")])
+def test_own_comments_are_written_once(text: str, asked: str, tmp_path: Path) -> None:
+    (tmp_path / "my node.sh").write_text(text)
+    assert fleetc("adopt", "my node.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
     before = (tmp_path / "fleet.toml").read_text()
-    assert "# from my worker.sh\n" in before
-    again(tmp_path, sources=("my worker.sh",))
+    assert "# from my node.sh\n" in before and f"# TODO {asked}" in before
+    again(tmp_path, sources=("my node.sh",))
     assert (tmp_path / "fleet.toml").read_text() == before
 
 

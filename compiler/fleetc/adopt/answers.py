@@ -97,17 +97,17 @@ def _stay(table: Table, values: Mapping[str, Any], place: Place, open_keys: set[
     if named is not None and named != values.get("name"):
         done.contradictions.append(Contradiction((*place, "name"), named, values.get("name")))
     done.answers += [(*place, key) for key in values if key not in table.values or is_open(table.values[key])]
-    table.values = {**values, **({"name": named} if named is not None else {})}
     table.questions = [
         asked
         for asked in table.questions
-        if (key := _asked_key(asked)) in open_keys and (key not in values or _guessed_anyway(place, key))
+        if (key := _asked_key(asked)) in open_keys and not _answered(key, values, table.values)
     ]
+    table.values = {**values, **({"name": named} if named is not None else {})}
 
 
-def _guessed_anyway(place: Place, key: str) -> bool:
-    """Whether a question is about a value that stands beside it."""
-    return place == ("fleet",) and key == "node_release"
+def _answered(key: str, values: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:
+    """Whether an earlier spec answers a question about a key: with a value where there is none, or with another one."""
+    return key in values and not (key in fresh and _same(fresh[key], values[key]))
 
 
 def _asked_key(question: str) -> str:
