@@ -70,7 +70,7 @@ def test_sources_stand_where_both_speak(fleet: Path) -> None:
     changed(fleet, 'http = "0.0.0.0:8935"', 'http = "0.0.0.0:8936"')
     spec, said = again(fleet)
     assert spec["gateways"]["lp-gateway"]["verbosity"] == 5
-    assert "the sources say something else than fleet.toml, and theirs is taken:" in said
+    assert "the sources say something other than fleet.toml, and theirs is taken:" in said
     assert "  [gateways.lp-gateway] verbosity: 5, and no longer 6\n" in said
     assert '  [gateways.lp-gateway] http: "0.0.0.0:8935", and no longer "0.0.0.0:8936"\n' in said
 
@@ -88,7 +88,7 @@ def test_what_adopting_only_guessed_is_what_people_say(fleet: Path) -> None:
     spec, said = again(fleet)
     assert spec["fleet"]["name"] == "kyoto"
     assert spec["gateways"]["lp-gateway"]["mode"] == "dual"
-    assert "sources say something else" not in said
+    assert "sources say something other" not in said
     spec, said = again(fleet, "--name", "osaka")
     assert spec["fleet"]["name"] == "osaka"
     assert '  [fleet] name: "osaka", and no longer "kyoto"\n' in said
@@ -184,7 +184,7 @@ def test_question_that_nobody_answered_stays(fleet: Path) -> None:
     assert "# TODO folder" in text and "<PROJECT>" in text
     _, said = again(fleet, "--directory", "edge=/opt/gw")
     text = file.read_text()
-    assert "# TODO folder" not in text and f'data_dir = "{DATA}"' in text and "sources say something else" not in said
+    assert "# TODO folder" not in text and f'data_dir = "{DATA}"' in text and "sources say something other" not in said
 
 
 @pytest.mark.parametrize("verbosity", ["", " -v 5"])
@@ -213,7 +213,7 @@ def test_answer_to_what_a_spec_is_refused_for_stays(tmp_path: Path, verbosity: s
     spec, said = again(tmp_path, sources=("start.sh",))
     assert spec["gateways"]["gateway"]["max_price"] == "1020 wei / pixel"
     assert spec["fleet"]["rpc"] == "https://rpc.example.net"
-    assert ("sources say something else" in said) is bool(verbosity)
+    assert ("sources say something other" in said) is bool(verbosity)
 
 
 def test_guess_that_still_has_its_question_is_no_answer(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def _kept(carried: Carried, name: str) -> Iterator[str]:
         answers.setdefault(place[:2] if len(place) > 2 else place[:1], []).append(place[-1])
     count = len(carried.answers)
     yield (
-        f"kept from {name}, because no source says it: {count} {'value' if count == 1 else 'values'}:"
+        f"kept from {name}: {count} {'value' if count == 1 else 'values'} that the sources leave open:"
         if count
         else f"kept from {name}: no value, because it has none that the sources leave open"
     )
@@ -152,7 +152,7 @@ def _contradicted(carried: Carried, name: str) -> Iterator[str]:
     from fleetc.text import leaks
 
     if carried.contradictions:
-        yield f"the sources say something else than {name}, and theirs is taken:"
+        yield f"the sources say something other than {name}, and theirs is taken:"
     for one in carried.contradictions:
         values = [
             leaks.shown(toml(value))[:_MOST_VALUES] if value is not None else "the default of the node"
