@@ -142,6 +142,7 @@ def callers_place(process: Process, path: str) -> Place | None:
 
 
 def _whole(base: str, rest: str, begin: str) -> Place | None:
+    """The place below a base; where no source says the base, one that is open and begins as people wrote it."""
     if base:
         text = plain_path(f"{base}{rest}")
         return Place(text) if text is not None else None
