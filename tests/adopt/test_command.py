@@ -153,3 +153,17 @@ def test_runner_flags_of_a_model_that_is_not_warm_are_accounted_for(tmp_path: Pa
     done = fleetc("adopt", "start.sh", "m.json", "--report", "text", cwd=tmp_path)
     told = "optimization_flags of a/b: dropped: only models that are kept warm have flags of their runner"
     assert told in done.stdout
+
+
+def test_name_of_a_fleet_is_none_of_in_place() -> None:
+    done = fleetc("adopt", "--in-place", "gpu-1", "fleet.toml", "--name", "kyoto")
+    assert done.returncode == 2 and "--in-place takes a host and its spec" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--home", "--directory"])
+def test_a_folder_of_a_host_that_no_source_has_is_refused(option: str, tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text("livepeer -gateway -network offchain -orchAddr 192.0.2.1:8935\n")
+    done = fleetc("adopt", "fra-1=start.sh", option, "fra-9=/opt/x", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 2 and not (tmp_path / "fleet.toml").exists()
+    assert done.stderr.endswith("no node of the sources is on fra-9; for --home and --directory, their host is fra-1\n")
+    assert fleetc("adopt", "fra-1=start.sh", option, "fra-1=/opt/x", cwd=tmp_path).returncode == 0
