@@ -113,7 +113,7 @@ def test_rpc_address_that_people_know_to_have_no_key_stays(tmp_path: Path) -> No
     address = "https://rpc.example.net/our-own-node"
     (tmp_path / "orch.sh").write_text(SCRIPT.replace("https://arb1.arbitrum.io/rpc", address))
     first = fleetc("adopt", "orch.sh", "-o", "fleet.toml", cwd=tmp_path)
-    assert "if no part of it is a key, write it as rpc itself" in first.stderr
+    assert "if no part of it is a key, write the address itself as rpc" in first.stderr
     changed(tmp_path, 'rpc = { env = "RPC_URL" }', f'rpc = "{address}"')
     spec, said = again(tmp_path, sources=("orch.sh",))
     assert spec["fleet"]["rpc"] == address

@@ -78,7 +78,7 @@ def rpc_value(one: Running, session: Session) -> object:
     if leaks.may_need_key(text) and not one.process.ours:  # ours had it in a spec before
         return session.secret(
             word, variable, "the RPC address, which may hold a key,",
-            "; if no part of it is a key, write it as rpc itself",
+            "; if no part of it is a key, write the address itself as rpc",
         )  # fmt: skip
     try:
         parse_url(text, ("http", "https", "ws", "wss"))
