@@ -43,4 +43,4 @@ def note_redirections(line: Sequence[Token], started: Sequence[Process], source:
 
 
 def _has_target(token: Token) -> bool:
-    return token.text[-1:] in "<>" and not token.text.startswith("<<")
+    return token.text[-1:] in "<>" and token.text not in ("<<", "<<-")

@@ -23,6 +23,7 @@ from fleetc.adopt.launch_json import is_launch_file, read_launch_file
 from fleetc.adopt.library import Library
 from fleetc.adopt.session import Table
 from fleetc.adopt.shell import read_shell
+from fleetc.adopt.shell_files import read_written
 from fleetc.adopt.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.systemd import is_unit, read_units
 from fleetc.adopt.unit_instances import is_link
@@ -78,10 +79,9 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     for source in kinds.get("shell", []):
         if source.name in library.used:
             continue
-        shell = read_shell(source.name, _commands(source, ledger), ledger, variables, library)
-        for path, (text, _) in shell.files.items():
-            library.written[path] = Source(f"{path} in {source.name}", text)
-        found.processes += shell.processes
+        text = _commands(source, ledger)
+        shell = read_shell(source.name, text, ledger, variables, library)
+        found.processes += [*shell.processes, *read_written(source.name, text, shell, library, ledger)]
     found.processes += started
     for source in kinds.get("flags", []):
         folder = posixpath.dirname(source.name)

@@ -54,8 +54,9 @@ class _Unit:
 
 
 def is_unit(text: str) -> bool:
-    """Whether a text is a unit or a part of one."""
-    return re.search(r"(?m)^[ \t]*ExecStart[ \t]*=", text) is not None or bool(
+    """Whether a text is a unit or a part of one; a script that writes one is none."""
+    starts = re.search(r"(?m)^[ \t]*ExecStart[ \t]*=", text)
+    return (starts is not None and "<<" not in text[: starts.start()]) or bool(
         re.match(r"(?s)\A(?:[ \t]*(?:[#;][^\n]*)?\n)*[ \t]*\[(?:Unit|Service|Install)\]", text)
     )
 
