@@ -162,7 +162,7 @@ class Values:
 
     def heredoc(self, token: Token) -> Word:
         """The text of a heredoc, with what is known filled in."""
-        text, holes = token.body, ()
+        text, holes = token.body, tuple[str, ...]()
         if not token.literal:
             parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
             text, holes, _ = self.text(parts)
