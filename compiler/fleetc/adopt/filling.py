@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, whereabouts
-from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, shown
+from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, names_file, shown
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Fate, Process, Word
@@ -173,9 +173,10 @@ class Filling:
         printed = printed_place(process, word)
         if printed is not None:
             return {"host_file": self.placed(printed)}
-        if flag in PATH_OR_TEXT and looks_like_path(word.text):
+        if flag in PATH_OR_TEXT and names_file(word, self.session.library):
             path = self.host_path(word.text)
             if path is not None:
+                self._say_relative(flag, word, path)
                 return {"host_file": path}
             if key:
                 said = whereabouts(process, word.text)
@@ -187,6 +188,16 @@ class Filling:
         if word.holes:
             return {"env": name}
         return self.session.secret(word, name, f"the value of -{flag}")
+
+    def _say_relative(self, flag: str, word: Word, path: str) -> None:
+        """Say that a text without a folder is taken for the name of a file."""
+        if not looks_like_path(word.text):
+            self.session.ledger.remark(
+                "adopt-file-missing", word.span,
+                f"this is taken for the file {path}: the node reads -{flag} from a file of that name, if there is one, "
+                "and takes the name itself for the value otherwise",
+                "make sure that the host has this file",
+            )  # fmt: skip
 
     def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees, whole or not; None where it is in its container."""

@@ -104,6 +104,23 @@ def looks_like_path(text: str) -> bool:
     return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
 
 
+_FILE_NAME = re.compile(
+    r"(?:[A-Za-z0-9_-]{1,40}/){0,4}"
+    r"(?:[A-Za-z0-9_-]{1,60}\.(?:txt|pass|passwd|password|pw|pwd|secret|key|conf|cfg)"
+    r"|\.[a-z_-]{0,20}(?:pass|passwd|password|pw|pwd|secret)(?:\.[a-z]{1,8})?)"
+)
+"""How people call the file of a password, in the directory of the node."""
+
+
+def names_file(word: Word, library: Library) -> bool:
+    """Whether a text that may be a secret is the name of a file: it has the form of one, or there is such a source."""
+    if looks_like_path(word.text) or word.holes:
+        return looks_like_path(word.text)
+    if _FILE_NAME.fullmatch(word.text) and leaks.find(word.text) is None:
+        return True
+    return len(word.text) < 200 and library.find(word.text, word.span.source) is not None
+
+
 def shown(flag: str, text: str) -> str:
     """A flag and its value as the account may show them."""
     return showing.flag(flag, text)
@@ -152,7 +169,7 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         if flag in settings and not settings[flag].word.holes and boolean(settings[flag].text)
     }
     for flag, setting in settings.items():
-        open_ = flag in PATH_OR_TEXT and looks_like_path(setting.text)
+        open_ = flag in PATH_OR_TEXT and names_file(setting.word, library)
         open_ = open_ or ("://" in setting.text and leaks.find(setting.text, flag) is None)  # an address without a key
         if FLAGS[flag].secret and setting.text and not setting.word.holes and not open_:
             ledger.secrets.append(setting.word.span)
