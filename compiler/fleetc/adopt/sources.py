@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleetc.adopt import markdown
@@ -57,8 +57,11 @@ class Found:
     claimed: set[str] = field(default_factory=set)
 
 
-def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger) -> Found:
-    """Read all sources; `hosts` says which host a source is about."""
+def read_sources(
+    sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger,
+    instances: Collection[str] = (),
+) -> Found:  # fmt: skip
+    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run."""
     found = Found()
     kinds: dict[str, list[Source]] = {}
     for source in sources:
@@ -74,7 +77,7 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
     for source in kinds.get("launch", []):
         found.processes += read_launch_file(source.name, source.text)
-    started = list(read_units(kinds.get("unit", []), library, ledger, kinds.get("shell", [])))
+    started = list(read_units(kinds.get("unit", []), library, ledger, kinds.get("shell", []), instances))
     variables = _shell_variables(kinds.get("environment", []), library)
     for source in kinds.get("shell", []):
         if source.name in library.used:
