@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
 NODE = "livepeer -gateway -orchAddr a.example.net:1 -v 6"
@@ -22,7 +23,7 @@ def warned(found: Adopted) -> list[int]:
     """The lines at which a command is said to be lost."""
     text = found.sources[0].text
     places = [one.primary.place for one in found.diagnostics if one.code == LOST]
-    return sorted(text[: place.start].count("\n") + 1 for place in places if place is not None)  # type: ignore[union-attr]
+    return sorted(text[: place.start].count("\n") + 1 for place in places if isinstance(place, Span))
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,7 @@ def warned(found: Adopted) -> list[int]:
             "",
             "lp",
         ),
+        ("cat > /etc/supervisor/lp.conf <<EOF\n[program:lp]\nuser=lp\ncommand=NODE\nEOF", "", "lp"),
         ("timeout -k 5 1h NODE", "", ""),
     ],
 )
@@ -103,3 +105,11 @@ def test_another_host_has_no_variables_of_the_script_and_no_files_of_its_own() -
     assert (second.program, second.directory) == ("./livepeer", "")
     secrets = [table["secret"] for table in tomllib.loads(found.text)["transcoders"].values()]
     assert secrets == [{"env": "SECRET"}, {"host_file": "/etc/s"}]
+
+
+def test_command_in_a_source_that_is_no_script_is_warned_of() -> None:
+    play = "- hosts: all\n  tasks:\n    - shell: nohup livepeer -transcoder -orchAddr a.example.net:1 &\n"
+    found = adopt([Source("start.sh", NODE), Source("play.yaml", play)])
+    (one,) = [one.primary.place for one in found.diagnostics if one.code == LOST]
+    assert isinstance(one, Span)
+    assert (one.source, play[one.start : one.end]) == ("play.yaml", "livepeer")

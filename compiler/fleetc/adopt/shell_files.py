@@ -10,6 +10,7 @@ from fleetc.adopt.shell import read_shell
 from fleetc.adopt.shell_found import ShellText, started_on
 from fleetc.adopt.shell_input import node_commands, warn_unread
 from fleetc.adopt.shell_places import mover
+from fleetc.adopt.supervisor import is_supervisor, read_supervisor
 from fleetc.adopt.systemd import is_unit, read_units
 from fleetc.adopt.words import Ledger, Process
 from fleetc.places.diagnostic import Span
@@ -37,6 +38,8 @@ def _read(source: str, script: str, shell: ShellText, library: Library, ledger: 
             continue
         if word.text.startswith("#!") or path.endswith(".sh"):
             found += read_shell(written[path].name, word.text, account, {}, library).processes
+        elif is_supervisor(word.text):
+            found += read_supervisor(written[path], library, account)
         elif any(node_commands(word.text)):
             warn_unread(Span(source, word.span.start, word.span.start + 1), ledger)
 
