@@ -763,7 +763,8 @@ def test_ssh_says_where_people_log_in() -> None:
 def test_what_a_spec_is_refused_for_once_its_questions_are_answered_is_a_question() -> None:
     command = (
         "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://203.0.113.5:8547 "
-        "-pricePerUnit 5 -ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword ~/pw -dataDir /d -serviceAddr {}:8935"
+        "-pricePerUnit 5 -ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword ~/pw "
+        "-dataDir /d -serviceAddr {}:8935"
     )
     found = adopted(start__sh=command.format("o.example.net"))
     (asked,) = [line for line in found.text.splitlines() if line.startswith("# TODO rpc: ")]
@@ -815,6 +816,17 @@ def test_where_the_output_of_a_node_went_is_in_the_account() -> None:
     dropped = [(entry.shown, entry.words) for entry in found.entries if entry.shown.startswith((">", "2>"))]
     log = "what a node of fleetc prints is in the journal of its unit, or docker logs"
     assert dropped == [(">> /var/log/lp.log", log), ("2>&1", log)]
+
+
+@pytest.mark.parametrize(
+    "written", [">& /var/log/lp", ">&/var/log/lp", ">| /var/log/lp", "0<&- &> /var/log/lp", "< /dev/null 2>&-", "2>& 1"]
+)
+def test_a_redirection_is_no_word_of_a_node(written: str) -> None:
+    node = "-network offchain -orchAddr a.example.net:1"
+    found = adopted(start__sh=f"nohup livepeer -gateway {written} {node} &\n")
+    (process,) = found.processes
+    assert [word.text for word in process.words] == ["-gateway", *node.split()]
+    assert found.diagnostics == ()
 
 
 def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -> None:

@@ -29,7 +29,8 @@ from fleetc.adopt.takeover import account, beside_settings, directory
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 
-ANSWERED = "the spec answers what the sources leave open"
+_ANSWERED = "the spec answers what adopting asks"
+_MADE = "adopting changes it too"
 
 
 class Placed(NamedTuple):
@@ -118,8 +119,6 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
     )  # fmt: skip
 
 
-_MADE = "so does the spec that adopting writes"
-
 _MARKS = (
     Mark[Placed, Running](
         "the same name and host", lambda node: (node.service.table, node.place.name, node.service.name),
@@ -171,7 +170,7 @@ def _settings(
             continue
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
         if name in unanswered or reason.startswith(QUESTION):
-            reason = ANSWERED
+            reason = _ANSWERED
         elif fresh is None or expected.get(flag) != then.get(flag):
             reason = ""
         found.append(Difference(service.name, flag, shown(today.get(flag)), shown(then.get(flag)), reason))
