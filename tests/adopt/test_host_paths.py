@@ -42,7 +42,8 @@ def questions(found: Adopted) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "home"),
     [
-        ("sudo -u lp livepeer WORDS", "/home/lp"),
+        ("ssh root@o1 'livepeer WORDS'", "/root"),
+        ("sudo -u lp HOME=/srv/lp livepeer WORDS", "/srv/lp"),
         ("su -c 'livepeer WORDS'", "/root"),
         ("export HOME=/srv/lp\nlivepeer WORDS", "/srv/lp"),
         ("cd /root/livepeer\n./livepeer WORDS", "/root"),
@@ -70,6 +71,32 @@ def test_one_question_asks_for_the_home_of_all_paths(written: str) -> None:
     assert places(again) == (f"/home/lp/{BELOW}", f"/home/lp/{BELOW}/keystore", "/home/lp/pw")
     assert tomllib.loads(again.text)["hosts"]["host-1"]["node_user"] == "lp"  # who else could read it
     assert questions(again) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("start.sh", "sudo -u lp -E livepeer WORDS"),
+        ("start.sh", "su - lp -c 'livepeer WORDS'"),
+        ("crontab", "@reboot lp /opt/lp/livepeer WORDS"),
+        ("lp.service", "[Service]\nUser=lp\nExecStart=/usr/bin/livepeer WORDS"),
+        ("lp.service", "[Service]\nUser=lp\nExecStart=/bin/sh -c 'livepeer WORDS'"),
+    ],
+)
+def test_the_home_of_a_service_user_is_asked_for(name: str, command: str) -> None:
+    command = command.replace("WORDS", f"{SELLS} -ethPassword /etc/pw")
+    asked = adopted(name, command)
+    assert places(asked) == (f"~/{BELOW}", f"~/{BELOW}/keystore", "/etc/pw")
+    (question,) = questions(asked)
+    assert question == (
+        "~: where is the home of lp? On its host, getent passwd lp shows it: write it for each ~ below, such as "
+        "/home/lp, or adopt again with --home /home/lp"
+    )
+    answered = adopted(name, command, Folders(homes={"": "/var/lib/lp"}))
+    assert places(answered)[0] == f"/var/lib/lp/{BELOW}"
+    assert questions(answered) == []
+    for found in (asked, answered):
+        assert tomllib.loads(found.text)["hosts"]["host-1"]["node_user"] == "lp"
 
 
 def test_a_home_of_another_host_is_not_that_of_this_one() -> None:
@@ -211,7 +238,6 @@ def test_models_of_a_container_without_volume_stay_where_the_host_has_them(liste
         ("keys/pw.pass", {}, {"host_file": "/opt/lp/keys/pw.pass"}),
         ("orchsecret", {"orchsecret": "hunter2\n"}, {"host_file": "/opt/lp/orchsecret"}),
         ("orchsecret", {}, {"env": "ORCHESTRATOR_PASSWORD"}),
-        ("orchsecret", {"orchsecret": "#!/bin/sh\nls\n"}, {"env": "ORCHESTRATOR_PASSWORD"}),
     ],
 )
 @pytest.mark.parametrize("form", ["start.sh", "start.service"])

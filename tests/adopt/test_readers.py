@@ -446,6 +446,28 @@ def test_account_with_a_wrong_checksum_is_asked_and_not_written() -> None:
     assert f'# TODO orchestrator_address = "...": the checksum of {wrong} is wrong' in found.text
 
 
+def test_programs_of_supervisord_become_nodes() -> None:
+    text = (
+        "[supervisord]\nnodaemon=true\n[program:orch]\ncommand=/opt/lp/livepeer -transcoder -nvidia 0 ; a comment\n"
+        "  -orchAddr a.example.net:1 -orchSecret '/etc/$s' -region %(ENV_R)s\nuser=lp\ndirectory=/opt/lp\n"
+        'environment=LP_V="7",CUDA_VISIBLE_DEVICES="1",A=b\n; no=thing\nstdout_logfile=/var/log/x.log\n'
+        "[program:gw]\ncommand=bash -c 'exec livepeer -gateway -orchAddr a.example.net:1'\n[program:x]\ncommand=cat\n"
+    )
+    found = adopted(lp__conf=text)
+    worker, gateway = found.processes
+    assert (worker.name, worker.user, worker.directory, worker.program) == ("orch", "lp", "/opt/lp", "/opt/lp/livepeer")
+    assert [word.text for word in worker.words][:7] == [
+        "-transcoder", "-nvidia", "0", "-orchAddr", "a.example.net:1", "-orchSecret", "/etc/$s",
+    ]  # fmt: skip
+    assert worker.words[-1].holes == ("%(ENV_R)s",)
+    assert text[worker.words[4].span.start :].startswith("a.example.net:1")
+    assert {name: word.text for name, word in worker.variables.items()} == {
+        "LP_V": "7", "CUDA_VISIBLE_DEVICES": "1", "A": "b",
+    }  # fmt: skip
+    assert (gateway.name, gateway.words[0].text) == ("gw", "-gateway")
+    assert 'node_user = "lp"' in found.text
+
+
 def test_files_of_a_compose_secret_are_on_the_host() -> None:
     text = (
         "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -transcoder -orchAddr a.example.net:1 "
@@ -765,15 +787,17 @@ def test_ssh_says_where_people_log_in() -> None:
 
 def test_what_a_spec_is_refused_for_once_its_questions_are_answered_is_a_question() -> None:
     command = (
-        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://10.0.0.5:8547 -pricePerUnit 5 "
-        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword ~/pw -dataDir /d -serviceAddr {}:8935"
+        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://203.0.113.5:8547 "
+        "-pricePerUnit 5 -ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword ~/pw "
+        "-dataDir /d -serviceAddr {}:8935"
     )
     found = adopted(start__sh=command.format("o.example.net"))
     (asked,) = [line for line in found.text.splitlines() if line.startswith("# TODO rpc: ")]
     assert asked.startswith("# TODO rpc: the RPC address is http://")
     assert 'password = { host_file = "~/pw" }' in found.text
-    fine = adopted(start__sh=command.format("o.example.net").replace("http://10.0.0.5:8547", "http://127.0.0.1:8547"))
-    assert "TODO rpc" not in fine.text
+    for own in ("127.0.0.1", "10.0.0.5"):
+        fine = adopted(start__sh=command.format("o.example.net").replace("203.0.113.5", own))
+        assert "TODO rpc" not in fine.text
 
 
 def test_flag_with_a_long_name_is_told_though_its_line_has_a_secret() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
@@ -177,3 +179,32 @@ def test_secret_appears_nowhere(case: str) -> None:
     found, made = _made(SOURCES[case])
     assert [text for text in made if WORD in text] == []
     assert found.processes or found.stacks
+
+
+@pytest.mark.parametrize(
+    ("texts", "password"),
+    [
+        ({"start.sh": "cd /opt/lp\n./livepeer WORDS -ethPassword pw.txt"}, {"host_file": "/opt/lp/pw.txt"}),
+        ({"start.sh": "cd /opt/lp\n./livepeer WORDS -ethPassword keys/.ethpass"},
+         {"host_file": "/opt/lp/keys/.ethpass"}),
+        ({"lp.service": "[Service]\nWorkingDirectory=/opt/lp\nExecStart=/opt/lp/livepeer WORDS -ethPassword pw.txt"},
+         {"host_file": "/opt/lp/pw.txt"}),
+        ({"start.sh": "cd /opt/lp\n./livepeer WORDS -ethPassword walletword", "walletword": "hunter2\n"},
+         {"host_file": "/opt/lp/walletword"}),
+        ({"start.sh": "./livepeer WORDS -ethPassword pw.txt"}, {"host_file": "./pw.txt"}),
+        ({"start.sh": "cd /opt/lp\n./livepeer WORDS -ethPassword walletword"}, {"env": "ORCHESTRATOR_PASSWORD"}),
+        ({"start.sh": "cd /opt/lp\n./livepeer WORDS -ethPassword P4ss.word!"}, {"env": "ORCHESTRATOR_PASSWORD"}),
+    ],
+)  # fmt: skip
+def test_name_of_a_password_file_is_no_password(texts: dict[str, str], password: dict[str, str]) -> None:
+    words = (
+        "-orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net -dataDir /d "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -serviceAddr o.example.net:8935 -pricePerUnit 5"
+    )
+    found = adopt([Source(name, text.replace("WORDS", words)) for name, text in texts.items()])
+    (wallet,) = tomllib.loads(found.text)["wallets"].values()
+    assert wallet["password"] == password
+    codes = {one.code for one in found.diagnostics}
+    assert ("adopt-secret-inline" in codes) == ("env" in password)
+    assert ("adopt-file-missing" in codes) == ("env" not in password)  # people should look whether it is there
+    assert "hunter2" not in found.text

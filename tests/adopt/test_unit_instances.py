@@ -12,6 +12,7 @@ from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.unit_instances import specifiers
 from fleetc.disk.adopting import read_source_files
 from fleetc.toml.document import Source
+from tests.support import fleetc
 
 TEMPLATE = """[Unit]
 Description=Gateway %i
@@ -111,3 +112,20 @@ def test_link_of_a_folder_counts_by_its_name_and_is_not_followed(tmp_path: Path)
     sources = read_source_files(str(folder)).texts
     assert sorted(source.text for source in sources) == ["", TEMPLATE]
     assert list(gateways(adopt([*sources, *ENV]))) == ["eu"]
+
+
+def test_people_can_name_the_instances_that_run() -> None:
+    found = adopt([UNIT, *ENV], instances=["livepeer@eu", "livepeer@us.service"])
+    assert list(gateways(found)) == ["eu", "us"]
+    assert "adopt-instances-unknown" not in {d.code for d in found.diagnostics}
+    assert not adopt([UNIT, *ENV], instances=["other@eu"]).processes
+
+
+def test_command_takes_instances_and_repeats_them_in_what_comes_next(tmp_path: Path) -> None:
+    (tmp_path / "livepeer@.service").write_text(TEMPLATE)
+    done = fleetc("adopt", "livepeer@.service", "--instance", "livepeer@eu", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "--instance livepeer@eu" in done.stderr
+    wrong = fleetc("adopt", "livepeer@.service", "--instance", "eu", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "--instance takes a unit with its name, such as livepeer@eu" in wrong.stderr

@@ -74,11 +74,12 @@ def adopt(
     sources: Sequence[Source], hosts: Mapping[str, str] | None = None, addresses: Mapping[str, str] | None = None,
     fleet_name: str = FLEET_NAME, only: Collection[str] = (), role: str = "",
     on_hosts: Mapping[str, OnHost] | None = None, earlier: Earlier | None = None, folders: Folders | None = None,
+    instances: Collection[str] = (),
 ) -> Adopted:  # fmt: skip
     """Adopt sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which processes
     count, `role` what a process is that does not say it, `on_hosts` what hosts say that runs there, `earlier` what
-    people have answered, and `folders` where homes and sources are on hosts. Raises SenselessAnswerError where what a
-    host says makes no sense.
+    people have answered, `folders` where homes and sources are on hosts, and `instances` which units of templates run.
+    Raises SenselessAnswerError where what a host says makes no sense.
     """
     ledger = Ledger()
     seen = {host: observed(host, one.answer, ledger, only) for host, one in (on_hosts or {}).items()}
@@ -86,7 +87,7 @@ def adopt(
     sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
-    found = read_sources(named, hosts or {}, library, ledger)
+    found = read_sources(named, hosts or {}, library, ledger, instances)
     found.claimed = {*(hosts or {}).values(), *seen}
     processes = [process for process in found.processes if not only or process.name in only]
     for host, one in seen.items():

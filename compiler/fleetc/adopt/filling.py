@@ -177,6 +177,7 @@ class Filling:
         if file:
             path = self.host_path(file)
             if path is not None:
+                self._say_relative(flag, word, path)
                 return {"host_file": path}
             if key:
                 said = whereabouts(process, file)
@@ -197,6 +198,16 @@ class Filling:
         if flag not in PATH_OR_TEXT:
             return ""
         return secret_file(self.running.word(flag), self.session.library, self.process.span.source)
+
+    def _say_relative(self, flag: str, word: Word, path: str) -> None:
+        """Say that a text without a folder is taken for the name of a file."""
+        if not looks_like_path(word.text):
+            self.session.ledger.remark(
+                "adopt-file-missing", word.span,
+                f"this is taken for the file {path}: the node reads -{flag} from a file of that name, if there is one, "
+                "and takes the name itself for the value otherwise",
+                "make sure that the host has this file",
+            )  # fmt: skip
 
     def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees, whole or not; None where it is in its container."""

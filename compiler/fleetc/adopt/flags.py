@@ -233,7 +233,7 @@ def holes_in(text: str) -> tuple[str, ...]:
 
 
 _OTHER_PROGRAMS = frozenset({"livepeer_cli", "livepeer_bench", "livepeer_router", "livepeer_cli.exe"})
-_ROLES = frozenset({"gateway", "broadcaster", "orchestrator", "transcoder", "aiWorker", "remoteSigner", "redeemer"})
+ROLES = frozenset({"gateway", "broadcaster", "orchestrator", "transcoder", "aiWorker", "remoteSigner", "redeemer"})
 
 
 def starts_node(program: str, arguments: Sequence[Word]) -> bool:
@@ -249,7 +249,7 @@ def starts_node(program: str, arguments: Sequence[Word]) -> bool:
         bool(flags)
         and flags[0] in TYPES
         and len(known) > 1
-        and (bool(_ROLES.intersection(known)) or base.startswith("livepeer"))
+        and (bool(ROLES.intersection(known)) or base.startswith("livepeer"))
     )
 
 

@@ -59,9 +59,11 @@ class Folders:
         directory = _first(self.directories, [*filter(None, [posixpath.dirname(process.span.source)]), *names])
         if process.directory and not process.directory.startswith("/"):
             directory = posixpath.normpath(posixpath.join(directory, process.directory)) if directory else ""
+        if process.runtime != "docker" and process.user not in ("", "root"):
+            process = replace(process, home=process.home or home)
         home = process.caller_home or _home_of_root(process) or home
         if process.runtime != "docker" and not process.user:
-            process = replace(process, user=_user_of(home))
+            process = replace(process, user=_user_of(home), home=process.home or home)
         return replace(process, caller_home=home, directory=process.directory or directory)
 
 
@@ -95,11 +97,11 @@ def home_of(process: Process) -> str:
         return said.text.rstrip("/") or "/"
     if process.home:
         return process.home
-    if process.user:
-        if process.runtime == "docker" and process.user[0].isdigit():
-            return "/"  # the image knows no user of that number
-        return "/root" if process.user == "root" else f"/home/{process.user}"
-    return process.caller_home if process.runtime != "docker" else ""
+    if process.user == "root":
+        return IMAGE_HOME
+    if process.runtime == "docker":  # an image knows no user of a number
+        return "" if not process.user else "/" if process.user[0].isdigit() else f"/home/{process.user}"
+    return "" if process.user else process.caller_home
 
 
 def opens_home_or_folder(word: Word) -> bool:
@@ -265,11 +267,16 @@ class Opened:
 
 
 def _home_question(host: str, source: str, nodes: Sequence[Process], alone: bool) -> str:
-    likely = _likely_home(nodes) or "/home/NAME"
+    named = {one.user for one in nodes if one.runtime != "docker" and re.fullmatch("[a-z_][a-z0-9_-]*", one.user)}
+    likely = _likely_home(nodes) or f"/home/{min(named, default='NAME')}"
     user = "" if any(one.runtime == "docker" for one in nodes) else f', and node_user = "{_user_of(likely)}" here'
+    asked = f"in whose home? No source says who starts {leaks.shown(source)}"
+    if len(named) == 1:
+        (name,) = named
+        asked, user = f"where is the home of {name}? On its host, getent passwd {name} shows it", ""
     return (
-        f"TODO ~: in whose home? No source says who starts {leaks.shown(source)}: write it for each ~ below, such as "
-        f"{likely}{user}, or adopt again with --home {'' if alone else f'{host}='}{likely}"
+        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{user}, or adopt again with --home "
+        f"{'' if alone else f'{host}='}{likely}"
     )
 
 

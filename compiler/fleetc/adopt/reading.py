@@ -104,24 +104,26 @@ def looks_like_path(text: str) -> bool:
     return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
 
 
+_FILE_NAME = re.compile(
+    r"(?:[A-Za-z0-9_-]{1,40}/){0,4}"
+    r"(?:[A-Za-z0-9_-]{1,60}\.(?:txt|pass|passwd|password|pw|pwd|secret|key|conf|cfg)"
+    r"|\.[a-z_-]{0,20}(?:pass|passwd|password|pw|pwd|secret)(?:\.[a-z]{1,8})?)"
+)
+"""How people call the file of a password, in the directory of the node."""
+
+
 def secret_file(word: Word, library: Library, beside: str) -> str:
     """The path that a text is that may be a secret or the path of one, "" where it is the secret.
 
-    The node reads a file of that name, if there is one where it starts: so does adopting, among the sources. Without
-    one, an ending such as .txt tells.
+    The node reads a file of that name, if there is one where it starts: so does adopting, where the text has the form
+    of such a name, or is that of a source.
     """
     text = word.text
-    if word.holes or looks_like_path(text):
-        return text if looks_like_path(text) else ""
-    if not _FILE_NAME.fullmatch(text) or leaks.find(text) is not None:
+    if looks_like_path(text):
+        return text
+    if word.holes or len(text) >= 200 or leaks.find(text) is not None:
         return ""
-    source = library.find(text, beside)
-    one_line = source is not None and len(source.text.strip().splitlines()) == 1
-    return f"./{text}" if one_line or text.endswith(_SECRET_ENDINGS) else ""
-
-
-_FILE_NAME = re.compile(r"[A-Za-z0-9._-]{1,80}(?:/[A-Za-z0-9._-]{1,80}){0,9}")
-_SECRET_ENDINGS = (".txt", ".pw", ".pwd", ".pass", ".passwd", ".password", ".secret")
+    return f"./{text}" if _FILE_NAME.fullmatch(text) or library.find(text, beside) is not None else ""
 
 
 def shown(flag: str, text: str) -> str:

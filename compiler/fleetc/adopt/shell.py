@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 
 from fleetc.adopt.docker_run import docker_process
@@ -17,8 +17,11 @@ from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
+from fleetc.adopt.shell_account import note_other, note_passed_over
 from fleetc.adopt.shell_branches import Branches, Level
-from fleetc.adopt.shell_cut import note_outside
+from fleetc.adopt.shell_cut import loose
+from fleetc.adopt.shell_found import ShellText
+from fleetc.adopt.shell_input import SHELLS, Inputs, note_unread, passed_on, script_of, written_script
 from fleetc.adopt.shell_places import mover
 from fleetc.adopt.shell_redirections import note_redirections, without_redirections
 from fleetc.adopt.shell_sums import MOST_WORDS
@@ -26,13 +29,12 @@ from fleetc.adopt.shell_users import run_by, user_of
 from fleetc.adopt.shell_values import Values, joined
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens
 from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
-from fleetc.adopt.showing import file_name, harmless, known_program, program
-from fleetc.adopt.terminals import TERMINALS, in_terminal, on_other_host
+from fleetc.adopt.showing import file_name, harmless
+from fleetc.adopt.terminals import TERMINALS, Elsewhere, in_terminal, on_other_host
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
-_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh"})
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
 _PARAMETERS = "123456789"
@@ -40,14 +42,6 @@ _DEEPEST = 40
 _MANY_WORDS = 20_000
 _MOST_REPEATED = 20_000
 """Words that loops of a text may repeat together."""
-
-
-@dataclass
-class ShellText:
-    """What a text holds: processes, and files that it writes, by path, with where their text begins."""
-
-    processes: list[Process] = field(default_factory=list)
-    files: dict[str, tuple[str, int]] = field(default_factory=dict)
 
 
 def read_shell(
@@ -82,7 +76,8 @@ class _Reader(Branches):
         self.repeated = 0
         self.functions: dict[str, tuple[list[Token], str]] = {}
         self.called: set[str] = set()
-        self.text = ""
+        self.inputs = Inputs()
+        self.texts: dict[str, str] = {}
         self.directory = ""
         """Where the script has gone with `cd`, "" where only a running one knows."""
         self.outer: list[str] = []
@@ -93,12 +88,13 @@ class _Reader(Branches):
     def read(self, text: str, depth: int) -> None:
         """Read all commands of a text."""
         if depth <= _DEEPEST:
-            self.text = text
+            self.texts[self.source] = text
             self._commands(tokens(text), text, depth)
             for name in [name for name in self.functions if name not in self.called]:
                 self.levels.append(Level("function", self.mode, "maybe"))
                 self._call(name, [], depth)
                 self.levels.pop()
+            self.inputs.warn(self.source, self.ledger)
 
     def _commands(self, stream: Iterator[Token], text: str, depth: int) -> None:
         line: list[Token] = []
@@ -118,12 +114,15 @@ class _Reader(Branches):
                 self._command(line, depth)
                 if line:
                     self.cut, cut = cut, False
+                    self.inputs.end(token.text)
                 line = []
                 self._operator(token)
                 if self.loop is not None:
                     self._repeat(stream, text, depth)
             else:
                 line.append(token)
+                if token.body_start:
+                    self.inputs.seen[token.body_start] = token
                 if len(line) > _MANY_WORDS:
                     raise ShellError(f"a command has more than {_MANY_WORDS} words", line[0].start)
             last_end = token.end
@@ -241,8 +240,10 @@ class _Reader(Branches):
             self._passed_over(line, "its condition does not hold")
             return
         maybe = self.mode == "maybe" or (self.joined == "&&" and self.truth is None)
-        if self.mode != "skip":
-            self.found.files.update(self.values.written(line))
+        self.inputs.begin(line, self.values)
+        for path, text in self.values.written(line) if self.mode != "skip" else ():
+            self.found.files[path] = text
+            self.inputs.taken.add(text.span)
         words_of = [token for token in without_redirections(line) if token.kind == "word"]
         own: dict[str, Word] = {}
         place = 0
@@ -275,11 +276,17 @@ class _Reader(Branches):
         note_redirections(line, self.found.processes[before:], self.source, self.ledger)
         self.truth = True
 
+    def _passed_over(self, line: list[Token], why: str) -> None:
+        self.called.add(line[0].text)
+        note_passed_over(line, why, self.source, self.ledger, bool(self.repeated))
+
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
         """A command: a node, a container of one, a shell with a text, or something else."""
         own, before, user = dict(own), len(self.found.processes), user_of(words)
         words = words[behind_wrappers(words, own) :]
-        if not words:
+        if not words:  # sudo -i
+            self._given(depth)
+            self.found.processes[before:] = run_by(user, self.found.processes[before:])
             return
         span = Span(self.source, words[0].span.start, words[-1].span.end)
         if words[0].text in self.functions:
@@ -290,14 +297,15 @@ class _Reader(Branches):
             self._source(words[1])
             return
         if base in ("cd", "pushd", "popd"):
-            self._gone(base, words)
+            sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
+            self.directory = directory_after(words, self.directory) if sure else ""
         if base == "ssh":
             self._elsewhere(words, depth)
             return
         if base == "set":
             self.exports = any(word.text in ("-a", "allexport") for word in words) or self.exports
         variables = {**self.exported, **own}
-        if base not in ("docker", "podman") and base not in _SHELLS and starts_node(words[0].text, words[1:]):
+        if base not in ("docker", "podman") and base not in SHELLS and starts_node(words[0].text, words[1:]):
             path = words[0].text
             if "/" in path and not words[0].holes and self.directory:
                 path = posixpath.normpath(posixpath.join(self.directory, path))
@@ -309,14 +317,19 @@ class _Reader(Branches):
             if process is not None:
                 self.found.processes.append(replace(process, directory=self.directory))
             else:
-                self._other(words, "no node: it starts by another program")
-        elif base in _SHELLS | AS_USER and any(word.text == "-c" for word in words[1:6]):
+                note_other(words, "no node: it starts by another program", self.ledger)
+        elif base in SHELLS | AS_USER and any(word.text == "-c" for word in words[1:6]):
             at = next(i for i, word in enumerate(words) if word.text == "-c")
             if at + 1 < len(words):
-                self._inside(words[at + 1], depth)
+                self._inside(words[at + 1], depth, self.inputs.own)
+        elif self._runs_written(words, depth):
+            pass
+        elif base in AS_USER or (base in SHELLS and script_of(words) is None):
+            if not self._given(depth):
+                note_other(words, "no node: it only opens a shell", self.ledger)
         elif base in TERMINALS:
             terminal = in_terminal(base, words)
-            self._other(words[: terminal.begins] or words, "it only opens a terminal")
+            note_other(words[: terminal.begins] or words, "it only opens a terminal", self.ledger)
             if len(terminal.command) == 1 and " " in terminal.command[0].text:
                 self._inside(terminal.command[0], depth)
             elif terminal.command:
@@ -324,26 +337,23 @@ class _Reader(Branches):
             started = self.found.processes[before:]
             self.found.processes[before:] = [replace(one, name=one.name or terminal.name) for one in started]
         elif words[0].text.startswith("-") and is_flag(words[0].text):
-            self._loose(words, span)
+            loose(words, span, self.found.processes, self.cut, self.ledger)
         else:
-            self._other(words, "no node: fleetc starts and prepares nodes itself")
+            self.inputs.left = passed_on(words, self.inputs.own)
+            note_unread(words, self.ledger)
+            note_other(words, "no node: fleetc starts and prepares nodes itself", self.ledger)
         self.found.processes[before:] = run_by(user, self.found.processes[before:])
-
-    def _gone(self, base: str, words: list[Word]) -> None:
-        """`cd`: where the commands behind it run."""
-        sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
-        self.directory = directory_after(words, self.directory) if sure and base != "popd" else ""
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
-        there = on_other_host(words)
+        names = {word.text: name for name, word in self.values.variables.items()}
+        there = on_other_host(words, self.inputs.own, names)
         if there is None:
-            self._other(words, "no node: it only logs in")
+            note_other(words, "no node: it only logs in", self.ledger)
             return
-        before = len(self.found.processes)
-        self._inside(there.command, depth)
-        started = self.found.processes[before:]
-        self.found.processes[before:] = [replace(one, host=there.host, login=there.login) for one in started]
+        if self.inputs.own is not None and there.command.span == self.inputs.own.span:
+            self.inputs.take()
+        self._inside(there.command, depth, self.inputs.own, there)
 
     def _source(self, word: Word) -> None:
         """`. FILE`: the variables of a file, if it is among the sources."""
@@ -357,57 +367,42 @@ class _Reader(Branches):
                 self.exported[name] = value
         self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a file with variables")
 
-    def _inside(self, word: Word, depth: int) -> None:
-        """The text of `sh -c`, read as a script of its own; each word of it has its place in this one."""
+    def _given(self, depth: int) -> bool:
+        """A shell that takes its commands from its input; whether there are some."""
+        given = self.inputs.take()
+        if given is not None:
+            self._inside(given, depth)
+        return given is not None
+
+    def _runs_written(self, words: list[Word], depth: int) -> bool:
+        """Whether a command is a script that was written before; then what is in it is read."""
+        path = written_script(words, self.found.files)
+        if path is not None:
+            self.found.run.add(path)
+            self._inside(self.found.files[path], depth)
+        return path is not None
+
+    def _inside(self, word: Word, depth: int, given: Word | None = None, there: Elsewhere | None = None) -> None:
+        """The text of `sh -c`, read as a script of its own; each word of it has its place in this one.
+
+        `given` is its input; on another host, `there`, it has no variables and no directory of this script.
+        """
         begun = len(self.found.processes)
         inside = f"{self.source}\0"  # words of this script are among its variables, and stay where they are
-        move = mover(word, inside, self.source, self.text)
+        move = mover(word, inside, self.texts)
         account = Ledger()
-        inner = _Reader(inside, account, dict(self.values.variables), self.library)
-        inner.exported, inner.directory = dict(self.exported), self.directory
-        inner.values.arrays = dict(self.values.arrays)
+        inner = _Reader(inside, account, {} if there else dict(self.values.variables), self.library)
+        if not there:
+            inner.exported, inner.directory = dict(self.exported), self.directory
+            inner.values.arrays = dict(self.values.arrays)
+        inner.texts, inner.inputs = dict(self.texts), Inputs(given, self.inputs.taken)
         inner.read(word.text, depth + 1)
         self.ledger.take(account, move)
-        self.found.processes += [process.moved(move) for process in inner.found.processes]
+        self.found.take(inner.found, move, there)
         if len(self.found.processes) == begun:
-            self._other([word], "no node: fleetc starts and prepares nodes itself")
-
-    def _loose(self, words: list[Word], span: Span) -> None:
-        """Words that begin with a flag: the rest of a command that a comment cut, or flags without a program."""
-        before = self.found.processes[-1] if self.found.processes else None
-        if before is None:
-            self.found.processes.append(Process("", span, tuple(words)))
-        elif not before.program and before.runtime == "systemd":
-            self.found.processes[-1] = replace(before, words=(*before.words, *words))
-        elif self.cut:
-            self.ledger.mistake(
-                "adopt-command-cut", words[0].span, words[0].text.split("=")[0],
-                "a comment between the lines ends the command: a shell passes none of the flags behind it to the node",
-                "they are adopted as they were meant; to run the command as it is, remove the comment lines in it",
-            )  # fmt: skip
-            self.found.processes[-1] = replace(before, words=(*before.words, *words))
-        else:
-            note_outside(words, span, self.ledger)
-
-    # ----------------------------------------------------------------------------------------- the account
-
-    def _other(self, words: list[Word], why: str) -> None:
-        span = Span(self.source, words[0].span.start, words[-1].span.end)
-        if not known_program(words[0].text):
-            self.ledger.secrets.append(span)
-        self.ledger.note(span, program(words[0].text), Fate.DROPPED, why)
-
-    def _passed_over(self, line: list[Token], why: str) -> None:
-        span = Span(self.source, line[0].start, line[-1].end)
-        self.called.add(line[0].text)
-        if not known_program(line[0].text):
-            self.ledger.secrets.append(span)
-        self.ledger.note(span, program(line[0].text), Fate.DROPPED, why)
-        if not self.repeated and any(base_of(token.text) in ("livepeer", "docker", "podman") for token in line):
-            self.ledger.remark(
-                "adopt-branch-not-followed", Span(self.source, line[0].start, line[0].end),
-                f"this command is not read, because {why}", "to adopt it too, give it in a file of its own",
-            )  # fmt: skip
+            if not inner.inputs.seen and not inner.found.files:
+                note_unread([word], self.ledger)
+            note_other([word], "no node: fleetc starts and prepares nodes itself", self.ledger)
 
     # ------------------------------------------------------------------------------- variables and words
 

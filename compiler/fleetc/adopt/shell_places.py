@@ -6,7 +6,7 @@ In: the text, and the word as the script has it. Out: a place in the word for ea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fleetc.adopt.words import Word
 from fleetc.places.diagnostic import Span
@@ -36,10 +36,11 @@ def places(text: str, raw: str) -> list[int]:
     return found + [found[-1] if found else 0] * (len(text) + 1 - len(found))
 
 
-def mover(word: Word, inside: str, source: str, script: str) -> Callable[[Span], Span]:
+def mover(word: Word, inside: str, scripts: Mapping[str, str]) -> Callable[[Span], Span]:
     """What moves places in the text of a word, a source called `inside`, to where they are in its script."""
-    own = word.span.source == source
-    where = places(word.text, script[word.span.start : word.span.end]) if own else [0] * (len(word.text) + 1)
+    script = scripts.get(word.span.source)
+    raw = script[word.span.start : word.span.end] if script is not None else ""
+    where = places(word.text, raw) if script is not None else [0] * (len(word.text) + 1)
 
     def move(span: Span) -> Span:
         if span.source != inside:

@@ -22,7 +22,7 @@ def user_of(words: Sequence[Word]) -> str:
         name, rest = base_of(word.text), words[place + 1 :]
         if name in ("sudo", "runuser") and (user := _option(rest, name)):
             return user
-        if name in AS_USER and any(one.text == "-c" for one in rest):
+        if name == "su" or (name in AS_USER and any(one.text == "-c" for one in rest)):
             named = (one for one, before in zip(rest, (word, *rest), strict=False) if before.text not in ("-c", "-s"))
             return next((one.text for one in named if not one.text.startswith("-") and not one.holes), "root")
         if name not in WRAPPERS:

@@ -160,20 +160,25 @@ class Values:
                 found += [word] if texts is None else [Word(text, word.span) for text in texts]
         return found
 
-    def written(self, line: list[Token]) -> Iterator[tuple[str, tuple[str, int]]]:
-        """`cat > path <<EOF`: the path of a file that a command writes, its text, and where that begins."""
+    def heredoc(self, token: Token) -> Word:
+        """The text of a heredoc, with what is known filled in."""
+        text, holes = token.body, tuple[str, ...]()
+        if not token.literal:
+            parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
+            text, holes, _ = self.text(parts)
+        span = Span(self.source, token.body_start, token.body_start + max(1, len(token.body)))
+        return Word(text.replace("\x00", '"'), span, holes)
+
+    def written(self, line: list[Token]) -> Iterator[tuple[str, Word]]:
+        """`cat > path <<EOF`: the path of a file that a command writes, and its text."""
         body = next((token for token in line if token.kind == "op" and token.text in ("<<", "<<-")), None)
         for at, token in enumerate(line[:-1] if body is not None else []):
             writes = token.kind == "op" and token.text in (">", ">>")
             if body is None or not (writes or token.text == "tee") or line[at + 1].kind != "word":
                 continue
             words = self.expand(line[at + 1])
-            text = body.body
-            if not body.literal:
-                parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
-                text = self.text(parts)[0].replace("\x00", '"')
             if words:
-                yield words[0].text, (text, body.body_start)
+                yield words[0].text, self.heredoc(body)
 
     def test(self, rest: list[Token]) -> bool | None:
         """Whether a test holds; None where only a running script knows."""

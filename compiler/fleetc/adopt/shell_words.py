@@ -131,7 +131,23 @@ def quoted_parts(text: str, place: int, end: int) -> tuple[list[Part], int]:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """All words and operators of a text. Raises ShellError for a quote that never ends."""
+    """All words and operators of a text. Raises ShellError for a quote that never ends.
+
+    A line with a heredoc comes when its text is known, which stands behind it.
+    """
+    held: list[Token] = []
+    for token in _cut(text):
+        if not held and not (token.kind == "op" and token.text in ("<<", "<<-")):
+            yield token
+            continue
+        held.append(token)
+        if token.kind == "op" and token.text == "\n":
+            yield from held
+            held = []
+    yield from held
+
+
+def _cut(text: str) -> Iterator[Token]:
     place, size = 0, len(text)
     waiting: list[Token] = []
     while place < size:
@@ -153,10 +169,10 @@ def tokens(text: str) -> Iterator[Token]:
             if token.text.startswith("<<") and token.text != "<<<":
                 place = _heredoc(text, place, token)
                 waiting.append(token)
-            yield token
             if token.text == "\n" and waiting:
                 place = _bodies(text, place, waiting)
                 waiting = []
+            yield token
             continue
         token, place = _word(text, place)
         yield token

@@ -15,11 +15,12 @@ from fleetc.adopt.words import Word
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)")
 WRAPPERS = frozenset({
     "sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt", "numactl",
-    "taskset", "runuser", "systemd-run",
+    "taskset", "runuser", "systemd-run", "timeout",
 })  # fmt: skip
 TAKES = {
     "sudo": "ugCphRT", "nice": "n", "ionice": "cnp", "env": "uC", "stdbuf": "ioe", "chrt": "", "numactl": "mNCpi",
     "taskset": "cp", "runuser": "ugGs", "systemd-run": "utpEMH",
+    "timeout": "ks",
 }  # fmt: skip
 _SCHEDULE = re.compile(r"@[a-z]+|[0-9*/,-]+(?: [0-9*/,-]+){4}")
 """When a line of a crontab runs its command."""
@@ -43,6 +44,7 @@ def behind_wrappers(words: Sequence[Word], own: dict[str, Word]) -> int:
             elif len(option) == 2 and option[1] in TAKES.get(name, ""):
                 place += 1
             place += 1
+        place += name == "timeout"  # how long
     return place
 
 

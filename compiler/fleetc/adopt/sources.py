@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleetc.adopt import markdown
@@ -23,7 +23,10 @@ from fleetc.adopt.launch_json import is_launch_file, read_launch_file
 from fleetc.adopt.library import Library
 from fleetc.adopt.session import Table
 from fleetc.adopt.shell import read_shell
+from fleetc.adopt.shell_files import read_written
+from fleetc.adopt.shell_input import node_commands, warn_unread
 from fleetc.adopt.stack_files import StackFiles, is_stack_file, read_stacks
+from fleetc.adopt.supervisor import is_supervisor, read_supervisor
 from fleetc.adopt.systemd import is_unit, read_units
 from fleetc.adopt.unit_instances import is_link
 from fleetc.adopt.words import OURS, Fate, Ledger, Other, Process, Word
@@ -56,8 +59,11 @@ class Found:
     claimed: set[str] = field(default_factory=set)
 
 
-def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger) -> Found:
-    """Read all sources; `hosts` says which host a source is about."""
+def read_sources(
+    sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger,
+    instances: Collection[str] = (),
+) -> Found:  # fmt: skip
+    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run."""
     found = Found()
     kinds: dict[str, list[Source]] = {}
     for source in sources:
@@ -73,15 +79,15 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     found.processes += read_manifests(kinds.get("manifest", []), library, ledger)
     for source in kinds.get("launch", []):
         found.processes += read_launch_file(source.name, source.text)
-    started = list(read_units(kinds.get("unit", []), library, ledger, kinds.get("shell", [])))
+    started = list(read_units(kinds.get("unit", []), library, ledger, kinds.get("shell", []), instances))
+    started += [one for source in kinds.get("supervisor", []) for one in read_supervisor(source, library, ledger)]
     variables = _shell_variables(kinds.get("environment", []), library)
     for source in kinds.get("shell", []):
         if source.name in library.used:
             continue
-        shell = read_shell(source.name, _commands(source, ledger), ledger, variables, library)
-        for path, (text, _) in shell.files.items():
-            library.written[path] = Source(f"{path} in {source.name}", text)
-        found.processes += shell.processes
+        text = _commands(source, ledger)
+        shell = read_shell(source.name, text, ledger, variables, library)
+        found.processes += [*shell.processes, *read_written(source.name, text, shell, library, ledger)]
     found.processes += started
     for source in kinds.get("flags", []):
         folder = posixpath.dirname(source.name)
@@ -95,9 +101,19 @@ def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: L
     found.processes = [one for one in processes if not isinstance(one, Other)]
     found.others = [one for one in processes if isinstance(one, Other)]
     _alone(kinds, found, library, ledger)
+    _lost(kinds, {process.span.source for process in processes}, library, ledger)
     found.models = kinds.get("models", [])
     found.capabilities = kinds.get("capability", [])
     return found
+
+
+def _lost(kinds: Mapping[str, list[Source]], read: Collection[str], library: Library, ledger: Ledger) -> None:
+    """Warn of commands of nodes in sources that start none, such as tasks of a playbook."""
+    for kind, sources in kinds.items():
+        for source in sources if kind not in ("shell", "unit", "flags") else ():
+            if source.name not in read and source.name not in library.used:
+                for at in node_commands(source.text):
+                    warn_unread(Span(source.name, at, at + len("livepeer")), ledger)
 
 
 def _commands(source: Source, ledger: Ledger) -> str:
@@ -127,8 +143,8 @@ def _flags(source: Source) -> Process:
 
 
 def kind_of(source: Source) -> str:
-    """What a source is: stack, compose, unit, launch, manifest, inventory, flags, models, runners, prices, renditions,
-    capability, json, config, environment or shell.
+    """What a source is: stack, compose, unit, supervisor, launch, manifest, inventory, flags, models, runners, prices,
+    renditions, capability, json, config, environment or shell.
     """
     text, name = source.text, posixpath.basename(source.name)
     if name.lower().endswith(markdown.NAMES):
@@ -140,6 +156,8 @@ def kind_of(source: Source) -> str:
         return "stack"
     if is_inventory(source.name, text):
         return "inventory"
+    if is_supervisor(text):
+        return "supervisor"
     if is_unit(text) or is_link(source.name):
         return "unit"
     if is_launch_file(text):

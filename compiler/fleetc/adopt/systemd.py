@@ -56,17 +56,19 @@ class _Unit:
 
 
 def is_unit(text: str) -> bool:
-    """Whether a text is a unit or a part of one."""
-    return re.search(r"(?m)^[ \t]*ExecStart[ \t]*=", text) is not None or bool(
+    """Whether a text is a unit or a part of one; a script that writes one is none."""
+    starts = re.search(r"(?m)^[ \t]*ExecStart[ \t]*=", text)
+    return (starts is not None and "<<" not in text[: starts.start()]) or bool(
         re.match(r"(?s)\A(?:[ \t]*(?:[#;][^\n]*)?\n)*[ \t]*\[(?:Unit|Service|Install)\]", text)
     )
 
 
 def read_units(
-    sources: Sequence[Source], library: Library, ledger: Ledger, scripts: Sequence[Source] = ()
-) -> Iterator[Process]:
+    sources: Sequence[Source], library: Library, ledger: Ledger, scripts: Sequence[Source] = (),
+    instances: Collection[str] = (),
+) -> Iterator[Process]:  # fmt: skip
     """The processes of some units. A drop-in belongs to the unit whose folder `NAME.service.d` holds it; `scripts` may
-    say which instances of a template run.
+    say which instances of a template run, and `instances` are those that people name.
     """
     plain = [source for source in sources if family_of(source.name) is None]
     families: dict[tuple[str, str], list[Source]] = {}
@@ -86,7 +88,8 @@ def read_units(
         _read(source, unit, ledger)
     for unit in units.values():
         yield from _processes(unit, library, ledger)
-    said = instances_said((*sources, *scripts))
+    named = Source("", "\n".join(f"systemctl start {name}" for name in instances))
+    said = instances_said((*sources, *scripts, named))
     for (_, prefix), found in sorted(families.items()):
         yield from _family(prefix, found, said.get(prefix, frozenset()), library, ledger)
 
@@ -113,8 +116,8 @@ def _family(
         ledger.note(span, template.name, Fate.DROPPED, "no source says which instances run", "adopt-instances-unknown")
         ledger.warn(
             "adopt-instances-unknown", span, f"this is a template of units, and no source says which {prefix}@NAME run",
-            f"name the folder multi-user.target.wants among the sources, a folder {prefix}@NAME.service.d, or the "
-            f"script that says systemctl enable {prefix}@NAME",
+            f"systemctl list-units '{prefix}@*' on the host shows them: adopt again with --instance {prefix}@NAME for "
+            f"each, or with the script that says systemctl enable {prefix}@NAME, or with multi-user.target.wants",
         )  # fmt: skip
     for at, instance in enumerate(names):
         base = files.get(instance, template)

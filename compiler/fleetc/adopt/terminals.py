@@ -5,7 +5,8 @@ In: the words of a command line. Out: the command, and what its terminal or host
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fleetc.adopt.words import Word, in_one
@@ -13,6 +14,7 @@ from fleetc.adopt.words import Word, in_one
 TERMINALS = {"screen": "SceshtTp", "tmux": "sntcxyeFLfS"}
 """The programs, and their options that take a word."""
 _SSH_TAKES = frozenset({"-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-E", "-b", "-c", "-m", "-S", "-W", "-w"})
+_PRINTS = re.compile(r"(?:\$\(\s*(?:cat\s|<)|`\s*cat\s)\s*[^\s)`]*?([A-Za-z0-9._-]+)[\"']?\s*[)`]")
 _NAMES = {"screen": "S", "tmux": "snt"}
 """Those of them whose word is a name of the terminal."""
 _KEYS = frozenset({"C-m", "Enter", "KPEnter"})
@@ -55,16 +57,32 @@ class Elsewhere(NamedTuple):
     command: Word
 
 
-def on_other_host(words: Sequence[Word]) -> Elsewhere | None:
-    """The command of `ssh HOST command`; None for a call that only logs in."""
+def on_other_host(words: Sequence[Word], given: Word | None, names: Mapping[str, str]) -> Elsewhere | None:
+    """The command of `ssh HOST command`, or what is `given` as its input; None for a call that only logs in.
+
+    What a file of this host holds is a variable of `names` there, by the text that prints it.
+    """
     place, port = 1, ""
     while place < len(words) and words[place].text.startswith("-"):
         takes = words[place].text in _SSH_TAKES
         if words[place].text == "-p" and place + 1 < len(words):
             port = words[place + 1].text
         place += 2 if takes else 1
-    if place + 1 >= len(words):
-        return None
     rest = words[place + 1 :]
+    if place >= len(words) or not (rest or given):
+        return None
     called = words[place].text
-    return Elsewhere(called.rpartition("@")[2], f"{called}:{port}", rest[0] if len(rest) == 1 else in_one(rest))
+    command = in_one(rest) if rest else given
+    assert command is not None  # noqa: S101  # or there were no words
+    return Elsewhere(called.rpartition("@")[2], f"{called}:{port}", _printed_here(command, names))
+
+
+def _printed_here(command: Word, names: Mapping[str, str]) -> Word:
+    """A command whose words from files of this host are variables, because the other host has no such files."""
+    text = command.text
+    for hole in command.holes:
+        found = _PRINTS.fullmatch(hole)
+        if found is not None:
+            name = names.get(hole) or re.sub("[^A-Za-z0-9]+", "_", found[1]).strip("_").upper()
+            text = text.replace(hole, f"${{{name}}}")
+    return Word(text, command.span)

@@ -6,7 +6,6 @@ from the secrets of a rollout and of streams, and from the names that others rea
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.rollout import Need
 from fleetc.places.origin import Origin, given
 from fleetc.text.encoders import readable_word
+from fleetc.text.ip_addresses import ip_address, is_private
 
 ROLLOUT = "Whoever rolls out"
 STREAMS = "Whoever applies streams"
@@ -86,10 +86,10 @@ def _all(blueprint: Blueprint) -> Iterator[Task]:
 
 def _names(host: HostBlueprint) -> Iterator[Task]:
     """The name that others reach a host at has to lead there."""
-    if not host.public or host.public == host.address or _ip(host.public) is not None:
+    if not host.public or host.public == host.address or ip_address(host.public) is not None:
         return
-    address = _ip(host.address)
-    known = address is not None and not _is_private(address)  # behind a router, the record has its address
+    address = ip_address(host.address)
+    known = address is not None and not is_private(address)  # behind a router, the record has its address
     there = f"a record that leads to {host.address}" if known else "a record that leads to the host"
     command = f"getent ahosts {readable_word(host.public)}"
     yield Task(NAMES, host.name, there, host.public, command, (), (given("hosts", host.name, "public"),))
@@ -106,28 +106,6 @@ def _is_of_node_user(need: Need) -> bool:
     """Whether people provide something that the user of nodes reads or writes."""
     kinds = ("keystore", "password-file", "file", "models-directory")
     return need.words != "" and need.kind in kinds and "user" not in dict(need.facts)
-
-
-_PRIVATE = [
-    ipaddress.ip_network(network)
-    for network in (
-        *("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"),
-        *("::1/128", "fc00::/7", "fe80::/10"),
-    )
-]
-
-
-def _is_private(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether an address leads nowhere from outside of its own network."""
-    return any(address in network for network in _PRIVATE)
-
-
-def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The IP address that a text is; None for a name."""
-    try:
-        return ipaddress.ip_address(text)
-    except ValueError:
-        return None
 
 
 def _proxies(host: HostBlueprint) -> Iterator[Task]:

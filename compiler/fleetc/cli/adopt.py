@@ -7,6 +7,7 @@ run. Hosts are not changed, but for a note about processes to keep.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -66,6 +67,14 @@ Only = Annotated[
         help="Adopt only this service, unit or container, or process by its number; repeatable.",
     ),
 ]
+Instances = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--instance",
+        metavar="UNIT@NAME",
+        help="An instance of a template of units that runs, such as livepeer@eu; repeatable.",
+    ),
+]
 InPlace = Annotated[
     str | None,
     typer.Option(
@@ -108,6 +117,7 @@ def adopt(
     answers: Answers = None,
     homes: Homes = None,
     directories: Directories = None,
+    instances: Instances = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
     output: Output = None,
     report: Report = None,
@@ -132,7 +142,7 @@ def adopt(
     keep the process.
     """
     if in_place is not None:
-        others = (hosts, compare, answers, homes, directories, output, report, only, role, name)
+        others = (hosts, compare, answers, homes, directories, instances, output, report, only, role, name)
         if any(others) or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
@@ -145,7 +155,11 @@ def adopt(
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
     if compare is not None and (output or answers):
         wrong_usage("--compare writes no spec, so it takes neither -o nor --answers")
-    asked = _Asked(sources or [], hosts or [], yes, name, only or [], role, homes or [], directories or [])
+    if not all(re.fullmatch(r"[^@/\s]+@[^@/\s]+", one) for one in instances or []):
+        wrong_usage("--instance takes a unit with its name, such as livepeer@eu")
+    asked = _Asked(
+        sources or [], hosts or [], yes, name, only or [], role, homes or [], directories or [], instances or []
+    )
     if compare is not None:
         known = compile_known(compare)
         found = _adopted(asked)
@@ -167,12 +181,14 @@ class _Asked(NamedTuple):
     role: str
     homes: list[str]
     directories: list[str]
+    instances: list[str]
 
     @property
     def words(self) -> list[str]:
         """The same as words of a command."""
         more = [*(("--from", host) for host in self.hosts), *(("--only", name) for name in self.only)]
         more += [*(("--home", path) for path in self.homes), *(("--directory", path) for path in self.directories)]
+        more += [("--instance", one) for one in self.instances]
         more += [("--role", self.role)] if self.role else []
         return [*self.sources, *(word for pair in more for word in pair)]
 
@@ -208,7 +224,9 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     name = asked.name or FLEET_NAME
 
     def with_answers(answers: Earlier | None) -> Adopted:
-        return adopt_sources(texts, known, addresses, name, asked.only, asked.role, on_hosts, answers, folders)
+        return adopt_sources(
+            texts, known, addresses, name, asked.only, asked.role, on_hosts, answers, folders, asked.instances
+        )
 
     try:
         found = adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)

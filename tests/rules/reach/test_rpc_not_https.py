@@ -15,9 +15,15 @@ def test_http(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(gateway(), rpc='"http://rpc.example.org"'), CODE) == snapshot
 
 
-@pytest.mark.parametrize("address", ["ws://rpc.example.org", "http://10.0.0.5:8545", "ws://[fc00::1]:8546"])
+@pytest.mark.parametrize("address", ["ws://rpc.example.org", "http://198.18.0.5:8545", "ws://[2001:db8::1]:8546"])
 def test_open_connection_to_another_machine(address: str) -> None:
     assert "write the https:// address" in flagged(onchain(gateway(), rpc=f'"{address}"'), CODE)
+
+
+@pytest.mark.parametrize("address", ["http://10.0.0.5:8547", "http://192.168.1.9", "ws://[fc00::1]:8546"])
+def test_own_node_in_a_private_network_is_warned_of(address: str) -> None:
+    said = flagged(onchain(gateway(), rpc=f'"{address}"'), CODE, Severity.WARNING)
+    assert "all in that network can read and change it" in said
 
 
 def test_encrypted_connection_is_fine() -> None:

@@ -2,6 +2,7 @@
 
 Why: on an unencrypted connection to another machine, anybody on the path can lie about the chain, and the node pays and
 redeems based on what it hears. A connection to 127.0.0.1 or localhost never leaves the host, so http:// is fine there.
+To a node of your own at a private address, such as 10.0.0.5, it is only a warning: it is as safe as that network.
 A websocket (wss:// or ws://) is only a warning: the node connects, but it is documented and run with https://, and it
 polls the chain instead of subscribing to it.
 
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Listener, Url
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
+from fleetc.text.ip_addresses import ip_address, is_private
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -31,7 +33,15 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if not fleet.on_chain or not isinstance(rpc, Url) or rpc.scheme == "https":
         return
     near = Listener(rpc.host, rpc.port or 80).is_loopback
-    if not near and rpc.scheme != "wss":
+    address = ip_address(rpc.host)
+    if not near and address is not None and is_private(address):
+        yield warning(
+            "rpc-not-https",
+            f"the RPC address is {rpc.scheme}:// at a private address: all in that network can read and change it",
+            Label(("fleet", "rpc")),
+            help="keep it if the node there is yours and the network is too; else write an https:// address",
+        )
+    elif not near and rpc.scheme != "wss":
         yield error(
             "rpc-not-https",
             f"the RPC address is {rpc.scheme}://, which anybody on the path can read and change",

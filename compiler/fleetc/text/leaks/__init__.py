@@ -47,9 +47,10 @@ _READABLE_GROUP = re.compile(r"[a-z]*[0-9]*")
 _UUID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
 _IDS = re.compile(
     r"(?<![0-9A-Za-z])P[0-9]{3,4}p[0-9]{2,3}fps[0-9]{1,2}x[0-9]{1,2}(?![0-9A-Za-z])|"
+    r"UTC--[0-9T:.-]{19,30}Z?--(?:0x)?[0-9a-fA-F]{40}(?![0-9A-Za-z])|"
     r"(?:GPU-|MIG-)[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?<![0-9A-Za-z])0x[0-9a-fA-F]{40}(?![0-9A-Za-z])"
 )
-"""What is public for certain: a rendition named as the built-in ones, the id of a GPU, the address of an account."""
+"""What is public for certain: a rendition named as the built-in ones, a key file, the id of a GPU, an account."""
 _COMMIT = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])")
 _PATH_MARKS = re.compile(r"[/:]")
 _CHANGES = re.compile(r"(?=[A-Za-z][0-9]|[0-9][A-Za-z]|[a-z][A-Z]|[!$%^*#@])")

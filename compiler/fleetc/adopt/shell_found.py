@@ -1,0 +1,46 @@
+"""What a shell text holds: the processes that it starts, and the files that it writes, here or on other hosts.
+
+In: what the reader of shell texts finds. Out: the same of a text with the texts within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from fleetc.adopt.shell_users import run_by
+from fleetc.adopt.terminals import Elsewhere
+from fleetc.adopt.words import Process, Word
+from fleetc.places.diagnostic import Span
+
+
+@dataclass
+class ShellText:
+    """Processes, and texts of files by path; `run` are those files that the text itself runs as scripts.
+
+    `elsewhere` has what is written on other hosts.
+    """
+
+    processes: list[Process] = field(default_factory=list)
+    files: dict[str, Word] = field(default_factory=dict)
+    run: set[str] = field(default_factory=set)
+    elsewhere: list[tuple[Elsewhere, ShellText]] = field(default_factory=list)
+
+    def take(self, inner: ShellText, move: Callable[[Span], Span], there: Elsewhere | None) -> None:
+        """All of a text within this one, at the places that it has here; `there` is the host that runs it."""
+        processes = [one.moved(move) for one in inner.processes]
+        files = {path: replace(word, span=move(word.span)) for path, word in inner.files.items()}
+        self.elsewhere += inner.elsewhere
+        if there is None:
+            self.processes += processes
+            self.files |= files
+            self.run |= inner.run
+            return
+        self.processes += started_on(there, processes)
+        self.elsewhere.append((there, ShellText([], files, inner.run)))
+
+
+def started_on(there: Elsewhere, processes: list[Process]) -> list[Process]:
+    """Processes with the host that runs them; whoever logs in as root is root there."""
+    started = run_by("root" if there.login.startswith("root@") else "", processes)
+    return [replace(one, host=there.host, login=there.login) for one in started]
