@@ -187,7 +187,7 @@ def _container(
         host=_text(selector.get("kubernetes.io/hostname")) if selector is not None else "",
         image=Word(image.text, image.span(source.name), holes_in(image.text)) if image is not None else None,
         # a pod has an address of its own, where its listeners are open to the cluster as the command says
-        network="host", mounts=tuple(_mounts(pod, container, claims)),
+        network="host", mounts=tuple(_mounts(pod, container, claims)), sees=_gpus(container),
     )  # fmt: skip
     shell = next((i for i, word in enumerate(words[:3]) if word.text == "-c"), 0)
     if shell and posixpath.basename(program) in ("sh", "bash", "ash", "dash") and shell + 1 < len(words):
@@ -196,6 +196,20 @@ def _container(
     if program and not program.startswith("-"):
         return replace(base, words=tuple(words[1:]))
     return base
+
+
+def _gpus(container: Node) -> str:
+    """That the cluster gives a container some GPUs of its host, in words; "" where it asks for none."""
+    resources = container.get("resources")
+    for key in ("limits", "requests"):
+        listed = resources.get(key) if resources is not None else None
+        count = _texts(listed).get("nvidia.com/gpu", "")
+        if count not in ("", "0"):
+            return (
+                f"the cluster gives it {leaks.shown(count)[:20]} of the GPUs of its host; nvidia-smi -L in the pod and "
+                "on the host shows which"
+            )
+    return ""
 
 
 def _own(variables: Mapping[str, Word], filled: Collection[str], ledger: Ledger) -> dict[str, Word]:

@@ -317,8 +317,13 @@ def _gpus(work: Filling) -> None:
         return
     if work.unknown(flag, "gpus"):
         return
-    ids = text.split(",")
-    if text == "all":
+    ids, seen = text.split(","), work.process.sees
+    if isinstance(seen, str):
+        work.ask("gpus", f"the source says {leaks.shown(text)[:60]}, and {seen}", flag, "[0]")
+        return
+    if text == "all" and seen:
+        _numbered_gpus(work, list(range(len(seen))))
+    elif text == "all":
         work.say("gpus", "all")
     elif all(re.fullmatch("[0-9]{1,2}", item) and int(item) <= 63 for item in ids):
         _numbered_gpus(work, [int(item) for item in ids])
@@ -331,7 +336,17 @@ def _gpus(work: Filling) -> None:
 def _numbered_gpus(work: Filling, ids: list[int]) -> None:
     """GPUs by their number on the host: a container that sees some of them counts those from 0."""
     seen = work.process.sees
-    if seen and all(one < len(seen) for one in ids) and [seen[one] for one in ids] != ids:
-        ids = [seen[one] for one in ids]
-        work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
+    if isinstance(seen, tuple) and seen:
+        unseen = [one for one in ids if one >= len(seen)]
+        if not unseen:
+            ids = [seen[one] for one in ids]
+        else:
+            word = work.running.word("nvidia")
+            work.session.ledger.warn(
+                "adopt-value-invalid", word.span,
+                f"its container sees {len(seen)} of the GPUs of its host and counts them from 0, so it has none with "
+                f"number {unseen[0]}",
+                f"the spec says gpus = {ids}, by their numbers on the host; look whether those are meant",
+            )  # fmt: skip
+    work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
     work.say("gpus", ids)
