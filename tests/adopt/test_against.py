@@ -195,3 +195,52 @@ def test_last_lines_say_what_is_next(fleet: Path) -> None:
         "before the first deploy: fleetc adopt --in-place HOST 'my fleet.toml' says what to stop there, for each of "
         "3 hosts (edge, gpu, main)",
     ]
+
+
+WORKERS = """\
+services:
+  first: &worker
+    image: livepeer/go-livepeer:v0.9.1
+    command: -transcoder -orchAddr orch.example.net:8935 -orchSecret /run/secret -nvidia 0
+    volumes: ["/srv/secret:/run/secret"]
+  second: {<<: *worker, command: -transcoder -orchAddr orch.example.net:8935 -orchSecret /run/secret -nvidia 1}
+  gate:
+    image: livepeer/go-livepeer:v0.9.1
+    command: -gateway -orchAddr orch.example.net:8935 -cliAddr 0.0.0.0:6936
+    ports: ["127.0.0.1:6936:6936"]
+"""
+
+
+def test_containers_get_ports_of_their_own_where_they_shared_no_network(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(WORKERS)
+    sources = ("edge@203.0.113.7=compose.yaml",)
+    assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    assert 'cli = "127.0.0.1:6937"  # first has port 6935' in text  # 6936 is that of the gateway, and published
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+    reason = "today each container has a network of its own; on the host, first has port 6935"
+    reasons = {(one["node"], one["flag"]): one["reason"] for one in compare(tmp_path, sources=sources)["differences"]}
+    assert reasons["second", "cliAddr"] == reason
+    changed(tmp_path, "127.0.0.1:6937", "127.0.0.1:7000")  # adopting only chose it, so people may choose another one
+    again = fleetc("adopt", *sources, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path)
+    assert "sources say something else" not in again.stderr
+    assert "127.0.0.1:7000" in (tmp_path / "fleet.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("answer_", "differences"),
+    [('cli = "127.0.0.1:6936"', {"cliAddr"}), ('cli = "0.0.0.0:6936"\ncli_exposed = true', set())],
+)
+def test_an_exposed_listener_is_asked_for_and_either_answer_is_explained(
+    tmp_path: Path, answer_: str, differences: set[str]
+) -> None:
+    (tmp_path / "gate.sh").write_text("livepeer -gateway -orchAddr orch.example.net:8935 -cliAddr 0.0.0.0:6936\n")
+    sources = ("edge@203.0.113.7=gate.sh",)
+    assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    assert '# TODO cli = "127.0.0.1:6936": everybody who reaches 0.0.0.0:6936 can move funds today' in text
+    assert "cli_exposed" not in text and "\ncli = " not in text
+    (tmp_path / "fleet.toml").write_text(re.sub("# TODO cli = .*\n(.*\\[.*])", f"\\1\n{answer_}", text))
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+    found = compare(tmp_path, sources=sources)["differences"]
+    assert {one["flag"] for one in found} - {"dataDir"} == differences

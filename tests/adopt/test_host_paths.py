@@ -187,3 +187,47 @@ def test_a_question_about_one_of_several_hosts_names_it() -> None:
     found = adopt([Source(name, text) for name, text in texts.items()], {"a.sh": "orch", "b.sh": "edge"})
     (asked,) = questions(found)
     assert asked.endswith("or adopt again with --home orch=/home/NAME")
+
+
+LISTS = """\
+services:
+  orch:
+    image: livepeer/go-livepeer:v0.9.1
+    command: -orchestrator SELLS -aiModels /root/.lpData/aiModels.json -orchSecret /root/.lpData/s
+    ports: ["8935:8935"]
+    volumes: [VOLUME]
+  worker:
+    image: livepeer/go-livepeer:v0.9.1
+    command: -aiWorker -orchAddr orch:8935 -orchSecret /root/.lpData/s -aiModels /root/cfg/aiModels.json -nvidia 0
+    volumes: ["./ai:/root/cfg", "/srv/w:/root/.lpData"]
+"""
+SOLD, RUN = (f'[{{"pipeline":"text-to-image","model_id":"a/{name}"}}]' for name in ("sold", "run"))
+
+
+@pytest.mark.parametrize(
+    ("volume", "sources", "sold", "guess"),
+    [
+        ("./orch:/root/.lpData", {"lp/orch/aiModels.json": SOLD}, "sold", ""),
+        ("./orch/aiModels.json:/root/.lpData/aiModels.json", {"lp/orch/aiModels.json": SOLD}, "sold", ""),
+        ("/srv/lp/orch:/root/.lpData", {"lp/orch/aiModels.json": SOLD}, "sold", ""),
+        ("data:/root/.lpData", {"lp/orch/aiModels.json": SOLD}, "sold", "lp/orch/aiModels.json"),
+        ("data:/root/.lpData", {}, "run", "lp/ai/aiModels.json"),
+    ],
+)
+def test_a_file_is_found_through_the_mounts_of_its_container(
+    volume: str, sources: dict[str, str], sold: str, guess: str
+) -> None:
+    text = LISTS.replace("SELLS", SELLS.partition("-transcoder ")[2]).replace("VOLUME", volume)
+    files = {"lp/compose.yaml": text, "lp/ai/aiModels.json": RUN, **sources}
+    found = adopt([Source(*one) for one in files.items()], folders=Folders(directories={"": "/srv/lp"}))
+    spec = tomllib.loads(found.text)
+    assert [use["use"] for use in spec["orchestrators"]["orch"]["models"]] == [sold]
+    assert [use["use"] for use in spec["ai_workers"]["worker"]["models"]] == ["run"]
+    told = [one.message for one in found.diagnostics if one.code == "adopt-file-guessed"]
+    said = "is taken for this file by its name alone: today it is in a volume; docker volume inspect says where"
+    assert told == ([f"{guess} {said}"] if guess else [])
+    where = "/var/lib/docker/volumes/lp_data/_data/aiModels.json"
+    words = (
+        f"# TODO models: {guess} is taken for its file by the name alone; compare it with the one of the host: {where}"
+    )
+    assert (words in found.text) is bool(guess)

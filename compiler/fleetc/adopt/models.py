@@ -36,7 +36,7 @@ def _models(work: Filling) -> None:
     text = running.text(flag)
     if text and not work.unknown(flag, "models"):
         word = running.word(flag)
-        source = work.session.library.find(text, work.process.span.source)
+        source = work.own_file(flag)
         if source is None and (looks_like_path(text) or text.endswith(".json")):
             missing(word, "the list of models", work.session.ledger)
             work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)

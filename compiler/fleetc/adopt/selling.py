@@ -15,6 +15,7 @@ from fleetc.adopt.filling import Filling
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
 from fleetc.adopt.listening import open_listener
 from fleetc.adopt.models import fill_models
+from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import Running, looks_like_path, missing, shown
 from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import flag_price, price_text
@@ -305,7 +306,7 @@ def _secret_text(work: Filling, one: Running) -> str | None:
     if word.holes:
         return None
     if looks_like_path(word.text):
-        source = work.session.library.find(word.text, one.process.span.source)
+        source = own_file(work.session.library, one.process, word.text).source
         return source.text.strip() if source is not None and source.text.strip() else None
     return word.text
 

@@ -147,9 +147,9 @@ class Process:
     a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
     itself wrote beside variables, `release` the release that it named. `login` is how people log in to its host, as
     USER@HOST:PORT with what is said of it. `sees` are the GPUs of the host that its container sees, which counts them
-    from 0; () for all of them, and words where no source says their numbers. `directory` is where relative paths begin: for a container, those of whoever
-    starts it, whose home is `caller_home`. `project` is that of Compose. `ours` says that fleetc wrote the source: then
-    each setting there is one that a spec gives.
+    from 0; () for all of them, and words where no source says their numbers. `directory` is where relative paths begin:
+    for a container, those of whoever starts it, whose home is `caller_home`. `project` is that of Compose. `ours` says
+    that fleetc wrote the source: then each setting there is one that a spec gives.
     """
 
     name: str
