@@ -244,3 +244,58 @@ def test_an_exposed_listener_is_asked_for_and_either_answer_is_explained(
     assert fleetc("check", cwd=tmp_path).returncode == 0
     found = compare(tmp_path, sources=sources)["differences"]
     assert {one["flag"] for one in found} - {"dataDir"} == differences
+
+
+WORKLOAD = """\
+apiVersion: apps/v1
+kind: KIND
+metadata: {name: transcoder}
+spec:
+  REPLICAS
+  template:
+    spec:
+      nodeSelector: {gpu: "true"}
+      tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+      containers:
+        - name: t
+          image: livepeer/go-livepeer:v0.9.1
+          args: [-transcoder, -orchAddr, "orch.example.net:8935", -orchSecret, $(SECRET), -nvidia, all]
+          env: [{name: SECRET, valueFrom: {secretKeyRef: {name: s, key: s}}}]
+          resources: {limits: {nvidia.com/gpu: 1}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "replicas", "question", "several"),
+    [
+        ("DaemonSet", "", "a DaemonSet runs it on every host with gpu=true; kubectl get nodes -l gpu=true lists them",
+         True),
+        ("Deployment", "replicas: 2", "it runs 2 times, on hosts with gpu=true that the cluster chooses; ", True),
+        ("Deployment", "replicas: 1", "it runs once, on a host with gpu=true that the cluster chooses; ", False),
+    ],
+)  # fmt: skip
+def test_hosts_that_a_cluster_chooses_are_asked_for(
+    tmp_path: Path, kind: str, replicas: str, question: str, several: bool
+) -> None:
+    (tmp_path / "all.yaml").write_text(WORKLOAD.replace("KIND", kind).replace("REPLICAS", replicas))
+    done = fleetc("adopt", "all.yaml", "-o", "fleet.toml", "--report", "markdown", cwd=tmp_path)
+    assert done.returncode == 0
+    assert ("is several nodes, and the spec has one" in done.stderr) is several
+    assert f"{kind} transcoder" in done.stdout and "tolerations" in done.stdout
+    text = (tmp_path / "fleet.toml").read_text()
+    assert f"# TODO host: {question}" in text
+    assert ("; this table stands for one of them\n" in text) is several
+
+
+def test_each_node_of_a_process_that_runs_several_times_is_compared(tmp_path: Path) -> None:
+    (tmp_path / "all.yaml").write_text(WORKLOAD.replace("KIND", "DaemonSet").replace("  REPLICAS\n", ""))
+    (tmp_path / "fleet.toml").write_text(
+        'spec = 2\n[fleet]\nname = "adopted"\nnetwork = "offchain"\nnode_release = "v0.9.1"\n'
+        '[hosts."gpu-{1..2}"]\naddress = "203.0.113.2{1..2}"\nruntime = "docker"\n'
+        '[transcoders."t-{1..2}"]\nhost = "gpu-{1..2}"\norchestrator = "orch.example.net:8935"\ngpus = [0]\n'
+        'secret = { env = "SECRET" }\n'
+    )
+    found = compare(tmp_path, sources=("all.yaml",))
+    assert [(pair["node"], pair["host"], pair["by"]) for pair in found["pairs"]] == [
+        ("t-1", "gpu-1", "one of several that run of it"), ("t-2", "gpu-2", "one of several that run of it"),
+    ]  # fmt: skip

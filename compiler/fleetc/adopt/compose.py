@@ -146,7 +146,7 @@ class _Compose:
             where = (service.key(field) or node).span(self.source.name)
             self.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
                              why or "fleetc decides how containers of nodes run")  # fmt: skip
-        self._copies(name, fields)
+        copies = self._copies(name, fields)
         variables, secrets = self._environment(fields)
         network = self._text(fields.get("network_mode"))
         user = self._text(fields.get("user")) or "root"
@@ -156,14 +156,15 @@ class _Compose:
             network="host" if network == "host" else "bridge", project=self._project(),
             mounts=(*self._mounts(fields), *files_of(fields, self.root, self._text)),
             sees=self._seen(fields, variables),
+            placed=f"it runs {copies} times on this host" if copies > 1 else "", several=copies > 1,
             published=tuple(ports_of(fields.get("ports"), self._text)), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
         )  # fmt: skip
         yield from self._started(base, words, variables)
 
-    def _copies(self, name: str, fields: dict[str, Node]) -> None:
-        """Say that a service runs several times."""
+    def _copies(self, name: str, fields: dict[str, Node]) -> int:
+        """How often a service runs; more than once is said."""
         deploy = fields.get("deploy")
         node = fields.get("scale") or (deploy.get("replicas") if deploy is not None else None)
         count = self._text(node)
@@ -173,6 +174,8 @@ class _Compose:
                 f"{leaks.shown(name)} runs {int(count[:6])} times today, and the spec has it once",
                 "copy its table for each of them, with listeners and directories of its own",
             )  # fmt: skip
+            return int(count[:6])
+        return 1
 
     def _other(self, name: str, span: Span, service: Node, fields: dict[str, Node]) -> Other:
         """A service that is no node, with an account of its own, which only counts if it is a live runner."""

@@ -229,6 +229,7 @@ def is_open(value: Any) -> bool:
     return bool(with_folders(value) != value)
 
 
+_ANSWERS = "--answers FILE -o FILE (this file)"
 FOLDER_KEYS = ("~", "folder")
 """With what questions about homes and folders begin."""
 
@@ -268,7 +269,7 @@ def _home_question(host: str, source: str, nodes: Sequence[Process], alone: bool
     user = "" if any(one.runtime == "docker" for one in nodes) else f', and node_user = "{_user_of(likely)}" here'
     return (
         f"TODO ~: in whose home? No source says who starts {leaks.shown(source)}: write it for each ~ below, such as "
-        f"{likely}{user}, or adopt again with --home {'' if alone else f'{host}='}{likely}"
+        f"{likely}{user}, or adopt again with {_ANSWERS} --home {'' if alone else f'{host}='}{likely}"
     )
 
 
@@ -295,5 +296,5 @@ def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: se
     )
     return (
         f"TODO folder: where on this host is {leaks.shown(source)}? {wanted[:1].upper()}{wanted[1:]}, or adopt again "
-        f"with --directory {'' if alone else f'{host}='}{likely}{shows}"
+        f"with {_ANSWERS} --directory {'' if alone else f'{host}='}{likely}{shows}"
     )

@@ -5,6 +5,7 @@ In: a `Filling`. Out: its models, and the tables of models in the session. Price
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fleetc.adopt import documents, yaml_nodes
@@ -16,7 +17,7 @@ from fleetc.adopt.reading import looks_like_path, missing
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
 from fleetc.adopt.web import address
-from fleetc.adopt.words import Process
+from fleetc.adopt.words import Fate, Process
 from fleetc.adopt.yaml_nodes import YamlError
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -67,7 +68,8 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
     uses: list[dict[str, Any]] = []
     sells = work.running.table == "orchestrators" and work.running.on_chain
     by_key: dict[tuple[str, str], dict[str, Any]] = {}
-    places = _price_places(work, source)
+    places = _places(work, source, "price_per_unit")
+    _note_unread_flags(work, entries, _places(work, source, "optimization_flags"))
     for entry, place in zip(entries, places or [work.running.word(flag).span] * len(entries), strict=True):
         price = price_text(entry.price) if entry.price is not None and sells else None
         if entry.price is not None and not sells:
@@ -85,8 +87,17 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
     work.take(flag, "models")
 
 
-def _price_places(work: Filling, source: Source | None) -> list[Span]:
-    """Where the price of each entry of a file of models stands; the entry itself where it has none."""
+def _note_unread_flags(work: Filling, entries: Sequence[ModelEntry], places: Sequence[Span]) -> None:
+    """Account for flags of models that are not warm, which no runner ever gets."""
+    span = work.running.word("aiModels").span
+    for entry, place in zip(entries, places or [span] * len(entries), strict=True):
+        if entry.optimization and not entry.warm:
+            shown = f"optimization_flags of {leaks.shown(visible(entry.model_id))}"
+            work.session.ledger.note(place, shown, Fate.DROPPED, "the node reads them for warm models only")
+
+
+def _places(work: Filling, source: Source | None, wanted: str) -> list[Span]:
+    """Where a key of each entry of a file of models stands; the entry itself where it has none."""
     if source is None:
         return []
     try:
@@ -96,7 +107,7 @@ def _price_places(work: Filling, source: Source | None) -> list[Span]:
     if len(entries) != len(documents.models(source.text, pixels_of(work) or 1)):
         return []
     return [
-        next((key.span(source.name) for key, _ in entry.pairs if key.text.lower() == "price_per_unit"),
+        next((key.span(source.name) for key, _ in entry.pairs if key.text.lower() == wanted),
              entry.span(source.name))
         for entry in entries
     ]  # fmt: skip

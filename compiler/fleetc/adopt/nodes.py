@@ -46,6 +46,9 @@ def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
     work.say("host", running.host)
+    if running.process.placed and not (running.process.host and not running.process.several):
+        stands = "; this table stands for one of them" if running.process.several else ""
+        work.table.ask(f"TODO host: {running.process.placed}{stands}")
     for flag in ("orchestrator", "transcoder", "aiWorker", "gateway", "broadcaster", "remoteSigner", "redeemer"):
         work.done.add(flag)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings

@@ -149,7 +149,8 @@ class Process:
     USER@HOST:PORT with what is said of it. `sees` are the GPUs of the host that its container sees, which counts them
     from 0; () for all of them, and words where no source says their numbers. `directory` is where relative paths begin:
     for a container, those of whoever starts it, whose home is `caller_home`. `project` is that of Compose. `ours` says
-    that fleetc wrote the source: then each setting there is one that a spec gives.
+    that fleetc wrote the source: then each setting there is one that a spec gives. `placed` says in words how something
+    else than the source chooses its host, or how often it runs, and `several` that it is more than one process.
     """
 
     name: str
@@ -174,6 +175,8 @@ class Process:
     sees: tuple[int, ...] | str = ()
     caller_home: str = ""
     project: str = ""
+    placed: str = ""
+    several: bool = False
 
     def moved(self, move: Callable[[Span], Span]) -> Process:
         """The same process with other places for its words."""
