@@ -62,8 +62,8 @@ def test_one_question_asks_for_the_home_of_all_paths(written: str) -> None:
     assert places(found) == (f"~/{BELOW}", f"~/{BELOW}/keystore", "~/pw")
     (asked,) = questions(found)
     assert asked.startswith("~: in whose home? No source says who starts start.sh: ")
-    again = "adopt again with --answers FILE -o FILE (this file) --home /home/lp"
-    assert asked.endswith(f'such as /home/lp, and node_user = "lp" here, or {again}')
+    words = "adopt again with --answers FILE -o FILE (this file) --home /home/lp"
+    assert asked.endswith(f'such as /home/lp, and node_user = "lp" here, or {words}')
     assert found.checked is not None
     errors = {d.message for d in found.checked.diagnostics if d.severity is Severity.ERROR}
     assert errors == {"~ stands for no home here"}
@@ -153,8 +153,8 @@ def test_the_folder_of_a_compose_file_answers_paths_and_the_project() -> None:
     assert places(asked)[2] == f"{DOCKER}/<PROJECT>_keys/_data/pw"
     (question,) = questions(asked)
     assert question.startswith("folder: where on this host is lp/compose.yaml? Write it for each ./ below, and the ")
-    again = "--answers FILE -o FILE (this file) --directory /opt/lp"
-    assert f"or adopt again with {again}; docker inspect -f '{{{{json .Mounts}}}}' orch shows" in question
+    words = "--answers FILE -o FILE (this file) --directory /opt/lp"
+    assert f"or adopt again with {words}; docker inspect -f '{{{{json .Mounts}}}}' orch shows" in question
     for folders in (Folders(directories={"": "/srv/My-Node"}), Folders(directories={"lp": "/srv/My-Node", "": "/x"})):
         answered = adopted("lp/compose.yaml", text, folders)
         assert places(answered)[1:] == (

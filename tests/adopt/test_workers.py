@@ -111,3 +111,12 @@ def test_service_that_a_list_of_models_names_is_reached_from_the_network_of_the_
     assert use["url"] == (url or "http://llm:8000/v1")
     assert ("adopt-name-unreached" in {one.code for one in found.diagnostics}) is (not url)
     assert ("# TODO models: the url of llm" in found.text) is (not url)
+
+
+def test_flags_of_a_model_that_is_not_warm_are_in_the_account() -> None:
+    text = '[{"pipeline":"text-to-image","model_id":"a/b",\n"optimization_flags":{"SFAST":true}}]'
+    found = of("-orchSecret /s -aiModels text-to-image:a/b:true -pricePerUnit 1", "-orchSecret /s -aiModels w.json",
+               w__json=text)  # fmt: skip
+    report = reported(found, AdoptionFormat.text, located(found))
+    assert "w.json:2" in report
+    assert "optimization_flags of a/b" in report and "the node reads them for warm models only" in report
