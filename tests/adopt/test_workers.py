@@ -120,3 +120,11 @@ def test_flags_of_a_model_that_is_not_warm_are_in_the_account() -> None:
     report = reported(found, AdoptionFormat.text, located(found))
     assert "w.json:2" in report
     assert "optimization_flags of a/b" in report and "the node reads them for warm models only" in report
+
+
+def test_a_list_that_an_orchestrator_reads_too_has_prices_that_count_and_one_lost_token() -> None:
+    text = json.dumps([model("sold", 999) | {"url": "http://192.0.2.9:8000", "token": "word-of-the-runner"}])
+    found = of("-orchSecret /s -aiModels all.json", "-orchSecret /s -aiModels all.json", all__json=text)
+    assert [one.code for one in found.diagnostics] == ["adopt-cannot-say"]
+    assert "word-of-the-runner" not in found.text + reported(found, AdoptionFormat.text, located(found))
+    assert tomllib.loads(found.text)["models"]["sold"]["price"] == "999 wei / pixel"

@@ -13,6 +13,7 @@ from fleetc.adopt.buying import pixels_of
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import callers_place
+from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import looks_like_path, missing
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
@@ -70,11 +71,16 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
     by_key: dict[tuple[str, str], dict[str, Any]] = {}
     places = _places(work, source, "price_per_unit")
     _note_unread_flags(work, entries, _places(work, source, "optimization_flags"))
-    for entry, place in zip(entries, places or [work.running.word(flag).span] * len(entries), strict=True):
+    sold_from = _sold_from(work, source)
+    word = [work.running.word(flag).span] * len(entries)
+    tokens = _places(work, source, "token") or word
+    for entry, place, token in zip(entries, places or word, tokens, strict=True):
+        if entry.token:
+            _lose_token(work, token)
         price = price_text(entry.price) if entry.price is not None and sells else None
         if entry.price is not None and not sells:
             work.running.reasons["aiModels prices"] = "nobody pays here, so the list of models has no prices"
-            if work.running.table == "ai_workers" and entry.price.amount:
+            if work.running.table == "ai_workers" and entry.price.amount and not sold_from:
                 _unread_price(work, entry, place)
         if entry.gateway and entry.gateway != "default":
             use = by_key.get((entry.pipeline, entry.model_id))
@@ -141,13 +147,22 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[st
         use["price"] = price
     if entry.url:
         use["url"] = _reached(work, entry)
-    if entry.token:
-        word = work.running.word("aiModels")
-        work.session.ledger.warn(
-            "adopt-cannot-say", word.span, "the list of models has a token for a runner, and a spec has none",
-            "the token is not adopted; keep the runner where only this host reaches it",
-        )  # fmt: skip
     return use
+
+
+def _lose_token(work: Filling, place: Span) -> None:
+    work.session.ledger.secrets.append(place)
+    work.session.ledger.warn(
+        "adopt-cannot-say", place, "the list of models has a token for a runner, and a spec has none",
+        "the token is not adopted; keep the runner where only this host reaches it",
+    )  # fmt: skip
+
+
+def _sold_from(work: Filling, source: Source | None) -> bool:
+    """Whether an orchestrator reads the same list, and the prices in it."""
+    library = work.session.library
+    sellers = [one for one in work.facts.processes.values() if one.table == "orchestrators" and one.text("aiModels")]
+    return any(own_file(library, one.process, one.text("aiModels")).source is source for one in sellers if source)
 
 
 def _reached(work: Filling, entry: ModelEntry) -> str:
