@@ -73,9 +73,10 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
     _note_unread_flags(work, entries, _places(work, source, "optimization_flags"))
     sold_from = _sold_from(work, source)
     word = [work.running.word(flag).span] * len(entries)
-    tokens = _places(work, source, "token") or word
-    for entry, place, token in zip(entries, places or word, tokens, strict=True):
+    tokens, whole = _places(work, source, "token") or word, _places(work, source, "") or word
+    for entry, place, token, lines in zip(entries, places or word, tokens, whole, strict=True):
         if entry.token:
+            work.session.ledger.secrets.append(lines)
             _lose_token(work, token)
         price = price_text(entry.price) if entry.price is not None and sells else None
         if entry.price is not None and not sells:
@@ -151,7 +152,6 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[st
 
 
 def _lose_token(work: Filling, place: Span) -> None:
-    work.session.ledger.secrets.append(place)
     work.session.ledger.warn(
         "adopt-cannot-say", place, "the list of models has a token for a runner, and a spec has none",
         "the token is not adopted; keep the runner where only this host reaches it",
