@@ -153,8 +153,8 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[st
 
 def _lose_token(work: Filling, place: Span) -> None:
     work.session.ledger.warn(
-        "adopt-cannot-say", place, "the list of models has a token for a runner, and a spec has none",
-        "the token is not adopted; keep the runner where only this host reaches it",
+        "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
+        "it is not adopted; keep the runner where only this host reaches it",
     )  # fmt: skip
 
 
