@@ -207,6 +207,15 @@ def test_check_shows_the_difference_and_writes_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_check_of_a_text_that_changes_everywhere_says_where_and_not_how(tmp_path: Path) -> None:
+    """The time of a comparison line by line grows with the square of what changes."""
+    labels = "".join(f"l{number} =  'x'\n" for number in range(2100))
+    (tmp_path / "fleet.toml").write_text(f"spec = 2\n[fleet.labels]\n{labels}", encoding="utf-8")
+    done = fleetc("fmt", tmp_path, "--check")
+    assert done.returncode == 1
+    assert done.stdout == f"{tmp_path}/fleet.toml: too much changes to show it, from line 2 to line 2102\n"
+
+
 def test_spec_that_cannot_be_read_stays(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
     spec.write_text("a = [1,\n")

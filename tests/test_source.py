@@ -98,6 +98,8 @@ def test_each_table_behind_a_mistake_is_read_on_its_own() -> None:
     assert (lines, [one.code for one in found]) == ([2, 6, 8], ["toml-syntax"] * 3)
     assert len(refuse(text + 'm = """\n[n]\no = p\n"""\n')) == 1  # what looks like a header may be in a string
     assert len(refuse("[a]\nb = [\n[c]\nd = 1\n")) == 1  # an array that is open takes the header as its item
+    assert len(refuse(f"[a]\nb = c d\n[e]\nf = {'9' * 5000}\n")) == 1  # a number that Python refuses to read
+    assert len(refuse('[a]\nb = [\n1 2\n]\nc = [\n["d"]\n]\n')) == 1  # so does one that is not
 
 
 def test_all_sources_are_read_before_giving_up() -> None:

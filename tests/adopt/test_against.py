@@ -78,7 +78,7 @@ def test_answered_spec_is_what_runs_but_for_its_answers(fleet: Path) -> None:
     assert [pair["node"] for pair in found["pairs"]] == ["lp-gateway", "orch", "worker"]
     answers = {(one["node"], one["flag"]) for one in found["differences"]}
     assert answers == {("lp-gateway", "dataDir"), ("lp-gateway", "ethKeystorePath")}
-    assert {one["reason"] for one in found["differences"]} == {"the spec answers what the sources leave open"}
+    assert {one["reason"] for one in found["differences"]} == {"the spec answers what adopting asks"}
     assert "the values of secrets: only whether one is set" in found["not_compared"]
 
 

@@ -70,7 +70,7 @@ def test_sources_stand_where_both_speak(fleet: Path) -> None:
     changed(fleet, 'http = "0.0.0.0:8935"', 'http = "0.0.0.0:8936"')
     spec, said = again(fleet)
     assert spec["gateways"]["lp-gateway"]["verbosity"] == 5
-    assert "the sources say something else than fleet.toml, and theirs is taken:" in said
+    assert "the sources say something other than fleet.toml, and theirs is taken:" in said
     assert "  [gateways.lp-gateway] verbosity: 5, and no longer 6\n" in said
     assert '  [gateways.lp-gateway] http: "0.0.0.0:8935", and no longer "0.0.0.0:8936"\n' in said
 
@@ -88,7 +88,7 @@ def test_what_adopting_only_guessed_is_what_people_say(fleet: Path) -> None:
     spec, said = again(fleet)
     assert spec["fleet"]["name"] == "kyoto"
     assert spec["gateways"]["lp-gateway"]["mode"] == "dual"
-    assert "sources say something else" not in said
+    assert "sources say something other" not in said
     spec, said = again(fleet, "--name", "osaka")
     assert spec["fleet"]["name"] == "osaka"
     assert '  [fleet] name: "osaka", and no longer "kyoto"\n' in said
@@ -153,6 +153,23 @@ def test_comments_stay_where_they_can_and_are_told_where_not(fleet: Path) -> Non
     assert ("the end of all" in text) is not ("the end of all" in said)
 
 
+def test_comments_of_people_are_not_taken_for_those_of_adopting(fleet: Path) -> None:
+    changed(fleet, "[wallets.payer]\n", "# from scratch\n# TODO rotate: next month\n[wallets.payer]\n")
+    again(fleet)
+    above = (fleet / "fleet.toml").read_text().partition("[wallets.payer]")[0]
+    assert "# from scratch\n# TODO rotate: next month\n" in above
+
+
+@pytest.mark.parametrize(("text", "asked"), [(WORKER, "address = "), (SCRIPT, "address: is this also")])
+def test_own_comments_are_written_once(text: str, asked: str, tmp_path: Path) -> None:
+    (tmp_path / "my node.sh").write_text(text)
+    assert fleetc("adopt", "my node.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    before = (tmp_path / "fleet.toml").read_text()
+    assert "# from my node.sh\n" in before and f"# TODO {asked}" in before
+    again(tmp_path, sources=("my node.sh",))
+    assert (tmp_path / "fleet.toml").read_text() == before
+
+
 def test_question_that_nobody_answered_stays(fleet: Path) -> None:
     (fleet / "fleet.toml").unlink()
     assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=fleet).returncode == 0
@@ -167,7 +184,36 @@ def test_question_that_nobody_answered_stays(fleet: Path) -> None:
     assert "# TODO folder" in text and "<PROJECT>" in text
     _, said = again(fleet, "--directory", "edge=/opt/gw")
     text = file.read_text()
-    assert "# TODO folder" not in text and f'data_dir = "{DATA}"' in text and "sources say something else" not in said
+    assert "# TODO folder" not in text and f'data_dir = "{DATA}"' in text and "sources say something other" not in said
+
+
+@pytest.mark.parametrize("verbosity", ["", " -v 5"])
+def test_answer_to_what_a_spec_is_refused_for_stays(tmp_path: Path, verbosity: str) -> None:
+    """The source says a price that nobody sells for: its question is answered by another price."""
+    (tmp_path / "start.sh").write_text(
+        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://rpc.example.net -ethAcctAddr "
+        "0x1111111111111111111111111111111111111111 -ethPassword /srv/pw -dataDir /srv/orch "
+        "-serviceAddr orch.example.net:8935 -pricePerUnit 1000\n"
+        "livepeer -gateway -network arbitrum-one-mainnet -ethUrl http://rpc.example.net -ethAcctAddr "
+        "0x2222222222222222222222222222222222222222 -ethPassword /srv/pw -dataDir /srv/gate "
+        f"-orchAddr https://orch.example.net:8935 -maxPricePerUnit 1000{verbosity}\n"
+    )
+    assert fleetc("adopt", "start.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    assert "# TODO max_price: " in text and "# TODO rpc: " in text
+    answer(tmp_path / "fleet.toml")
+    changed(tmp_path, 'max_price = "1000 wei', 'max_price = "1020 wei')
+    changed(tmp_path, 'rpc = "http:', 'rpc = "https:')
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+    done = fleetc("adopt", "start.sh", "--compare", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "gateway -maxPricePerUnit: 1000 wei -> 1020 wei: the spec answers what adopting asks" in done.stdout
+    if verbosity:
+        changed(tmp_path, "verbosity = 5", "verbosity = 6")
+    spec, said = again(tmp_path, sources=("start.sh",))
+    assert spec["gateways"]["gateway"]["max_price"] == "1020 wei / pixel"
+    assert spec["fleet"]["rpc"] == "https://rpc.example.net"
+    assert ("sources say something other" in said) is bool(verbosity)
 
 
 def test_guess_that_still_has_its_question_is_no_answer(tmp_path: Path) -> None:

@@ -111,3 +111,17 @@ def test_a_whole_tree_of_ours_is_a_source_and_its_pages_are_none(tmp_path: Path)
     assert done.returncode == 0, done.stderr
     nodes = tomllib.loads((tmp_path / "fleet.toml").read_text(encoding="utf-8"))
     assert nodes["gateways"].keys() == {"gate"} and nodes["orchestrators"].keys() == {"orch"}
+
+
+def test_name_of_a_fleet_is_none_of_in_place() -> None:
+    done = fleetc("adopt", "--in-place", "gpu-1", "fleet.toml", "--name", "kyoto")
+    assert done.returncode == 2 and "--in-place takes a host and its spec" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--home", "--directory"])
+def test_a_folder_of_a_host_that_no_source_has_is_refused(option: str, tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text("livepeer -gateway -network offchain -orchAddr 192.0.2.1:8935\n")
+    done = fleetc("adopt", "fra-1=start.sh", option, "fra-9=/opt/x", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 2 and not (tmp_path / "fleet.toml").exists()
+    assert done.stderr.endswith("no node of the sources is on fra-9; for --home and --directory, their host is fra-1\n")
+    assert fleetc("adopt", "fra-1=start.sh", option, "fra-1=/opt/x", cwd=tmp_path).returncode == 0

@@ -830,6 +830,17 @@ def test_where_the_output_of_a_node_went_is_in_the_account() -> None:
     assert dropped == [(">> /var/log/lp.log", log), ("2>&1", log)]
 
 
+@pytest.mark.parametrize(
+    "written", [">& /var/log/lp", ">&/var/log/lp", ">| /var/log/lp", "0<&- &> /var/log/lp", "< /dev/null 2>&-", "2>& 1"]
+)
+def test_a_redirection_is_no_word_of_a_node(written: str) -> None:
+    node = "-network offchain -orchAddr a.example.net:1"
+    found = adopted(start__sh=f"nohup livepeer -gateway {written} {node} &\n")
+    (process,) = found.processes
+    assert [word.text for word in process.words] == ["-gateway", *node.split()]
+    assert found.diagnostics == ()
+
+
 def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -> None:
     image = "livepeer/go-livepeer:v0.9.1"
     text = (

@@ -55,6 +55,15 @@ def test_value_that_no_spec_has_is_not_compiled_as_the_default(value: str) -> No
     assert any(isinstance(place, tuple) and place[-1] == "max_sessions" for place in places)
 
 
+def test_listeners_are_shown_as_people_write_them() -> None:
+    compose = (
+        "services:\n  orch:\n    image: livepeer/go-livepeer:v0.9.1\n"
+        "    command: -orchestrator -transcoder -network offchain -serviceAddr orch.example.net:8935\n"
+    )
+    (change,) = (one for one in adopt([Source("compose.yaml", compose)]).differences if one.flag == "httpAddr")
+    assert (change.today, change.compiled) == ("0.0.0.0:8935", "127.0.0.1:8935")
+
+
 def test_nodes_that_a_rule_refuses_together_are_compared_all_the_same() -> None:
     other = WORKER.replace("/srv/lp", "/srv/other")
     found = adopt([Source("start.sh", f"{WORKER} -v 7\n{other}\n")], {"start.sh": "gpu"}, {"gpu": "192.0.2.1"})

@@ -64,6 +64,14 @@ def test_no_price_is_offered_where_nobody_pays_or_for_one_gateway_alone() -> Non
     assert "TODO price" not in found.text
 
 
+def test_worker_without_a_secret_gets_that_of_its_orchestrator() -> None:
+    found = of("-orchSecret /s", "")
+    assert "# TODO secret" not in found.text
+    (change,) = (one for one in found.differences if one.flag == "orchSecret")
+    assert change.reason == "it gets the secret of orch, without which it does not start"
+    assert "# TODO secret" in of("", "").text
+
+
 @pytest.mark.parametrize(
     ("orchestrator", "worker", "files", "warned"),
     [

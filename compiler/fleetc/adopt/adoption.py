@@ -128,7 +128,7 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
     nowhere = frozenset[tuple[str, ...]]()
     if checked.fleet is not None:
         return lower.lower(checked.fleet), nowhere
-    for fleet, said in (*([(examples.fleet, examples.said)] if examples else []), (sound(checked), nowhere)):
+    for fleet, said in (*([(examples.fleet, examples.asked)] if examples else []), (sound(checked), nowhere)):
         if fleet is not None:
             with suppress(ValueError):  # it needs what a rule refuses
                 return lower.lower(fleet), said

@@ -19,6 +19,7 @@ from fleetc.pipeline import check_spec
 def adopt_again(earlier: Earlier, adopt: Callable[[Earlier | None], Adopted]) -> Adopted:
     """Adopt with the answers of an earlier spec; one that does not compile gives those that it has."""
     first, checked = adopt(None), check_spec([earlier.source])
+    earlier = replace(earlier, asked=first.asked)
     if not first.text or checked.fleet is None:
         return adopt(earlier)
     found = against(first, lower.lower(checked.fleet))

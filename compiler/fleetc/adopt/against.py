@@ -29,7 +29,8 @@ from fleetc.adopt.takeover import account, beside_settings, directory
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 
-ANSWERED = "the spec answers what the sources leave open"
+_ANSWERED = "the spec answers what adopting asks"
+_MADE = "adopting changes it too"
 
 
 class Placed(NamedTuple):
@@ -132,8 +133,6 @@ def _copies(nodes: Sequence[Placed], today: Sequence[Running], pairs: Sequence[P
             yield Pair(same[0], node, "one of several that run of it")
 
 
-_MADE = "so does the spec that adopting writes"
-
 _MARKS = (
     Mark[Placed, Running](
         "the same name and host", lambda node: (node.service.table, node.place.name, node.service.name),
@@ -190,7 +189,7 @@ def _settings(
             continue
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
         if name in unanswered or reason.startswith(QUESTION):
-            reason = ANSWERED
+            reason = _ANSWERED
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             reason = ""
         found.append(Difference(service.name, flag, shown(today.get(flag)), shown(then.get(flag)), reason))

@@ -14,7 +14,7 @@ from fleetc.adopt.report import cell, difference_lines, difference_table, differ
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.text.encoders import plain_output, visible
 
-_UNEXPLAINED = "the spec says something else than the sources"
+_UNEXPLAINED = "the spec says something other than the sources"
 
 
 def reported(found: Compared, form: AdoptionFormat, spec: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, get_args, get_origin
 
 from fleetc.adopt.assembled import Assembled
@@ -17,19 +18,20 @@ from fleetc.adopt.host_paths import FOLDER_KEYS, is_open
 from fleetc.adopt.kept_names import keep_names
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Table
-from fleetc.adopt.values import rows_of
-from fleetc.language.fleet import NODE_TABLES, Fleet
+from fleetc.adopt.values import model_of, rows_of
+from fleetc.language.fleet import NODE_TABLES
+from fleetc.language.host import FleetSettings
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.sharing import CLASSES, DEFAULTS, tables
 from fleetc.toml.comments import questions_of, remarks_of
 from fleetc.toml.document import Source
 
-_KEY = re.compile(r"(?:TODO )?([A-Za-z_][A-Za-z0-9_.]*|~)(?: =|:)")
+_KEY = re.compile(r"(?:TODO )?(~|[A-Za-z_][^\s:=]*)(?: =|:)")
 _OWN_COMMENT = re.compile(
-    r"TODO (?:[A-Za-z_.]+|~)(?: =|:)|from (?:the command line$|\S+$|\S+ and [0-9]+ more$)|no source has it$"
+    r"from (?:the command line|standard input|\S*[./]\S*|.+ and [0-9]+ more)$|no source has it$"
     r"|what all [0-9]+ have$|what \S+ and [0-9]+ others have$|each takes its own from a counter"
 )
-"""What adopting writes into comments, and writes again."""
+"""What adopting writes into comments beside questions, and writes again."""
 _REFERENCE = frozenset(SecretRef.model_fields)
 NO_SOURCE = "no source has it"
 """The comment at a table that only the earlier spec has."""
@@ -39,6 +41,10 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     """Take the answers of an earlier spec over into the tables of an adoption."""
     done = Carried(earlier)
     open_keys = {found[1] for _, words in questions_of(earlier.source.text) if (found := _KEY.match(words)) is not None}
+    for place in earlier.asked:
+        table, key = _table_at(assembled, place)
+        if table is not None:
+            table.guessed.add(key)
     keep_names(earlier, assembled, done)
     nodes = {one.name: one for one in assembled.nodes}
     fleet = earlier.raw.get("fleet", {})
@@ -91,17 +97,17 @@ def _stay(table: Table, values: Mapping[str, Any], place: Place, open_keys: set[
     if named is not None and named != values.get("name"):
         done.contradictions.append(Contradiction((*place, "name"), named, values.get("name")))
     done.answers += [(*place, key) for key in values if key not in table.values or is_open(table.values[key])]
-    table.values = {**values, **({"name": named} if named is not None else {})}
     table.questions = [
         asked
         for asked in table.questions
-        if (key := _asked_key(asked)) in open_keys and (key not in values or _guessed_anyway(place, key))
+        if (key := _asked_key(asked)) in open_keys and not _answered(key, values, table.values)
     ]
+    table.values = {**values, **({"name": named} if named is not None else {})}
 
 
-def _guessed_anyway(place: Place, key: str) -> bool:
-    """Whether a question is about a value that stands beside it."""
-    return place == ("fleet",) and key == "node_release"
+def _answered(key: str, values: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:
+    """Whether an earlier spec answers a question about a key: with a value where there is none, or with another one."""
+    return key in values and not (key in fresh and _same(fresh[key], values[key]))
 
 
 def _asked_key(question: str) -> str:
@@ -152,6 +158,8 @@ def _remarks(earlier: Earlier, assembled: Assembled) -> None:
         table, key = _table_at(assembled, tuple(map(str, remark.path)))
         if table is None or (key and key not in table.values):
             continue
+        if remark.words in (table.origin, *table.questions):
+            continue
         if remark.behind and key:
             table.notes.setdefault(key, remark.words)
         else:
@@ -175,7 +183,15 @@ def lost_comments(earlier: Source, text: str) -> list[tuple[int, str]]:
 
 def _own(words: str) -> bool:
     """Whether adopting itself writes such a comment."""
+    if words.startswith("TODO "):
+        return _asked_key(words).partition(".")[0] in _asked_keys()
     return _OWN_COMMENT.match(words) is not None
+
+
+@cache
+def _asked_keys() -> frozenset[str]:
+    """What questions can be about: keys of all tables, and homes and folders."""
+    return frozenset(FOLDER_KEYS).union(FleetSettings.model_fields, *(model_of(kind).model_fields for kind in tables()))
 
 
 def _said(node: Running) -> set[str]:
@@ -223,8 +239,7 @@ def _is_map(place: Place) -> bool:
     """Whether the keys of a table are names; those of others may stand for each other, as url and signer do."""
     if len(place) != 3:
         return True
-    model = get_args(Fleet.model_fields[place[0]].annotation)[1]
-    field = model.model_fields.get(place[2])
+    field = model_of(place[0]).model_fields.get(place[2])
     return field is not None and dict in (get_origin(field.annotation), *map(get_origin, get_args(field.annotation)))
 
 

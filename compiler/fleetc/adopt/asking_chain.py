@@ -20,33 +20,33 @@ def asks_chain(one: Running) -> bool:
 
 def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
     """The RPC address and the controller of the fleet."""
-    ledger = session.ledger
-    for one in found:
-        if not asks_chain(one):
-            continue
+    for one in filter(asks_chain, found):
         one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
-        if one.text("ethUrl"):
-            value = rpc_value(one, session)
-            if "rpc" not in fleet.values:
-                fleet.values["rpc"] = value
-            elif fleet.values["rpc"] != value:
-                one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"
-                ledger.warn(
-                    "adopt-fleet-differs", one.word("ethUrl").span,
-                    "this node asks another RPC address than the first one, and a fleet has one",
-                    "choose which of them all nodes use: rpc in [fleet]",
-                )  # fmt: skip
-        controller = one.text("ethController")
-        known = NETWORKS.get(one.network)
-        if controller and not one.word("ethController").holes:
-            if known is None or known.controller.lower() != controller.lower():
-                fleet.values.setdefault("controller", controller)
-        elif known is None and "controller" not in fleet.values:
-            fleet.ask('TODO controller = "0x...": the contract of the protocol; the node knows none for this network')
+        _fill_controller(one, fleet)
+        if not one.text("ethUrl"):
+            continue
+        value = rpc_value(one, session)
+        if fleet.values.setdefault("rpc", value) != value:
+            one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"
+            session.ledger.warn(
+                "adopt-fleet-differs", one.word("ethUrl").span,
+                "this node asks another RPC address than the first one, and a fleet has one",
+                "choose which of them all nodes use: rpc in [fleet]",
+            )  # fmt: skip
     if "rpc" not in fleet.values and fleet.values["network"] != OFFCHAIN:
         fleet.ask('TODO rpc = { env = "RPC_URL" }: the JSON-RPC address of the chain; no source has one')
         for one in found:
             one.reasons["ethUrl"] = "a question is left: the RPC address"
+
+
+def _fill_controller(one: Running, fleet: Table) -> None:
+    """The controller that a node names, unless it is the one that the node knows for its network."""
+    controller, known = one.text("ethController"), NETWORKS.get(one.network)
+    if controller and not one.word("ethController").holes:
+        if known is None or known.controller.lower() != controller.lower():
+            fleet.values.setdefault("controller", controller)
+    elif known is None and "controller" not in fleet.values:
+        fleet.ask('TODO controller = "0x...": the contract of the protocol; the node knows none for this network')
 
 
 def rpc_value(one: Running, session: Session) -> object:
@@ -61,8 +61,10 @@ def rpc_value(one: Running, session: Session) -> object:
         return {"host_file": place.path}
     if variable:
         return {"env": variable}
+    if word.holes:
+        return {"env": "RPC_URL"}
     text = word.text
-    if "://" not in text and not text.startswith("/") and not word.holes:
+    if "://" not in text and not text.startswith("/"):
         session.ledger.mistake(
             "adopt-value-invalid", word.span, "-ethUrl",
             "without a scheme the node takes the address for the path of a local socket",
@@ -70,14 +72,10 @@ def rpc_value(one: Running, session: Session) -> object:
         )  # fmt: skip
         one.reasons["ethUrl"] = "without a scheme the node takes the address for the path of a local socket"
         text = f"https://{text}"
-    if not word.holes and leaks.find(text, "ethUrl") is None:
-        try:
-            parse_url(text, ("http", "https", "ws", "wss"))
-        except QuantityError:
-            return {"env": "RPC_URL"}
-        return text
-    return (
-        {"env": "RPC_URL"}
-        if word.holes
-        else session.secret(word, word.variable or "RPC_URL", "the RPC address with its key")
-    )
+    if leaks.find(text, "ethUrl") is not None:
+        return session.secret(word, word.variable or "RPC_URL", "the RPC address with its key")
+    try:
+        parse_url(text, ("http", "https", "ws", "wss"))
+    except QuantityError:
+        return {"env": "RPC_URL"}
+    return text

@@ -20,6 +20,7 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.listeners import (
     LOOPBACK,
     RTMP,
+    Listener,
     cli_listener,
     completed,
     http_listener,
@@ -27,6 +28,7 @@ from fleetc.adopt.listeners import (
     orchestrator_url,
     service_url,
     split,
+    written,
 )  # fmt: skip
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import OFFCHAIN, Running
@@ -231,12 +233,16 @@ def _typed(kind: str, text: str) -> object:
 def _listeners(role: str, texts: Mapping[str, str]) -> dict[str, object]:
     scheme, http = http_listener(role, texts.get("httpAddr", ""), texts.get("serviceAddr", ""))
     found: dict[str, object] = {
-        "cliAddr": cli_listener(role, texts.get("cliAddr", "")),
-        "httpAddr": (scheme if scheme == "http" else "", http),
+        "cliAddr": _address(cli_listener(role, texts.get("cliAddr", ""))),
+        "httpAddr": ("http://" if scheme == "http" else "") + _address(http),
     }
     if role == "gateway":
-        found["rtmpAddr"] = split(completed(texts.get("rtmpAddr", ""), LOOPBACK, RTMP))
+        found["rtmpAddr"] = _address(split(completed(texts.get("rtmpAddr", ""), LOOPBACK, RTMP)))
     return found
+
+
+def _address(listener: Listener | None) -> str:
+    return written(listener) if listener is not None else ""
 
 
 def _places(role: str, texts: Mapping[str, str]) -> dict[str, object]:

@@ -142,6 +142,7 @@ def callers_place(process: Process, path: str) -> Place | None:
 
 
 def _whole(base: str, rest: str, begin: str) -> Place | None:
+    """The place below a base; where no source says the base, one that is open and begins as people wrote it."""
     if base:
         text = plain_path(f"{base}{rest}")
         return Place(text) if text is not None else None
@@ -196,7 +197,7 @@ def project_of(directory: str) -> str:
     return re.sub(r"^[^a-z0-9]+|[^a-z0-9_-]", "", posixpath.basename(directory.rstrip("/")).lower())
 
 
-def host_path(process: Process, path: str) -> str | None:
+def known_host_path(process: Process, path: str) -> str | None:
     """The path on the host of a path that a process sees; None where no source says all of it."""
     place = on_host(process, path)
     return place.path if place is not None and not place.open else None

@@ -32,10 +32,10 @@ _MOST_NODES = 500
 
 @dataclass(frozen=True)
 class Exemplary:
-    """The fleet that examples make of a spec with questions; `said` are the places that have one."""
+    """The fleet that examples make of a spec with questions; `asked` are the places of these."""
 
     fleet: Fleet
-    said: frozenset[tuple[str, ...]]
+    asked: frozenset[tuple[str, ...]]
 
 
 def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> Exemplary | None:
@@ -55,9 +55,10 @@ def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> E
     exemplary = replace(assembled, fleet=fleet, tables=tables)
     checked = check_spec([Source("fleet.toml", written(exemplary))])
     errors = [found for found in checked.diagnostics if found.severity is Severity.ERROR]
-    for found in errors:
-        if not any(_about(label, said) for label in (found.primary, *found.related)):
-            _ask(assembled, found)
+    refused = [found for found in errors if not any(_about(one, said) for one in (found.primary, *found.related))]
+    for found in refused:
+        _ask(assembled, found)
+        said |= _asked(found)
     found_fleet = sound(checked)
     if found_fleet is None and _without(exemplary, errors, said):
         found_fleet = sound(check_spec([Source("fleet.toml", written(exemplary))]))
@@ -96,10 +97,17 @@ def _without(exemplary: Assembled, errors: list[Diagnostic], said: set[tuple[str
         if table is None or not first:
             return False
         table.values.pop(first, None)
-        place = found.primary.place
-        if isinstance(place, tuple):
-            said.add(tuple(map(str, place[: 2 if place[0] == "fleet" else 3])))
+        said |= _asked(found)
     return bool(errors)
+
+
+def _asked(found: Diagnostic) -> set[tuple[str, ...]]:
+    """The place of the key that an error is about; none where it is about a whole table."""
+    place = found.primary.place
+    if not isinstance(place, tuple) or not place:
+        return set()
+    depth = 2 if place[0] == "fleet" else 3
+    return {tuple(map(str, place[:depth]))} if len(place) >= depth else set()
 
 
 def _about(label: Label, said: set[tuple[str, ...]]) -> bool:

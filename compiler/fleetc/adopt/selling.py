@@ -275,6 +275,8 @@ def _orchestrator(work: Filling) -> None:
     ):
         work.take("orchSecret", f"secret of {name}, which it serves")
         running.reasons.setdefault("orchSecret", "a reference in the spec has the same value")
+    elif theirs is not None and theirs.text("orchSecret") and not running.text("orchSecret"):
+        running.reasons["orchSecret"] = f"it gets the secret of {name}, without which it does not start"
     elif not running.text("orchSecret"):
         work.ask("secret", "a worker does not start without the secret of its orchestrator",
                  example='{ host_file = "/etc/livepeer/orchestrator-secret" }')  # fmt: skip

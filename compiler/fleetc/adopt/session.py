@@ -24,8 +24,8 @@ _LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 class Table:
     """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys.
 
-    `guessed` are keys whose values no source says. `above` are lines of comments that people wrote above keys, and
-    above the table for "".
+    `guessed` are keys whose values no source says, or that are asked about. `above` are lines of comments that people
+    wrote above keys, and above the table for "".
     """
 
     values: dict[str, Any] = field(default_factory=dict)

@@ -34,7 +34,7 @@ def note_redirections(line: Sequence[Token], started: Sequence[Process], source:
     docker = all(one.runtime == "docker" for one in started)
     log = "docker logs" if docker else "the journal of its unit, or docker logs"
     for place, token in enumerate(line):
-        if token.kind != "op" or token.text[-1:] not in "<>&012" or ">" not in token.text:
+        if token.kind != "op" or ">" not in token.text:
             continue
         target = line[place + 1] if _has_target(token) and place + 1 < len(line) else None
         shown = token.text if target is None else f"{token.text} {file_name(target.text)}"
@@ -43,4 +43,5 @@ def note_redirections(line: Sequence[Token], started: Sequence[Process], source:
 
 
 def _has_target(token: Token) -> bool:
-    return token.text[-1:] in "<>" and not token.text.startswith("<<")
+    """Whether the word behind an operator is the file that it names, or what stands for one."""
+    return token.text not in ("<<", "<<-") and token.text.endswith(("<", ">", "<&", ">&", ">|"))

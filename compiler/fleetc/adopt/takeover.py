@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fleetc.adopt.compare import Difference, compare
-from fleetc.adopt.host_paths import default_data_dir, home_of, host_path
+from fleetc.adopt.host_paths import default_data_dir, home_of, known_host_path
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import Facts, Observed, observed
 from fleetc.adopt.pairing import Mark, paired
@@ -104,7 +104,7 @@ def _with(one: Service | Running, value: str | None) -> tuple[str, str] | None:
 def directory(one: Running) -> str | None:
     """The data directory of a process, by its path on the host."""
     text = one.text("dataDir") or default_data_dir(home_of(one.process), one.network)
-    return host_path(one.process, text)
+    return known_host_path(one.process, text)
 
 
 def account(service: Service) -> str:

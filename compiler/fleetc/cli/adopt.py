@@ -15,7 +15,7 @@ import typer
 
 from fleetc.cli.adopted import compile_known, show_carried, show_comparison, summarise
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
-from fleetc.cli.host_folders import Directories, Homes, folders_of
+from fleetc.cli.host_folders import Directories, Homes, folders_of, refuse_unknown
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, print_located, wrong_usage
 from fleetc.cli.paging import put
@@ -24,7 +24,6 @@ from fleetc.messages.forms import AdoptionFormat, Format
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
     from fleetc.adopt.earlier import Earlier
-    from fleetc.adopt.host_paths import Folders
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -82,14 +81,12 @@ KeepRunning = Annotated[
         help="With --in-place: have the host know which processes the first rollout keeps, where nothing changes.",
     ),
 ]
-
-
 Compare = Annotated[
     Path | None,
     typer.Option(
         "--compare",
         metavar="SPEC",
-        help="Write no spec: say what the nodes of this one have otherwise than the sources start them today.",
+        help="Write no spec: say where the nodes of this one differ from what the sources start today.",
     ),
 ]
 Answers = Annotated[
@@ -97,7 +94,7 @@ Answers = Annotated[
     typer.Option(
         "--answers",
         metavar="SPEC",
-        help="Keep what you have answered in the spec of an earlier adoption; as -o too, it is replaced.",
+        help="Keep what you answered in the spec of an earlier adoption; to replace that spec, name it with -o too.",
     ),
 ]
 
@@ -114,7 +111,9 @@ def adopt(
     yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
     output: Output = None,
     report: Report = None,
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the fleet.")] = "adopted",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Name of the fleet; without it, adopted.", show_default=False)
+    ] = "",
     only: Only = None,
     role: Annotated[
         str,
@@ -126,25 +125,15 @@ def adopt(
     Comments say where each table comes from, and TODO what is left to answer. Secrets become references. With --from, a
     host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
     Exits 1 if no spec can be written. With --answers, an earlier spec gives what no source says, and you are told where
-    it says something else than the sources. With --compare SPEC, no spec is written: you get what that spec has
-    otherwise than the sources, and exit code 1 if something has no known reason, or a node is on one side only. With
-    --in-place HOST, the one source is a spec, and no spec is written: you get what would change for each process, and
-    whether it restarts. Where nothing changes and the unit has the name that fleetc gives it, --keep-running has the
-    first rollout keep the process.
+    it contradicts the sources. With --compare SPEC, no spec is written: you see where that spec differs from the
+    sources, and the exit code is 1 if a difference has no known reason, or a node is on one side only. With --in-place
+    HOST, the one source is a spec, and no spec is written: you see what would change for each process, and whether it
+    restarts. Where nothing changes and the unit has the name that fleetc gives it, --keep-running has the first rollout
+    keep the process.
     """
     if in_place is not None:
-        if (
-            hosts
-            or output
-            or report
-            or only
-            or role
-            or compare
-            or answers
-            or homes
-            or directories
-            or len(sources or []) > 1
-        ):
+        others = (hosts, compare, answers, homes, directories, output, report, only, role, name)
+        if any(others) or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
         return
@@ -180,11 +169,6 @@ class _Asked(NamedTuple):
     directories: list[str]
 
     @property
-    def folders(self) -> Folders:
-        """Where homes and sources are on hosts."""
-        return folders_of(self.homes, self.directories)
-
-    @property
     def words(self) -> list[str]:
         """The same as words of a command."""
         more = [*(("--from", host) for host in self.hosts), *(("--only", name) for name in self.only)]
@@ -215,19 +199,23 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     """What comes of the sources, and of what hosts say."""
     from fleetc.adopt.adoption import adopt as adopt_sources
     from fleetc.adopt.again import adopt_again
+    from fleetc.adopt.assembled import FLEET_NAME
     from fleetc.adopt.on_host import SenselessAnswerError
 
-    folders = asked.folders
+    folders = folders_of(asked.homes, asked.directories)
     texts, known, addresses = _read(asked.sources)
     on_hosts = read_hosts(asked.hosts, asked.yes)
+    name = asked.name or FLEET_NAME
 
     def with_answers(answers: Earlier | None) -> Adopted:
-        return adopt_sources(texts, known, addresses, asked.name, asked.only, asked.role, on_hosts, answers, folders)
+        return adopt_sources(texts, known, addresses, name, asked.only, asked.role, on_hosts, answers, folders)
 
     try:
-        return adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
+        found = adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
+    refuse_unknown(folders, found)
+    return found
 
 
 def _refuse(found: Adopted) -> None:

@@ -66,10 +66,11 @@ def _compared(found: Adopted) -> str:
         return "; nothing could be compared yet"
     if not found.compared:
         return ""
-    changes = len(found.differences)
-    waiting = f", {len(found.waiting)} wait for answers" if found.waiting else ""
+    changes, waits = len(found.differences), len(found.waiting)
+    differ = "1 differs" if changes == 1 else f"{changes} differ"
+    waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
     compiles = "the spec compiles: " if found.complete else ""
-    return f"; {compiles}{found.compared} settings compared, {changes} differ{waiting} (--report markdown lists them)"
+    return f"; {compiles}{found.compared} settings compared, {differ}{waiting} (--report markdown lists them)"
 
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
@@ -104,17 +105,30 @@ def show_carried(found: Adopted) -> None:
 
 def _carried(carried: Carried, text: str) -> Iterator[str]:
     from fleetc.adopt.answers import lost_comments
-    from fleetc.adopt.writing import toml
-    from fleetc.language.fleet import NODE_TABLES
     from fleetc.text import leaks
 
     name = carried.earlier.source.name
+    yield from _kept(carried, name)
+    yield from _contradicted(carried, name)
+    lost = lost_comments(carried.earlier.source, text)
+    if lost:
+        yield f"comments of {name} that are not kept:"
+    for line, words in lost:
+        yield f"  line {line}: {leaks.shown(words)}"
+    if carried.shares:
+        yield f"classes and defaults of {name} are written out, and said once anew where tables are alike"
+
+
+def _kept(carried: Carried, name: str) -> Iterator[str]:
+    """What only the earlier spec has, and what keeps its words."""
+    from fleetc.language.fleet import NODE_TABLES
+
     answers: dict[tuple[str, ...], list[str]] = {}
     for place in carried.answers:
         answers.setdefault(place[:2] if len(place) > 2 else place[:1], []).append(place[-1])
     count = len(carried.answers)
     yield (
-        f"kept from {name}, because no source says it: {count} {'value' if count == 1 else 'values'}:"
+        f"kept from {name}: {count} {'value' if count == 1 else 'values'} that the sources leave open:"
         if count
         else f"kept from {name}: no value, because it has none that the sources leave open"
     )
@@ -130,18 +144,18 @@ def _carried(carried: Carried, text: str) -> Iterator[str]:
         yield f"  [{'.'.join(place)}] as a whole: no source has it; remove it if it is gone"
     for stack in carried.stacks:
         yield f"  [avatars.{stack}] as a whole, although the sources have it: stacks of avatars are not compared"
+
+
+def _contradicted(carried: Carried, name: str) -> Iterator[str]:
+    """Where the sources have won."""
+    from fleetc.adopt.writing import toml
+    from fleetc.text import leaks
+
     if carried.contradictions:
-        yield f"the sources say something else than {name}, and theirs is taken:"
+        yield f"the sources say something other than {name}, and theirs is taken:"
     for one in carried.contradictions:
         values = [
             leaks.shown(toml(value))[:_MOST_VALUES] if value is not None else "the default of the node"
             for value in (one.sources, one.earlier)
         ]
         yield f"  [{'.'.join(one.place[:-1])}] {one.place[-1]}: {values[0]}, and no longer {values[1]}"
-    lost = lost_comments(carried.earlier.source, text)
-    if lost:
-        yield f"comments of {name} that are not kept:"
-    for line, words in lost:
-        yield f"  line {line}: {leaks.shown(words)}"
-    if carried.shares:
-        yield f"classes and defaults of {name} are written out, and said once anew where tables are alike"

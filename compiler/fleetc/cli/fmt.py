@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,9 @@ from fleetc.text import leaks
 
 if TYPE_CHECKING:
     from fleetc.toml.document import Source
+
+_MOST = 2000
+"""Of so many lines at most, from the first that changes to the last, each is shown."""
 
 
 def fmt(
@@ -66,7 +70,20 @@ def fmt(
 
 
 def _difference(old: Source, new: Source) -> Iterator[str]:
-    """The lines of a unified diff, without those that may hold a secret."""
+    """The lines of a unified diff, without those that may hold a secret; where too many change, only their place.
+
+    The time of difflib grows with the square of what changes.
+    """
     before, after = old.text.split("\n"), new.text.split("\n")
+    first, last = _alike(before, after), _alike(before[::-1], after[::-1])
+    many = max(len(before), len(after)) - first - last
+    if many > _MOST:
+        yield f"{old.name}: too much changes to show it, from line {first + 1} to line {len(before) - last}"
+        return
     for line in difflib.unified_diff(before, after, old.name, new.name, lineterm=""):
         yield line if leaks.may_show(line) else f"{line[:1]} (not shown: it may hold a secret)"
+
+
+def _alike(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many lines two texts have in common where they begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))

@@ -1,23 +1,27 @@
 """The options of `fleetc adopt` that say where homes and sources are on hosts.
 
-In: [HOST=]PATH. Out: `Folders`; exits where a path is no absolute one.
+In: [HOST=]PATH. Out: `Folders`; exits where a path is no absolute one, or no source is of a host.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import posixpath
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fleetc.adopt.host_paths import Folders, plain_path
 from fleetc.cli.output import wrong_usage
 
+if TYPE_CHECKING:
+    from fleetc.adopt.adoption import Adopted
+
 Homes = Annotated[
     list[str] | None,
     typer.Option(
         "--home",
         metavar="[HOST=]PATH",
-        help="Home of who starts the nodes, for paths that begin with ~ or $HOME; repeatable.",
+        help="Home of whoever starts the nodes, for paths that begin with ~ or $HOME; repeatable.",
     ),
 ]
 Directories = Annotated[
@@ -46,3 +50,18 @@ def _by_host(given: list[str], option: str) -> dict[str, str]:
             wrong_usage(f"{option} takes an absolute path on the host, such as /home/ubuntu, or HOST=PATH")
         found[host.rstrip("/")] = plain
     return found
+
+
+def refuse_unknown(folders: Folders, found: Adopted) -> None:
+    """Exit where something is said of a host or a folder that no node is of: it would answer nothing."""
+    renamed = found.carried.renamed if found.carried is not None else []
+    in_sources = {kept: name for kind, name, kept in renamed if kind == "hosts"}
+    hosts = {in_sources.get(node.host, node.host) for node in found.nodes}
+    processes = [node.process for node in found.nodes]
+    known = {"", *hosts, *(one.host for one in processes), *(posixpath.dirname(one.span.source) for one in processes)}
+    unknown = sorted({*folders.homes, *folders.directories} - known)
+    if found.nodes and unknown:
+        wrong_usage(
+            f"no node of the sources is on {' or '.join(unknown)}; for --home and --directory, their "
+            f"{'host is' if len(hosts) == 1 else 'hosts are'} {', '.join(sorted(hosts))}"
+        )

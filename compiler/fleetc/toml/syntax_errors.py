@@ -26,7 +26,7 @@ _REPEATED = (
 _CONFLICTS = 20
 _MOST = 10
 """The most errors of one text that are told."""
-_HEADER = re.compile(r"""^\[\[?[A-Za-z"'][^\[\]\n]*\]\]?[ \t]*(?:#[^\n]*)?$""", re.MULTILINE)
+_HEADER = re.compile(r"""^\[\[?[A-Za-z][^\[\]\n]*\]\]?[ \t]*(?:#[^\n]*)?$""", re.MULTILINE)
 _VALUE = re.compile(r"[^\s,#\]}\"'](?:[^\n,#\]}\"']*[^\s,#\]}\"'])?")
 _BEFORE_VALUE = re.compile(r"[^\n=,\[{]*$")
 _WORDS = {"True": "true", "False": "false", "yes": "true", "no": "false", "on": "true", "off": "false"}
@@ -60,11 +60,11 @@ def _behind(name: str, text: str, failure: tomli.TOMLDecodeError) -> Iterator[Di
         try:
             tomli.loads(rest)
             return
-        except RecursionError:
-            return
         except tomli.TOMLDecodeError as problem:
             pos = problem.pos
             yield _moved(_explained(name, rest, problem), begin)
+        except (RecursionError, ValueError):  # what reading would refuse once the first error is gone
+            return
 
 
 def _moved(found: Diagnostic, by: int) -> Diagnostic:
