@@ -287,6 +287,14 @@ def test_hosts_that_a_cluster_chooses_are_asked_for(
     assert ("; this table stands for one of them\n" in text) is several
 
 
+def test_address_that_adopting_guesses_is_an_answer_where_people_have_another_one(tmp_path: Path) -> None:
+    (tmp_path / "orch.sh").write_text(SCRIPT)
+    assert fleetc("adopt", "orch.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    assert "# TODO address: is this also where you log in?" in (tmp_path / "fleet.toml").read_text()
+    changed(tmp_path, 'address = "orch.example.net"', 'address = "203.0.113.8"')
+    assert compare(tmp_path, sources=("orch.sh",))["beside"] == []
+
+
 def test_each_node_of_a_process_that_runs_several_times_is_compared(tmp_path: Path) -> None:
     (tmp_path / "all.yaml").write_text(WORKLOAD.replace("KIND", "DaemonSet").replace("  REPLICAS\n", ""))
     (tmp_path / "fleet.toml").write_text(

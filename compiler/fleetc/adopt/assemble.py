@@ -330,6 +330,9 @@ def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session:
             continue
         elif off and len(off) == len(holders):
             wallet.values["reward_by"] = "none"
+        elif len(holders) == 1 and holders[0].process.several and holders[0].table == "gateways":
+            wallet.values["reward_by"] = "none"  # whoever writes down the others shares the wallet among them
+            wallet.guessed.add("reward_by")
         elif len(holders) > 1:
             chosen = next((one for one in holders if one.role == "orchestrator"), None)
             wallet.values["reward_by"] = chosen.name if chosen else "none"

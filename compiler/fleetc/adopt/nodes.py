@@ -199,7 +199,7 @@ def _wallet(work: Filling) -> None:
         running.reasons["ethAcctAddr"] = f"a question is left: the account; {words}"
     if path is None and "keystore" not in wallet.values:
         said = whereabouts(process, keystore or f"{data_dir}/keystore")
-        wallet.ask(f'TODO keystore = "/path/on/the/host": the directory with the key file; {said}')
+        wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": the directory with the key file; {said}')
         running.reasons["ethKeystorePath"] = "a question is left: where the key file is on the host"
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
