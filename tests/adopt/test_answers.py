@@ -109,6 +109,17 @@ def test_secret_moved_elsewhere_stays_there(fleet: Path) -> None:
     assert "word-of-the-fleet" not in said + (fleet / "fleet.toml").read_text()
 
 
+def test_rpc_address_that_people_know_to_have_no_key_stays(tmp_path: Path) -> None:
+    address = "https://rpc.example.net/our-own-node"
+    (tmp_path / "orch.sh").write_text(SCRIPT.replace("https://arb1.arbitrum.io/rpc", address))
+    first = fleetc("adopt", "orch.sh", "-o", "fleet.toml", cwd=tmp_path)
+    assert "if no part of it is a key, write the address itself as rpc" in first.stderr
+    changed(tmp_path, 'rpc = { env = "RPC_URL" }', f'rpc = "{address}"')
+    spec, said = again(tmp_path, sources=("orch.sh",))
+    assert spec["fleet"]["rpc"] == address
+    assert "no longer" not in said
+
+
 def test_tables_that_no_source_has_stay_and_are_named(fleet: Path) -> None:
     text = (fleet / "fleet.toml").read_text()
     (fleet / "fleet.toml").write_text(
@@ -309,7 +320,7 @@ def _changed_at_random(text: str, chance: random.Random) -> str:
 
 @pytest.mark.parametrize("name", ["dual-onchain", "live-runners"])
 def test_each_value_of_an_earlier_spec_is_kept_or_told(name: str) -> None:
-    sources = read_source_files(str(INVENTORIES / name / "rendered"))
+    sources = read_source_files(str(INVENTORIES / name / "rendered")).texts
     text = (INVENTORIES / name / "fleet.toml").read_text()
     chance, tried = random.Random(8935), 0
     while tried < 12:

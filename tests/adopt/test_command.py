@@ -104,6 +104,22 @@ def test_directory_is_read_whole_and_its_odd_files_are_passed_over(tmp_path: Pat
     assert "verbosity = 7" in done.stdout
 
 
+def test_tree_that_came_of_the_sources_is_none_of_them(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text("livepeer -gateway -orchAddr orch.example.net:8935\n")
+    sources = "edge@192.0.2.10=."
+    assert fleetc("adopt", sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    done = fleetc("compile", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = fleetc("adopt", sources, "--compare", "fleet.toml", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "passed over rendered: fleetc compiled it from a spec" in again.stderr
+    (tmp_path / "start.sh").unlink()
+    refused = fleetc("adopt", sources, cwd=tmp_path)
+    assert "has no file that could start a node besides rendered, which fleetc compiled" in refused.stderr
+    named = fleetc("adopt", "rendered", cwd=tmp_path)
+    assert named.returncode == 0 and "[gateways.gateway]" in named.stdout
+
+
 def test_a_whole_tree_of_ours_is_a_source_and_its_pages_are_none(tmp_path: Path) -> None:
     tree = ROOT / "inventories" / "demo" / "rendered"
     assert (tree / "FLEET.md").is_file()
@@ -111,6 +127,32 @@ def test_a_whole_tree_of_ours_is_a_source_and_its_pages_are_none(tmp_path: Path)
     assert done.returncode == 0, done.stderr
     nodes = tomllib.loads((tmp_path / "fleet.toml").read_text(encoding="utf-8"))
     assert nodes["gateways"].keys() == {"gate"} and nodes["orchestrators"].keys() == {"orch"}
+
+
+def test_only_says_which_names_there_are(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(
+        "services:\n"
+        + "".join(
+            f"  {name}:\n    image: livepeer/go-livepeer\n    command: -gateway -orchAddr o.example.net:8935\n"
+            for name in ("gate-eu", "gate-us")
+        )
+    )
+    done = fleetc("adopt", "compose.yaml", "--only", "nosuch", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no source starts a node of the names that --only gives" in done.stderr
+    assert "the sources start gate-eu, gate-us" in done.stderr
+
+
+def test_runner_flags_of_a_model_that_is_not_warm_are_accounted_for(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(
+        "livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /run/s -nvidia 0 -aiModels m.json\n"
+    )
+    (tmp_path / "m.json").write_text(
+        '[{"pipeline": "text-to-image", "model_id": "a/b", "optimization_flags": {"SFAST": true}}]'
+    )
+    done = fleetc("adopt", "start.sh", "m.json", "--report", "text", cwd=tmp_path)
+    told = "optimization_flags of a/b: dropped: only models that are kept warm have flags of their runner"
+    assert told in done.stdout
 
 
 def test_name_of_a_fleet_is_none_of_in_place() -> None:

@@ -233,3 +233,39 @@ def test_a_file_is_found_through_the_mounts_of_its_container(
         f"# TODO models: {guess} is taken for its file by the name alone; compare it with the one of the host: {where}"
     )
     assert (words in found.text) is bool(guess)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_models_of_a_container_without_volume_stay_where_the_host_has_them(listed: bool) -> None:
+    command = (
+        "docker run livepeer/go-livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /run/s -nvidia 0 "
+        "-aiModels /etc/models.json -aiModelsDir /mnt/nvme/models"
+    )
+    models = Source("models.json", '[{"pipeline": "text-to-image", "model_id": "a/b", "warm": true}]')
+    found = adopt([Source("start.sh", command), *([models] if listed else [])])
+    assert 'models_dir = "/mnt/nvme/models"' in found.text
+    assert [one for one in found.differences if one.flag == "aiModelsDir"] == []
+    (why,) = [one.reason for one in found.differences if one.flag == "dataDir"]
+    assert why == "today it is inside the container, and gone with it"
+    assert listed or "aiModelsDir" in {flag for _, flag in found.waiting}
+
+
+@pytest.mark.parametrize(
+    ("secret", "beside", "reference"),
+    [
+        ("pw.txt", {}, {"host_file": "/opt/lp/pw.txt"}),
+        ("keys/pw.pass", {}, {"host_file": "/opt/lp/keys/pw.pass"}),
+        ("orchsecret", {"orchsecret": "hunter2\n"}, {"host_file": "/opt/lp/orchsecret"}),
+        ("orchsecret", {}, {"env": "ORCHESTRATOR_PASSWORD"}),
+        ("orchsecret", {"orchsecret": "#!/bin/sh\nls\n"}, {"env": "ORCHESTRATOR_PASSWORD"}),
+    ],
+)
+@pytest.mark.parametrize("form", ["start.sh", "start.service"])
+def test_secret_that_is_the_name_of_a_file_is_that_file(
+    secret: str, beside: dict[str, str], reference: dict[str, str], form: str
+) -> None:
+    command = f"/usr/bin/livepeer {SELLS} -ethPassword {secret}"
+    begin = "cd /opt/lp\n" if form == "start.sh" else "[Service]\nUser=lp\nWorkingDirectory=/opt/lp\nExecStart="
+    found = adopt([Source(form, begin + command), *(Source(name, text) for name, text in beside.items())])
+    assert tomllib.loads(found.text)["wallets"]["earner"]["password"] == reference
+    assert ("adopt-secret-inline" in [one.code for one in found.diagnostics]) is ("env" in reference)

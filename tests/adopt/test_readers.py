@@ -9,7 +9,7 @@ import pytest
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.sources import kind_of
 from fleetc.pipeline import check_spec
-from fleetc.places.diagnostic import Severity
+from fleetc.places.diagnostic import Severity, Span
 from fleetc.toml.document import Source
 from tests.adopt.support import answered, meanings
 
@@ -582,6 +582,31 @@ def test_manifest_with_a_config_map_and_a_secret() -> None:
     assert 'models = [{ use = "sd-turbo", warm = true }]' in found.text
 
 
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec:
+  containers:
+    - name: n
+      image: livepeer/go-livepeer:v0.9.1
+      env: [{{name: {variable}, valueFrom: {{secretKeyRef: {{name: {secret}, key: rpc}}}}}}]
+      args: [{role}, -network=arbitrum-one-mainnet, -ethAcctAddr=0x{account}{address}]
+"""
+
+
+@pytest.mark.parametrize(("secret", "differs"), [("chain", False), ("other", True)])
+def test_one_key_of_a_secret_is_one_reference_whatever_its_variable(secret: str, differs: bool) -> None:
+    seller, buyer = "-orchestrator, -serviceAddr=o.example.net:8935, -pricePerUnit=1", "-gateway, -maxPricePerUnit=5"
+    orch = POD.format(name="o", variable="LP_ETHURL", secret="chain", role=seller, account="1" * 40, address="")
+    gate = POD.format(
+        name="g", variable="RPC_URL", secret=secret, role=buyer, account="2" * 40, address=', "-ethUrl=$(RPC_URL)"'
+    )
+    found = adopted(pods__yaml=f"{orch}---\n{gate}")
+    assert 'rpc = { env = "RPC_URL" }' in found.text
+    assert ("adopt-fleet-differs" in [one.code for one in found.diagnostics]) is differs
+
+
 PODS = """\
 apiVersion: v1
 kind: Secret
@@ -883,3 +908,16 @@ def test_a_gateway_of_video_whose_orchestrators_sell_ai_says_so_at_its_mode(rtmp
     found = adopted(start__sh=f"{sells}\nlivepeer -gateway -orchAddr o.example.net:8935 {rtmp}\n")
     assert ('mode = "ai"  # it takes video too, which none of its orchestrators does' in found.text) is noted
     assert tomllib.loads(found.text)["gateways"]["gateway"]["mode"] == "ai"
+
+
+def test_value_of_a_unit_loses_to_its_environment_file() -> None:
+    command = "/bin/livepeer -gateway -orchAddr a.example.net:1"
+    found = adopt([
+        Source("g.service", f"[Service]\nEnvironmentFile=/etc/g.env\nExecStart={command}\n"),
+        Source("g.service.d/more.conf", "[Service]\nEnvironment=LP_V=7 LP_MAXSESSIONS=3\n"),
+        Source("g.env", "LP_V=5\nLP_MAXSESSIONS=3\n"),
+    ])  # fmt: skip
+    (lost,) = [one for one in found.diagnostics if one.code == "adopt-setting-overridden"]
+    assert lost.message == "systemd does not use this value of LP_V: an environment file comes after it"
+    assert lost.primary.place == Span("g.service.d/more.conf", 22, 28)
+    assert "verbosity = 5" in found.text

@@ -14,6 +14,7 @@ WORD = "hunter2-swordfish"
 
 CHAIN = "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethAcctAddr 0x" + "1" * 40
 GATEWAY = f"livepeer -gateway {CHAIN}"
+_CONFIG = f"network arbitrum-one-mainnet\nethAcctAddr 0x{'1' * 40}\n"
 SOURCES = {
     "flag": {"a.sh": f"{GATEWAY} -ethPassword {WORD} -v 6"},
     "flag with a sign": {"a.sh": f"{GATEWAY} -ethPassword={WORD} -aiHttpAddr x"},
@@ -48,6 +49,15 @@ SOURCES = {
         "m.json": f'[{{"pipeline": "llm", "model_id": "a/b", "url": "http://192.0.2.1:8000", "token": "{WORD}"}}]',
     },
     "address": {"a.sh": f"livepeer -gateway -orchWebhookUrl https://user:{WORD}@hook.example.net/list"},
+    "key in an RPC address": {
+        "a.sh": f"export RPC=https://arb1.example.net/rpc/{WORD}\n{GATEWAY} -ethUrl $RPC -serviceAddr a:1",
+    },
+    "key of few letters in an RPC address": {"a.sh": f"{GATEWAY} -ethUrl ws://10.0.0.5:8548/k/{WORD}"},
+    "key in an odd parameter of an RPC address": {"a.conf": f"gateway\n{_CONFIG}ethUrl https://a.example.net?of={WORD}\n"},
+    "RPC address in the environment of a unit": {
+        "a.service": f"[Service]\nEnvironment=ARB_RPC=https://rpc.example.net/k/{WORD} U=https://x.example/{WORD}\n"
+        f"ExecStart=/bin/livepeer -orchestrator -serviceAddr a:1 {CHAIN} -ethUrl https://x.example/{WORD}",
+    },
     "headers": {
         "a.sh": f"livepeer -gateway -remoteSignerUrl http://192.0.2.1:1 -remoteSignerHeaders Authorization:{WORD} -x"
     },
@@ -114,6 +124,45 @@ def test_key_in_an_address_is_hidden_however_long_the_address_is() -> None:
     address = f"https://arb-mainnet.g.alchemy.com/v2/{key}"
     _, made = _made({"a.sh": f"{GATEWAY}\n{address} x\n", "b.sh": f"if [ a = b ]; then\n{address}\nfi\n"})
     assert [text for text in made if key[:8] in text] == []
+
+
+SERVICE = "  {}:\n    image: livepeer/go-livepeer\n    volumes: [/srv/{}:/root/.lpData]\n    command: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "services:\n"
+            + SERVICE.format(
+                "o",
+                "o",
+                f"-orchestrator -serviceAddr orch.example.net:8935 -authWebhookUrl https://u:{WORD}@auth.example.net/x",
+            )
+            + SERVICE.format("g", "g", "-gateway -orchAddr o:8935"),
+            "no other is called o: g reaches o at orch.example.net:8935",
+        ),
+        (
+            f"{GATEWAY} -orchSecret {WORD} -localVerify=false -monitor false -v 6",
+            "nothing behind false, 1 flag among it",
+        ),
+        (f"{GATEWAY} -orchSecret={WORD} -monitor false -v 6", "nothing behind false, 1 flag among it"),
+    ],
+)
+def test_message_that_repeats_no_secret_keeps_its_words(text: str, said: str) -> None:
+    _, made = _made({"compose.yaml" if text.startswith("services") else "a.sh": text})
+    assert [one for one in made if WORD in one] == []
+    assert said in " ".join(made)
+    assert "so it is not repeated" not in " ".join(made)
+
+
+@pytest.mark.parametrize("address", [
+    "https://arb1.arbitrum.io/rpc", "https://1rpc.io/arb", "https://endpoints.omniatech.io/v1/arbitrum/one/public",
+    "https://arbitrum-one-rpc.publicnode.com", "http://10.0.0.5:8547", "https://rpc.ankr.com/arbitrum",
+])  # fmt: skip
+def test_public_rpc_address_stays(address: str) -> None:
+    found, _ = _made({"a.sh": f"{GATEWAY} -ethUrl {address}"})
+    assert f'rpc = "{address}"' in found.text
 
 
 def test_what_everybody_knows_is_shown() -> None:

@@ -108,6 +108,6 @@ def test_link_of_a_folder_counts_by_its_name_and_is_not_followed(tmp_path: Path)
     (folder / "livepeer@.service").write_text(TEMPLATE)
     (folder / "multi-user.target.wants" / "livepeer@eu.service").symlink_to(secret)
     (folder / "other.service").symlink_to(secret)
-    sources = read_source_files(str(folder))
+    sources = read_source_files(str(folder)).texts
     assert sorted(source.text for source in sources) == ["", TEMPLATE]
     assert list(gateways(adopt([*sources, *ENV]))) == ["eu"]

@@ -121,15 +121,6 @@ def test_service_that_a_list_of_models_names_is_reached_from_the_network_of_the_
     assert ("# TODO models: the url of llm" in found.text) is (not url)
 
 
-def test_flags_of_a_model_that_is_not_warm_are_in_the_account() -> None:
-    text = '[{"pipeline":"text-to-image","model_id":"a/b",\n"optimization_flags":{"SFAST":true}}]'
-    found = of("-orchSecret /s -aiModels text-to-image:a/b:true -pricePerUnit 1", "-orchSecret /s -aiModels w.json",
-               w__json=text)  # fmt: skip
-    report = reported(found, AdoptionFormat.text, located(found))
-    assert "w.json:2" in report
-    assert "optimization_flags of a/b" in report and "the node reads them for warm models only" in report
-
-
 def test_a_list_that_an_orchestrator_reads_too_has_prices_that_count_and_one_lost_token() -> None:
     text = json.dumps([model("sold", 999) | {"url": "http://192.0.2.9:8000", "token": "word-of-the-runner"}])
     found = of("-orchSecret /s -aiModels all.json", "-orchSecret /s -aiModels all.json", all__json=text)

@@ -29,6 +29,8 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Span, has_errors
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
 from fleetc.toml.document import LineMap, Source
 
 
@@ -94,12 +96,7 @@ def adopt(
         found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
-        name = sources[0].name if sources else ""
-        ledger.secrets.append(Span(name, 0, 1))  # the first line of whatever it is
-        ledger.refuse(
-            "adopt-nothing-found", Span(name, 0, 1), "no source starts a node",
-            "name the file with the command, the unit or the Compose file that starts it",
-        )  # fmt: skip
+        _nothing_found(sources, {one.name for one in found.processes}, ledger)
     folders = folders or Folders()
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, fleet_name, role, folders)
     if assembled is None or has_errors(ledger.findings):
@@ -124,6 +121,23 @@ def adopt(
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
     )  # fmt: skip
+
+
+def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: Ledger) -> None:
+    """Refuse sources that start no node, or, of those nodes that they start, none that was asked for."""
+    name = sources[0].name if sources else ""
+    ledger.secrets.append(Span(name, 0, 1))  # the first line of whatever it is
+    known = sorted(leaks.shown(visible(one)) for one in others if one)[:_MOST_NAMES]
+    ledger.refuse(
+        "adopt-nothing-found", Span(name, 0, 1),
+        "no source starts a node of the names that --only gives" if others else "no source starts a node",
+        f"the sources start {', '.join(known) or 'nodes without a name'}" if others
+        else "name the file with the command, the unit or the Compose file that starts it",
+    )  # fmt: skip
+
+
+_MOST_NAMES = 20
+"""Names of processes that a message lists."""
 
 
 def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | None, frozenset[tuple[str, ...]]]:

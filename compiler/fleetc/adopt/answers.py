@@ -48,6 +48,8 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     keep_names(earlier, assembled, done)
     nodes = {one.name: one for one in assembled.nodes}
     fleet = earlier.raw.get("fleet", {})
+    if any(one.text("ethUrl") == fleet.get("rpc") for one in assembled.nodes):
+        assembled.fleet.guessed.add("rpc")  # it looked as if it had a key, and people know that it has none
     if earlier.stands("fleet", ""):
         _stay(assembled.fleet, fleet, ("fleet",), open_keys, done)
     else:

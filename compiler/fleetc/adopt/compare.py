@@ -122,7 +122,7 @@ QUESTION = "a question is left"
 """With what the reason begins of a setting that the spec asks for."""
 
 _FOLLOWS = {
-    "ethKeystorePath": ("dataDir",), "aiModelsDir": ("dataDir",), "httpAddr": ("serviceAddr",),
+    "ethKeystorePath": ("dataDir",), "aiModelsDir": ("dataDir", "aiModels"), "httpAddr": ("serviceAddr",),
     "httpIngest": ("httpAddr", "authWebhookUrl"),
 }  # fmt: skip
 """Settings whose default the node makes of others."""

@@ -15,7 +15,7 @@ from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, whereabouts
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, shown
+from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, secret_file, shown
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Fate, Process, Word
@@ -176,12 +176,13 @@ class Filling:
         printed = printed_place(process, word)
         if printed is not None:
             return {"host_file": self.placed(printed)}
-        if flag in PATH_OR_TEXT and looks_like_path(word.text):
-            path = self.host_path(word.text)
+        file = self.secret_file(flag)
+        if file:
+            path = self.host_path(file)
             if path is not None:
                 return {"host_file": path}
             if key:
-                said = whereabouts(process, word.text)
+                said = whereabouts(process, file)
                 self.ask(
                     key, f"its file, by the path on the host; {said}", example='{ host_file = "/etc/livepeer/..." }'
                 )
@@ -189,7 +190,16 @@ class Filling:
         name = word.variable or f"{self.running.name}_{SECRET_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
         if word.holes:
             return {"env": name}
-        return self.session.secret(word, name, f"the value of -{flag}")
+        otherwise = ""
+        if flag in PATH_OR_TEXT and "/" not in word.text:
+            otherwise = "; if it is the name of a file where the node starts, the node reads that: name that path"
+        return self.session.secret(word, name, f"the value of -{flag}", otherwise)
+
+    def secret_file(self, flag: str) -> str:
+        """The path of the file that a secret is in, as the process names it; "" for one that is in no file."""
+        if flag not in PATH_OR_TEXT:
+            return ""
+        return secret_file(self.running.word(flag), self.session.library, self.process.span.source)
 
     def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees, whole or not; None where it is in its container."""

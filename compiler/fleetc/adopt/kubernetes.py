@@ -45,6 +45,16 @@ class _Cluster:
     maps: dict[str, dict[str, tuple[Source, Node]]] = field(default_factory=dict)
     services: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     """Services: name, namespace, and the labels of the pods that they lead to."""
+    secrets: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Keys of Secrets that containers get as variables, and what each is called: one value has one reference."""
+
+    def reference(self, secret: Node, called: str) -> str:
+        """What the key of a Secret is called: like the variable that is met first, and like no other key."""
+        key = (_text(secret.get("name")), _text(secret.get("key")))
+        name, number = called, 2
+        while key not in self.secrets and name in self.secrets.values():
+            name, number = f"{called}_{number}", number + 1
+        return self.secrets.setdefault(key, name)
 
 
 def read_manifests(sources: list[Source], library: Library, ledger: Ledger) -> Iterator[Process]:
@@ -309,7 +319,11 @@ def _from(cluster: _Cluster, source: Source, item: Node, name: str) -> Word:
             return Word(known[1].text, known[1].span(known[0].name), holes_in(known[1].text))
     if origin is not None and (origin.get("fieldRef") or origin.get("resourceFieldRef")):
         return Word(_OF_POD, item.span(source.name), (_OF_POD,))
-    hole = "${" + _REFERENCES.get(name, name.removeprefix("LP_")) + "}"
+    called = _REFERENCES.get(name, name.removeprefix("LP_"))
+    secret = origin.get("secretKeyRef") if origin is not None else None
+    if secret is not None:
+        called = cluster.reference(secret, called)
+    hole = "${" + called + "}"
     return Word(hole, item.span(source.name), (hole,))
 
 

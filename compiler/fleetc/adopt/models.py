@@ -100,7 +100,9 @@ def _note_unread_flags(work: Filling, entries: Sequence[ModelEntry], places: Seq
     for entry, place in zip(entries, places or [span] * len(entries), strict=True):
         if entry.optimization and not entry.warm:
             shown = f"optimization_flags of {leaks.shown(visible(entry.model_id))}"
-            work.session.ledger.note(place, shown, Fate.DROPPED, "the node reads them for warm models only")
+            work.session.ledger.note(
+                place, shown, Fate.DROPPED, "only models that are kept warm have flags of their runner"
+            )
 
 
 def _places(work: Filling, source: Source | None, wanted: str) -> list[Span]:

@@ -23,7 +23,7 @@ from fleetc.adopt.host_paths import (
 )
 from fleetc.adopt.listeners import cli_listener
 from fleetc.adopt.listening import cli, helper_http
-from fleetc.adopt.reading import Running, looks_like_path
+from fleetc.adopt.reading import Running
 from fleetc.adopt.runner_host import STATE_DIR
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
@@ -102,14 +102,12 @@ def _data_dir(work: Filling) -> None:
         inside = running.text(flag) or default_data_dir(IMAGE_HOME, running.network)
         if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
             work.drop(flag, "today it is inside the container, and gone with it")
-            for other in ("ethKeystorePath", "aiModelsDir"):
-                running.reasons.setdefault(other, running.reasons["dataDir"])
+            _below(running, running.reasons["dataDir"])
             return
         said = whereabouts(process, inside)
         work.ask("data_dir", f"{said}; without it the node begins with an empty one", flag, '"/path/on/the/host"')
         running.reasons["dataDir"] = "the source does not say where it is on the host"
-        for other in ("ethKeystorePath", "aiModelsDir"):
-            running.reasons.setdefault(other, "it follows the data directory, which no source says")
+        _below(running, "it follows the data directory, which no source says")
         return
     work.take(flag, "data_dir")
     path = work.placed(place)
@@ -122,8 +120,14 @@ def _data_dir(work: Filling) -> None:
             if process.runtime == "docker"
             else "it is the same directory, by its whole path"
         )
-        for other in ("ethKeystorePath", "aiModelsDir"):
-            running.reasons.setdefault(other, running.reasons["dataDir"])
+        _below(running, running.reasons["dataDir"])
+
+
+def _below(running: Running, why: str) -> None:
+    """Why paths differ that the node makes of its data directory; those of sources have their own reasons."""
+    for flag in ("ethKeystorePath", "aiModelsDir"):
+        if not running.text(flag):
+            running.reasons.setdefault(flag, why)
 
 
 def _needs_data(work: Filling) -> bool:
@@ -250,8 +254,8 @@ def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> Non
         work.take(flag, "empty, which the node takes for no password")
     if "password" not in values:
         work.running.reasons[flag] = "a question is left: where the password of the key file is"
-        text = work.running.text(flag)
-        said = f"; {whereabouts(work.process, text)}" if looks_like_path(text) else ""
+        file = work.secret_file(flag) if flag in work.running.settings else ""
+        said = f"; {whereabouts(work.process, file)}" if file else ""
         ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: where the password of the key file is{said}')
     work.done.add(flag)
 

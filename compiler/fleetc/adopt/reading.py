@@ -107,6 +107,26 @@ def looks_like_path(text: str) -> bool:
     return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
 
 
+def secret_file(word: Word, library: Library, beside: str) -> str:
+    """The path that a text is that may be a secret or the path of one, "" where it is the secret.
+
+    The node reads a file of that name, if there is one where it starts: so does adopting, among the sources. Without
+    one, an ending such as .txt tells.
+    """
+    text = word.text
+    if word.holes or looks_like_path(text):
+        return text if looks_like_path(text) else ""
+    if not _FILE_NAME.fullmatch(text) or leaks.find(text) is not None:
+        return ""
+    source = library.find(text, beside)
+    one_line = source is not None and len(source.text.strip().splitlines()) == 1
+    return f"./{text}" if one_line or text.endswith(_SECRET_ENDINGS) else ""
+
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9._-]{1,80}(?:/[A-Za-z0-9._-]{1,80}){0,9}")
+_SECRET_ENDINGS = (".txt", ".pw", ".pwd", ".pass", ".passwd", ".password", ".secret")
+
+
 def shown(flag: str, text: str) -> str:
     """A flag and its value as the account may show them."""
     return showing.flag(flag, text)
@@ -155,8 +175,9 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         if flag in settings and not settings[flag].word.holes and boolean(settings[flag].text)
     }
     for flag, setting in settings.items():
-        open_ = flag in PATH_OR_TEXT and looks_like_path(setting.text)
+        open_ = flag in PATH_OR_TEXT and bool(secret_file(setting.word, library, process.span.source))
         open_ = open_ or ("://" in setting.text and leaks.find(setting.text, flag) is None)  # an address without a key
+        open_ = open_ and (flag != "ethUrl" or not leaks.may_need_key(setting.text))
         if FLAGS[flag].secret and setting.text and not setting.word.holes and not open_:
             ledger.secrets.append(setting.word.span)
     known_variables = {flag.env for flag in FLAGS.values()}
@@ -337,9 +358,10 @@ def _network(found: Running, ledger: Ledger) -> None:
         return
     signs = [flag for flag in CHAIN_SIGNS if flag in found.settings]
     if signs:
+        verb = "does" if len(signs) == 1 else "do"
         ledger.warn(
             "adopt-network-missing", found.word(signs[0]).span,
-            f"without -network the node runs off-chain, and {_listed(signs)} do nothing",
+            f"without -network the node runs off-chain, and {_listed(signs)} {verb} nothing",
             "add -network=arbitrum-one-mainnet to the command if it should be paid, and adopt again",
         )  # fmt: skip
 

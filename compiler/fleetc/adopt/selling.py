@@ -16,7 +16,7 @@ from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port
 from fleetc.adopt.listening import open_listener
 from fleetc.adopt.models import fill_models
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.reading import Running, looks_like_path, missing, shown
+from fleetc.adopt.reading import Running, looks_like_path, missing, secret_file, shown
 from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import flag_price, price_text
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
@@ -307,7 +307,7 @@ def _secret_text(work: Filling, one: Running) -> str | None:
     word = one.word("orchSecret")
     if word.holes:
         return None
-    if looks_like_path(word.text):
+    if secret_file(word, work.session.library, one.process.span.source):
         source = own_file(work.session.library, one.process, word.text).source
         return source.text.strip() if source is not None and source.text.strip() else None
     return word.text

@@ -67,8 +67,11 @@ class Session:
     _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str | None], str] = field(default_factory=dict)
     _wallets: dict[str, str] = field(default_factory=dict)
 
-    def secret(self, word: Word, variable: str, what: str) -> dict[str, str]:
-        """A reference for a secret that stands in a source; the same one gets the same reference."""
+    def secret(self, word: Word, variable: str, what: str, otherwise: str = "") -> dict[str, str]:
+        """A reference for a secret that stands in a source; the same one gets the same reference.
+
+        `otherwise` says what to do if it is none.
+        """
         if word.text in self._secrets:
             return self._secrets[word.text]
         name, number = variable, 2
@@ -82,7 +85,7 @@ class Session:
             "adopt-secret-inline", word.said or word.span,
             f"{what} stands in this file in clear{f', as {word.variable}' if word.variable else ''}",
             f"the spec has a reference instead: put the value into the variable {name} of whoever deploys, "
-            'or into a file on the host and write { host_file = "/path" }, and then change the secret',
+            'or into a file on the host and write { host_file = "/path" }, and then change the secret' + otherwise,
         )  # fmt: skip
         return reference
 

@@ -17,9 +17,11 @@ from fleetc.adopt.host_paths import home_of
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
+from fleetc.adopt.showing import harmless
 from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers
 from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word
 from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
 from fleetc.toml.document import Source
 
 _KEY = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9]*)[ \t]*=[ \t]*")
@@ -285,6 +287,16 @@ def _environment_file(
     read = environment(source.name, source.text)
     for span in read.odd:
         ledger.note(span, "a line", Fate.DROPPED, "it sets no variable")
+    for name, value in read.variables.items():
+        before = variables.get(name)
+        if before is not None and before.text != value.text:
+            if leaks.names_secret(name) or not harmless(before):
+                ledger.secrets.append(before.span)
+            ledger.mistake(
+                "adopt-setting-overridden", before.span, leaks.shown(name),
+                f"systemd does not use this value of {leaks.shown(name)}: an environment file comes after it",
+                f"the one that counts is in {leaks.shown(source.name)}; change it there, or remove this one",
+            )  # fmt: skip
     variables |= read.variables
     secrets |= read.secrets
 

@@ -61,6 +61,13 @@ _names_secret = cache(leaks.names_secret)
 """Fleets have the same few variables in thousands of nodes."""
 
 
+def _may_be_key(work: Filling, name: str, text: str) -> bool:
+    """Whether a variable is an RPC address that may hold a key: the node's own, or one by its name."""
+    if work.process.ours or "://" not in text or not leaks.may_need_key(text):
+        return False
+    return text == work.running.text("ethUrl") or leaks.names_node(name)
+
+
 def variable(work: Filling, name: str, word: Word) -> None:
     """One variable, as plain text or as a reference to a secret."""
     ledger = work.session.ledger
@@ -94,7 +101,7 @@ def variable(work: Filling, name: str, word: Word) -> None:
         ledger.note(word.span, name, Fate.DROPPED, "it is empty")
         work.running.reasons[f"env {name}"] = "an empty variable says nothing"
         return
-    elif _names_secret(name) or leaks.find(word.text, name):
+    elif _names_secret(name) or leaks.find(word.text, name) or _may_be_key(work, name, word.text):
         ledger.secrets.append(word.span)
         variable = f"{work.running.name}_{name}".upper().replace("-", "_")
         reference = work.session.secret(word, variable, f"the value of {name}")

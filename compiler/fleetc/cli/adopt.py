@@ -17,7 +17,7 @@ from fleetc.cli.adopted import compile_known, show_carried, show_comparison, sum
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
 from fleetc.cli.host_folders import Directories, Homes, folders_of, refuse_unknown
 from fleetc.cli.options import HERE, PROBLEMS
-from fleetc.cli.output import coloured, files_failure, print_located, wrong_usage
+from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
 from fleetc.messages.forms import AdoptionFormat, Format
 
@@ -252,7 +252,7 @@ def _answer(
 def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str]]:
     """The texts, which host each is from, and the addresses of hosts."""
     from fleetc.disk.adopting import read_source_files
-    from fleetc.disk.manifest import FilesError
+    from fleetc.disk.manifest import FilesError, shown
 
     hosts: dict[str, str] = {}
     addresses: dict[str, str] = {}
@@ -263,9 +263,11 @@ def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str
             host, path = "", given
         host, _, address = host.partition("@")
         try:
-            read = read_source_files(path)
+            read, trees = read_source_files(path)
         except FilesError as failure:
             files_failure(failure, Format.text)
+        for tree in trees:
+            message(f"passed over {shown(str(tree))}: fleetc compiled it from a spec; name it as a source to adopt it")
         texts += [source for source in read if source.name not in {known.name for known in texts}]
         if host:
             hosts |= {source.name: host for source in read}

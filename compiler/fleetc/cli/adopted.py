@@ -77,7 +77,9 @@ def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: 
     """What to do next, in order."""
     spec = shlex.quote(str(output)) if output is not None else "SPEC"
     todo = f"answer the TODO lines{f' in {spec}' if output is not None else ''}" if questions else f"repair {spec}"
-    if found.complete:
+    if not questions and not found.complete:
+        yield f"next: fleetc check {spec} refuses it as it stands, and says why: repair that"
+    elif found.complete:
         yield f"next: {f'{todo}, then ' if questions else ''}fleetc check {spec}"
     else:
         yield f"next: {todo}, until fleetc check {spec} passes"
@@ -130,7 +132,7 @@ def _kept(carried: Carried, name: str) -> Iterator[str]:
     yield (
         f"kept from {name}: {count} {'value' if count == 1 else 'values'} that the sources leave open:"
         if count
-        else f"kept from {name}: no value, because it has none that the sources leave open"
+        else f"kept from {name}: no single value, because the sources say each one themselves"
     )
     for table, keys in answers.items():
         yield f"  [{'.'.join(table)}] {', '.join(keys)}"

@@ -2,16 +2,19 @@
 
 In: names of files and directories. Out: texts, within bounds of number and size; a spec where nothing stands yet, or in
 place of an earlier one that people named for that.
-Only named files are read: a path in a source opens nothing.
+Only named files are read: a path in a source opens nothing. A tree that fleetc compiled is passed over in a directory
+of sources, whose nodes it has a second time.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from fleetc.disk.included import included_by
-from fleetc.disk.manifest import FilesError, shown
+from fleetc.disk.manifest import DIRECTORY, FilesError, listed_entries, shown
 from fleetc.disk.new_files import write_new
 from fleetc.disk.reading import answer_name, read_source, read_text
 from fleetc.disk.spec_writer import write_sources
@@ -26,37 +29,63 @@ _TEXTS = frozenset(
 )
 
 
-def read_source_files(name: str) -> list[Source]:
+class SourceFiles(NamedTuple):
+    """Texts, and the trees beside them that were passed over, because fleetc compiled them."""
+
+    texts: list[Source]
+    trees: list[Path]
+
+
+def read_source_files(name: str) -> SourceFiles:
     """The texts of a file, of standard input for "-", or of all likely files of a directory. Raises FilesError."""
     path = Path(name)
-    if name != "-" and path.is_dir():
-        found = [source for file in _likely(path, name) if (source := _of_directory(file)) is not None]
-        if not found:
-            raise _failure(f"{shown(name)} has no file that could start a node", name)
-        return found
-    return [_read(path)]
+    trees: list[Path] = []
+    if name == "-" or not path.is_dir():
+        return SourceFiles([_read(path)], trees)
+    found = [source for file in _likely(path, name, trees) if (source := _of_directory(file)) is not None]
+    if not found:
+        but = f" besides {shown(str(trees[0]))}, which fleetc compiled" if trees else ""
+        raise _failure(f"{shown(name)} has no file that could start a node{but}", name)
+    return SourceFiles(found, trees)
 
 
-def _likely(path: Path, name: str) -> list[Path]:
+def _likely(path: Path, name: str, trees: list[Path]) -> list[Path]:
     files = []
-    for file in _walk(path):
+    for file in _walk(path, trees):
         files.append(file)
         if len(files) > _MOST_FILES:
             raise _failure(f"{shown(name)} has more than {_MOST_FILES} files", name)
     return sorted(files)
 
 
-def _walk(path: Path) -> Iterator[Path]:
+def _walk(path: Path, trees: list[Path]) -> Iterator[Path]:
+    """The likely files below a directory; `trees` gets those directories that fleetc compiled."""
     for entry in sorted(path.iterdir()):
         if entry.is_symlink():
             if entry.suffix == ".service" and path.suffix in (".wants", ".requires"):
                 yield entry  # its name says that a unit is started
             continue
         if entry.is_dir():
-            if entry.name not in _PASSED_OVER:
-                yield from _walk(entry)
+            if _is_compiled(entry):
+                trees.append(entry)
+            elif entry.name not in _PASSED_OVER:
+                yield from _walk(entry, trees)
         elif entry.is_file() and (entry.suffix in _TEXTS or entry.name.startswith(".env")):
             yield entry
+
+
+def _is_compiled(path: Path) -> bool:
+    """Whether a directory is a tree that fleetc compiled, by the manifest in it."""
+    try:
+        root = os.open(path, DIRECTORY)
+    except OSError:
+        return False
+    try:
+        return listed_entries(root, str(path)) is not None
+    except FilesError:
+        return False  # it has a manifest of something else
+    finally:
+        os.close(root)
 
 
 def _of_directory(path: Path) -> Source | None:

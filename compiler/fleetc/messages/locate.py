@@ -28,6 +28,8 @@ _PIECE = 12
 """How many characters of a secret in a row are too many in a message. Of a shorter secret, all of it."""
 
 
+_HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://(?P<user>[^\s/?#]*@)?(?P<host>[^\s/?#@]+)")
+_FLAG = re.compile(r"\s-{1,2}([A-Za-z][A-Za-z0-9_-]*)$")
 _WORDS = re.compile(r"[^\"'\s]+")
 
 
@@ -102,9 +104,33 @@ class _Atlas:
         """A line of a text that could not be read: what it seems to hold is hidden, as the value of a key may be."""
         key, _, value = text.partition("=")
         secret_key = leaks.names_secret(key.strip().strip("\"'").rpartition(".")[2])
-        if leaks.find(text) or secret_key:
-            self.secrets.update(map(_unnamed, _WORDS.findall(value if secret_key else text)))
+        flag = _FLAG.search(key)  # the last one of a command line, whose value is the next word
+        if secret_key and (flag is None or leaks.names_secret(flag[1])):
+            self.secrets.update(map(_unnamed, _WORDS.findall(value)[: None if flag is None else 1]))
+        if leaks.find(text):
+            self.secrets.update(map(_unnamed, _suspects(text)))
+        if secret_key or leaks.find(text):
             self.secret_lines.add((source, line))
+
+
+def _suspects(line: str) -> list[str]:
+    """The words of a line that hold its secret: those that seem to, if nothing is left without them, else all."""
+    words = _WORDS.findall(line)
+    found = [word for word in words if leaks.find(word)]
+    rest = line
+    for word in found:
+        rest = rest.replace(word, "")
+    if not found or leaks.find(rest):
+        return words
+    return [part for word in found for part in _around_host(word)]
+
+
+def _around_host(word: str) -> list[str]:
+    """The parts of an address without its scheme and its host, which others may name; the word itself if it is none."""
+    found = _HOST.search(word)
+    if found is None or leaks.find(found["host"]) or leaks.find(f"https://{found['host']}"):
+        return [word]
+    return [found["user"] or "", word[found.end() :]]
 
 
 def _unnamed(word: str) -> str:
@@ -304,7 +330,7 @@ def _withheld(item: Located) -> Located:
     diagnostic = replace(
         item.diagnostic,
         message="this text seems to contain a secret, so it is not repeated",
-        help=f"remove the secret from the spec, and replace it; fleetc explain {code} says what else is wrong",
+        help=f"move the secret out of this file, and replace it; fleetc explain {code} says what else is wrong",
     )
     primary, *related = (place._replace(note="") for place in (item.primary, *item.related))
     return item._replace(diagnostic=diagnostic, primary=primary, related=tuple(related), withheld=True)

@@ -17,12 +17,16 @@ from fleetc.upstream import load
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Whose addresses hold a key: `key` is path or label, `least` its shortest length, `words` what is no key there."""
+    """Whose addresses hold a key: `key` is path or label, `least` its shortest length, `words` what is no key there.
+
+    `before` counts the segments of the path that come before it.
+    """
 
     hosts: tuple[str, ...]
     key: str
     least: int
     words: frozenset[str]
+    before: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Forms:
     providers: dict[str, Provider]
     query_parts: tuple[str, ...]
     query_names: frozenset[str]
+    rpc_words: frozenset[str]
     hash: re.Pattern[str]
     id_hosts: frozenset[str]
     hash_hosts: frozenset[str]
@@ -46,13 +51,15 @@ def forms() -> Forms:
     data = load("secret_forms.toml")
     tokens = [form for row in data["tokens"] for form in row["forms"]]
     providers = [
-        Provider(tuple(row["hosts"]), row["key"], row["least"], frozenset(row["words"])) for row in data["providers"]
+        Provider(tuple(row["hosts"]), row["key"], row["least"], frozenset(row["words"]), row.get("before", 0))
+        for row in data["providers"]
     ]
     return Forms(
         token=re.compile("(?<![A-Za-z0-9])(?:" + "|".join(tokens) + ")"),
         providers={host: provider for provider in providers for host in provider.hosts},
         query_parts=tuple(data["names"]["query_parts"]),
         query_names=frozenset(data["names"]["query"]),
+        rpc_words=frozenset(data["names"]["rpc_words"]),
         hash=re.compile(
             rf"(?<![A-Za-z0-9])(?:{'|'.join(data['names']['hashes'])})[\s:=@/~\"'-]{{1,4}}"
             r"(?:(?:0x)?[0-9a-f]{7,128}(?:\.\.\.[0-9a-f]{7,64})?(?![0-9A-Za-z])|[A-Za-z0-9+/]{43,88}={1,2})",

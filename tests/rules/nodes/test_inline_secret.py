@@ -246,7 +246,7 @@ def test_command_prints_no_token(form: str, tmp_path: Path) -> None:
 def test_message_without_the_secret_says_what_to_do() -> None:
     told = _both_outputs(FIELDS["orchestrators"](json.dumps(TOKEN)))
     assert "it is not repeated" in told
-    assert "remove the secret from the spec" in told
+    assert "move the secret out of this file" in told
 
 
 def test_other_messages_keep_their_words() -> None:

@@ -177,7 +177,8 @@ ADOPTING_PAGES: dict[str, Page] = {
         "A setting is given twice, and the node uses the other value.",
         "the command line comes before the environment, and that before the config file; in one source the "
         "last one counts. "
-        "For the data directory the environment comes first.",
+        "For the data directory the environment comes first. systemd takes a variable from an "
+        "EnvironmentFile before it takes it from Environment.",
         "Remove the value that does nothing; the spec has the one that counts.",
     ),
     "adopt-setting-unread": Page(

@@ -17,9 +17,10 @@ from functools import lru_cache
 from fleetc.text.leaks import phrases, urls
 from fleetc.text.leaks.found import Leak
 from fleetc.text.leaks.randomness import CAREFUL, is_random, pieces
+from fleetc.text.leaks.urls import may_need_key, names_node
 from fleetc.upstream.secret_forms import forms
 
-__all__ = ["HIDDEN", "Leak", "find", "masked", "may_show", "names_secret", "shown"]
+__all__ = ["HIDDEN", "Leak", "find", "masked", "may_need_key", "may_show", "names_node", "names_secret", "shown"]
 
 HIDDEN = "[not shown: it may contain a secret]"
 """Stands for a text that seems to hold a secret."""

@@ -1,7 +1,8 @@
 """Weighs addresses: user info, the labels of the host, the segments of the path, the values of the query.
 
 In: a text, the name of the field it stands in, and whether it is the address of a recording. Out: what an address in it
-seems to hold (`find`). Called by `__init__.py`. Providers and names are data, in `upstream/secret_forms.toml`.
+seems to hold (`find`), and whether an RPC address may hold a key (`may_need_key`). Called by `__init__.py`. Providers
+and names are data, in `upstream/secret_forms.toml`.
 """
 
 from __future__ import annotations
@@ -52,6 +53,24 @@ def find(text: str, name: str = "", media: bool = False) -> Leak | None:
     return max(found, key=lambda one: one.certain, default=None)
 
 
+def names_node(text: str) -> bool:
+    """Whether the name of a field or a host says that there is an address of a chain's node."""
+    return bool(_SAYS_NODE.search(text.lower()))
+
+
+def may_need_key(text: str) -> bool:
+    """Whether an RPC address may hold a key: some part of it is none of the words that public ones are made of.
+
+    Nobody can tell the name of a chain from a short key, so this is for those who can ask, and never says that it is.
+    """
+    known = forms().rpc_words
+    return any(
+        url.user or url.query or url.fragment
+        or not all(word in known for segment in url.segments for word in re.split("[-_]", segment.lower()))
+        for url in _urls(text)
+    )  # fmt: skip
+
+
 def without(text: str) -> str:
     """The text with dots in the place of its addresses."""
     return _URL.sub(lambda found: "." * len(found[0]), text)
@@ -89,7 +108,7 @@ def _weigh(url: UrlParts, name: str, media: bool) -> Leak | None:
 
 
 def _has_key(url: UrlParts, provider: Provider) -> bool:
-    parts = url.segments if provider.key == "path" else url.host.split(".")[:1]
+    parts = url.segments[provider.before :] if provider.key == "path" else url.host.split(".")[:1]
     return any(
         len(part) >= provider.least and part not in provider.words and not _REFERENCE.fullmatch(part) for part in parts
     )
@@ -112,7 +131,7 @@ def _seems_key(part: str, url: UrlParts, name: str, media: bool) -> bool:
     if _REFERENCE.fullmatch(part) or _ADDRESS.fullmatch(part):
         return False
     if _UUID.fullmatch(part):
-        return not media and bool(_SAYS_NODE.search(name.lower()) or _SAYS_NODE.search(url.host))
+        return not media and (names_node(name) or names_node(url.host))
     if _HEX_GROUPS.fullmatch(part):
         part = part.replace("-", "")
     return is_random(part, CAREFUL) or bool(_COMMIT.fullmatch(part) or _DIGITS.fullmatch(part))
