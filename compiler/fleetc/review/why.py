@@ -7,8 +7,9 @@ or JSON. Called by `cli/` for `fleetc why`; a compile runs none of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from fleetc.blueprint.blueprint import LAUNCH_FLAGS, Blueprint
@@ -118,26 +119,27 @@ def _template(line: TracedLine) -> str:
     return line.template if line.template.startswith("playbooks/") else f"templates/{line.template}"
 
 
-def _reasons(question: Question, origins: Iterable[Origin]) -> Iterator[Reason]:
-    """Origins in words. If several places may decide, only those that the spec sets count."""
-    for origin in dict.fromkeys(origins):
-        raw = question.document.raw
-        written = tuple(path for path in origin.paths if value_at(raw, path) is not None)
-        silent = [path for path in origin.paths if path not in written]
-        if origin.kind == "given" and silent:
-            dotted = ".".join(map(str, silent[0]))
-            text = f"{dotted} is not written, so its default is in force"
-            default = _in_force(question.fleet, silent[0])
-            yield Reason("default", text + (f": {default}" if default else ""), _places(question, silent))
-        else:
-            dotted = ", ".join(".".join(map(str, path)) for path in written)
-            text = origin.reason or (dotted or "the spec as a whole")
-            yield Reason(origin.kind, text, _places(question, written or silent[:1]))
+def _reasons(question: Question, origins: Iterable[Origin]) -> list[Reason]:
+    """Origins in words, each with its places; all of them are located at once, which takes a look at the whole spec."""
+    told = [_told(question, origin) for origin in dict.fromkeys(origins)]
+    labels = [[label for path in paths for label in _labels(question.document, path)] for _, _, paths in told]
+    found = iter(places([*chain.from_iterable(labels)], question.sources, question.document))
+    return [
+        Reason(kind, text, tuple(islice(found, len(own)))) for (kind, text, _), own in zip(told, labels, strict=True)
+    ]
 
 
-def _places(question: Question, paths: Iterable[Path]) -> tuple[Place, ...]:
-    labels = [label for path in paths for label in _labels(question.document, path)]
-    return places(labels, question.sources, question.document)
+def _told(question: Question, origin: Origin) -> tuple[str, str, Sequence[Path]]:
+    """The kind of an origin, its words, its places: if several may decide, only those that the spec sets."""
+    written = tuple(path for path in origin.paths if value_at(question.document.raw, path) is not None)
+    silent = [path for path in origin.paths if path not in written]
+    if origin.kind == "given" and silent:
+        dotted = ".".join(map(str, silent[0]))
+        text = f"{dotted} is not written, so its default is in force"
+        default = _in_force(question.fleet, silent[0])
+        return "default", text + (f": {default}" if default else ""), silent
+    dotted = ", ".join(".".join(map(str, path)) for path in written)
+    return origin.kind, origin.reason or (dotted or "the spec as a whole"), written or silent[:1]
 
 
 def _labels(document: Document, path: Path) -> list[Label]:
