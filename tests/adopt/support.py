@@ -39,6 +39,7 @@ ANSWERS = {
 """What a person would write for each question, by key and table; ## is another number each time."""
 
 _QUESTION = re.compile(r"# TODO ([A-Za-z_.]+) = ")
+_PASTED = re.compile(r'# TODO (cli = "[^"]+"): ')
 _HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
 
 
@@ -51,13 +52,15 @@ def answered(text: str) -> str:
     models = False
     for line in text.split("\n"):
         lines.append(line)
-        question = _QUESTION.match(line)
+        question, pasted = _QUESTION.match(line), _PASTED.match(line)
         if question is not None:
-            waiting.append(question[1])
+            waiting.append(pasted[1] if pasted is not None else question[1])
         header = _HEADER.fullmatch(line)
         if header is not None:
             for key in waiting:
-                if header[1] in ANSWERS.get(key, {}):
+                if " = " in key:
+                    lines.append(key)
+                elif header[1] in ANSWERS.get(key, {}):
                     lines.append(f"{key} = {ANSWERS[key][header[1]].replace('##', f'{len(lines) % 100:02d}')}")
                     models = models or key == "models"
             waiting = []

@@ -195,3 +195,115 @@ def test_last_lines_say_what_is_next(fleet: Path) -> None:
         "before the first deploy: fleetc adopt --in-place HOST 'my fleet.toml' says what to stop there, for each of "
         "3 hosts (edge, gpu, main)",
     ]
+
+
+WORKERS = """\
+services:
+  first: &worker
+    image: livepeer/go-livepeer:v0.9.1
+    command: -transcoder -orchAddr orch.example.net:8935 -orchSecret /run/secret -nvidia 0
+    volumes: ["/srv/secret:/run/secret"]
+  second: {<<: *worker, command: -transcoder -orchAddr orch.example.net:8935 -orchSecret /run/secret -nvidia 1}
+  gate:
+    image: livepeer/go-livepeer:v0.9.1
+    command: -gateway -orchAddr orch.example.net:8935 -cliAddr 0.0.0.0:6936
+    ports: ["127.0.0.1:6936:6936"]
+"""
+
+
+def test_containers_get_ports_of_their_own_where_they_shared_no_network(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(WORKERS)
+    sources = ("edge@203.0.113.7=compose.yaml",)
+    assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    assert 'cli = "127.0.0.1:6937"  # first has port 6935' in text  # 6936 is that of the gateway, and published
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+    reason = "today each container has a network of its own; on the host, first has port 6935"
+    reasons = {(one["node"], one["flag"]): one["reason"] for one in compare(tmp_path, sources=sources)["differences"]}
+    assert reasons["second", "cliAddr"] == reason
+    changed(tmp_path, "127.0.0.1:6937", "127.0.0.1:7000")  # adopting only chose it, so people may choose another one
+    again = fleetc("adopt", *sources, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path)
+    assert "sources say something else" not in again.stderr
+    assert "127.0.0.1:7000" in (tmp_path / "fleet.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("answer_", "differences"),
+    [('cli = "127.0.0.1:6936"', {"cliAddr"}), ('cli = "0.0.0.0:6936"\ncli_exposed = true', set())],
+)
+def test_an_exposed_listener_is_asked_for_and_either_answer_is_explained(
+    tmp_path: Path, answer_: str, differences: set[str]
+) -> None:
+    (tmp_path / "gate.sh").write_text("livepeer -gateway -orchAddr orch.example.net:8935 -cliAddr 0.0.0.0:6936\n")
+    sources = ("edge@203.0.113.7=gate.sh",)
+    assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    assert '# TODO cli = "127.0.0.1:6936": everybody who reaches 0.0.0.0:6936 can move funds today' in text
+    assert "cli_exposed" not in text and "\ncli = " not in text
+    (tmp_path / "fleet.toml").write_text(re.sub("# TODO cli = .*\n(.*\\[.*])", f"\\1\n{answer_}", text))
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+    found = compare(tmp_path, sources=sources)["differences"]
+    assert {one["flag"] for one in found} - {"dataDir"} == differences
+
+
+WORKLOAD = """\
+apiVersion: apps/v1
+kind: KIND
+metadata: {name: transcoder}
+spec:
+  REPLICAS
+  template:
+    spec:
+      nodeSelector: {gpu: "true"}
+      tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+      containers:
+        - name: t
+          image: livepeer/go-livepeer:v0.9.1
+          args: [-transcoder, -orchAddr, "orch.example.net:8935", -orchSecret, $(SECRET), -nvidia, all]
+          env: [{name: SECRET, valueFrom: {secretKeyRef: {name: s, key: s}}}]
+          resources: {limits: {nvidia.com/gpu: 1}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "replicas", "question", "several"),
+    [
+        ("DaemonSet", "", "a DaemonSet runs it on every host with gpu=true; kubectl get nodes -l gpu=true lists them",
+         True),
+        ("Deployment", "replicas: 2", "it runs 2 times, on hosts with gpu=true that the cluster chooses; ", True),
+        ("Deployment", "replicas: 1", "it runs once, on a host with gpu=true that the cluster chooses; ", False),
+    ],
+)  # fmt: skip
+def test_hosts_that_a_cluster_chooses_are_asked_for(
+    tmp_path: Path, kind: str, replicas: str, question: str, several: bool
+) -> None:
+    (tmp_path / "all.yaml").write_text(WORKLOAD.replace("KIND", kind).replace("REPLICAS", replicas))
+    done = fleetc("adopt", "all.yaml", "-o", "fleet.toml", "--report", "markdown", cwd=tmp_path)
+    assert done.returncode == 0
+    assert ("is several nodes, and the spec has one" in done.stderr) is several
+    assert f"{kind} transcoder" in done.stdout and "tolerations" in done.stdout
+    text = (tmp_path / "fleet.toml").read_text()
+    assert f"# TODO host: {question}" in text
+    assert ("; this table stands for one of them\n" in text) is several
+
+
+def test_address_that_adopting_guesses_is_an_answer_where_people_have_another_one(tmp_path: Path) -> None:
+    (tmp_path / "orch.sh").write_text(SCRIPT)
+    assert fleetc("adopt", "orch.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    assert "# TODO address: is this also where you log in?" in (tmp_path / "fleet.toml").read_text()
+    changed(tmp_path, 'address = "orch.example.net"', 'address = "203.0.113.8"')
+    assert compare(tmp_path, sources=("orch.sh",))["beside"] == []
+
+
+def test_each_node_of_a_process_that_runs_several_times_is_compared(tmp_path: Path) -> None:
+    (tmp_path / "all.yaml").write_text(WORKLOAD.replace("KIND", "DaemonSet").replace("  REPLICAS\n", ""))
+    (tmp_path / "fleet.toml").write_text(
+        'spec = 2\n[fleet]\nname = "adopted"\nnetwork = "offchain"\nnode_release = "v0.9.1"\n'
+        '[hosts."gpu-{1..2}"]\naddress = "203.0.113.2{1..2}"\nruntime = "docker"\n'
+        '[transcoders."t-{1..2}"]\nhost = "gpu-{1..2}"\norchestrator = "orch.example.net:8935"\ngpus = [0]\n'
+        'secret = { env = "SECRET" }\n'
+    )
+    found = compare(tmp_path, sources=("all.yaml",))
+    assert [(pair["node"], pair["host"], pair["by"]) for pair in found["pairs"]] == [
+        ("t-1", "gpu-1", "one of several that run of it"), ("t-2", "gpu-2", "one of several that run of it"),
+    ]  # fmt: skip

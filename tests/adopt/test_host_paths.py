@@ -63,7 +63,8 @@ def test_one_question_asks_for_the_home_of_all_paths(written: str) -> None:
     assert places(found) == (f"~/{BELOW}", f"~/{BELOW}/keystore", "~/pw")
     (asked,) = questions(found)
     assert asked.startswith("~: in whose home? No source says who starts start.sh: ")
-    assert asked.endswith('such as /home/lp, and node_user = "lp" here, or adopt again with --home /home/lp')
+    words = "adopt again with --answers FILE -o FILE (this file) --home /home/lp"
+    assert asked.endswith(f'such as /home/lp, and node_user = "lp" here, or {words}')
     assert found.checked is not None
     errors = {d.message for d in found.checked.diagnostics if d.severity is Severity.ERROR}
     assert errors == {"~ stands for no home here"}
@@ -90,7 +91,7 @@ def test_the_home_of_a_service_user_is_asked_for(name: str, command: str) -> Non
     (question,) = questions(asked)
     assert question == (
         "~: where is the home of lp? On its host, getent passwd lp shows it: write it for each ~ below, such as "
-        "/home/lp, or adopt again with --home /home/lp"
+        "/home/lp, or adopt again with --answers FILE -o FILE (this file) --home /home/lp"
     )
     answered = adopted(name, command, Folders(homes={"": "/var/lib/lp"}))
     assert places(answered)[0] == f"/var/lib/lp/{BELOW}"
@@ -179,7 +180,8 @@ def test_the_folder_of_a_compose_file_answers_paths_and_the_project() -> None:
     assert places(asked)[2] == f"{DOCKER}/<PROJECT>_keys/_data/pw"
     (question,) = questions(asked)
     assert question.startswith("folder: where on this host is lp/compose.yaml? Write it for each ./ below, and the ")
-    assert "or adopt again with --directory /opt/lp; docker inspect -f '{{json .Mounts}}' orch shows" in question
+    words = "--answers FILE -o FILE (this file) --directory /opt/lp"
+    assert f"or adopt again with {words}; docker inspect -f '{{{{json .Mounts}}}}' orch shows" in question
     for folders in (Folders(directories={"": "/srv/My-Node"}), Folders(directories={"lp": "/srv/My-Node", "": "/x"})):
         answered = adopted("lp/compose.yaml", text, folders)
         assert places(answered)[1:] == (
@@ -213,7 +215,51 @@ def test_a_question_about_one_of_several_hosts_names_it() -> None:
     texts = {"a.sh": f"livepeer {SELLS} -ethPassword /etc/pw", "b.sh": f"livepeer {SELLS} -dataDir /d -ethPassword /p"}
     found = adopt([Source(name, text) for name, text in texts.items()], {"a.sh": "orch", "b.sh": "edge"})
     (asked,) = questions(found)
-    assert asked.endswith("or adopt again with --home orch=/home/NAME")
+    assert asked.endswith("or adopt again with --answers FILE -o FILE (this file) --home orch=/home/NAME")
+
+
+LISTS = """\
+services:
+  orch:
+    image: livepeer/go-livepeer:v0.9.1
+    command: -orchestrator SELLS -aiModels /root/.lpData/aiModels.json -orchSecret /root/.lpData/s
+    ports: ["8935:8935"]
+    volumes: [VOLUME]
+  worker:
+    image: livepeer/go-livepeer:v0.9.1
+    command: -aiWorker -orchAddr orch:8935 -orchSecret /root/.lpData/s -aiModels /root/cfg/aiModels.json -nvidia 0
+    volumes: ["./ai:/root/cfg", "/srv/w:/root/.lpData"]
+"""
+SOLD, RUN = (f'[{{"pipeline":"text-to-image","model_id":"a/{name}"}}]' for name in ("sold", "run"))
+
+
+@pytest.mark.parametrize(
+    ("volume", "sources", "sold", "guess"),
+    [
+        ("./orch:/root/.lpData", {"lp/orch/aiModels.json": SOLD}, "sold", ""),
+        ("./orch/aiModels.json:/root/.lpData/aiModels.json", {"lp/orch/aiModels.json": SOLD}, "sold", ""),
+        ("/srv/lp/orch:/root/.lpData", {"lp/orch/aiModels.json": SOLD}, "sold", ""),
+        ("data:/root/.lpData", {"lp/orch/aiModels.json": SOLD}, "sold", "lp/orch/aiModels.json"),
+        ("data:/root/.lpData", {}, "run", "lp/ai/aiModels.json"),
+    ],
+)
+def test_a_file_is_found_through_the_mounts_of_its_container(
+    volume: str, sources: dict[str, str], sold: str, guess: str
+) -> None:
+    text = LISTS.replace("SELLS", SELLS.partition("-transcoder ")[2]).replace("VOLUME", volume)
+    files = {"lp/compose.yaml": text, "lp/ai/aiModels.json": RUN, **sources}
+    found = adopt([Source(*one) for one in files.items()], folders=Folders(directories={"": "/srv/lp"}))
+    spec = tomllib.loads(found.text)
+    assert [use["use"] for use in spec["orchestrators"]["orch"]["models"]] == [sold]
+    assert [use["use"] for use in spec["ai_workers"]["worker"]["models"]] == ["run"]
+    told = [one.message for one in found.diagnostics if one.code == "adopt-file-guessed"]
+    said = "is taken for this file by its name alone: today it is in a volume; docker volume inspect says where"
+    assert told == ([f"{guess} {said}"] if guess else [])
+    where = "/var/lib/docker/volumes/lp_data/_data/aiModels.json"
+    words = (
+        f"# TODO models: {guess} is taken for its file by the name alone; compare it with the one of the host: {where}"
+    )
+    assert (words in found.text) is bool(guess)
 
 
 @pytest.mark.parametrize("listed", [True, False])

@@ -107,6 +107,12 @@ def test_function_that_calls_itself_ends() -> None:
         ({"a.sh": "docker run --gpus device=3 livepeer/go-livepeer:v0.9.1 WORDS 0"}, [3]),
         ({"a.sh": "docker run --gpus '\"device=1,3\"' livepeer/go-livepeer:v0.9.1 WORDS 1,0"}, [3, 1]),
         ({"a.sh": "docker run --gpus all livepeer/go-livepeer:v0.9.1 WORDS 2"}, [2]),
+        ({"a.sh": "docker run --gpus all livepeer/go-livepeer:v0.9.1 WORDS all"}, "all"),
+        ({"a.sh": "docker run --gpus '\"device=2,3\"' livepeer/go-livepeer:v0.9.1 WORDS all"}, [2, 3]),
+        ({"a.sh": "docker run --gpus 'device=2,capabilities=utility' livepeer/go-livepeer:v0.9.1 WORDS all"}, [2]),
+        ({"a.sh": "docker run --gpus 1 livepeer/go-livepeer:v0.9.1 WORDS all"}, [0]),
+        ({"a.sh": "docker run --runtime nvidia -e NVIDIA_VISIBLE_DEVICES=2,3 livepeer/go-livepeer:v0.9.1 WORDS all"},
+         [2, 3]),
         ({"compose.yaml": "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: WORDS 0\n    deploy: "
           "{resources: {reservations: {devices: [{driver: nvidia, device_ids: ['2'], capabilities: [gpu]}]}}}\n"}, [2]),
     ],
@@ -116,6 +122,36 @@ def test_gpus_of_a_container_are_those_of_its_host(texts: dict[str, str], gpus: 
     found = adopt([Source(name, text.replace("WORDS", words)) for name, text in texts.items()])
     (worker,) = tomllib.loads(found.text)["transcoders"].values()
     assert worker["gpus"] == gpus
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker run --gpus device=GPU-3a23c669 livepeer/go-livepeer:v0.9.1 WORDS all",
+        "docker run -e NVIDIA_VISIBLE_DEVICES=GPU-3a23c669 livepeer/go-livepeer:v0.9.1 WORDS 0",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: t}\nspec:\n  containers:\n    - image: "
+        "livepeer/go-livepeer:v0.9.1\n      command: [sh, -c, livepeer WORDS all]\n"
+        "      resources: {limits: {nvidia.com/gpu: 1}}\n",
+    ],
+)
+def test_gpus_without_a_number_are_asked_for(text: str) -> None:
+    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia"
+    name = "pod.yaml" if text.startswith("apiVersion") else "a.sh"
+    found = adopt([Source(name, text.replace("WORDS", words))])
+    (worker,) = tomllib.loads(found.text)["transcoders"].values()
+    assert "gpus" not in worker
+    assert "# TODO gpus = [0]: the source says " in found.text and "nvidia-smi -L" in found.text
+    assert ("t" if name == "pod.yaml" else found.nodes[0].name, "nvidia") in found.waiting
+
+
+def test_a_number_that_a_container_does_not_have_is_a_mistake_today() -> None:
+    text = (
+        "docker run --gpus device=1 livepeer/go-livepeer:v0.9.1 -transcoder -orchAddr a.example.net:1 -orchSecret /s "
+        "-nvidia 1"
+    )
+    found = adopted(start__sh=text)
+    (said,) = [one.message for one in found.diagnostics if one.code == "adopt-value-invalid"]
+    assert "sees 1 of the GPUs of its host and counts them from 0, so it has none with number 1" in said
 
 
 def test_loops_that_repeat_very_often_are_not_followed() -> None:

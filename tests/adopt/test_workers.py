@@ -119,3 +119,12 @@ def test_service_that_a_list_of_models_names_is_reached_from_the_network_of_the_
     assert use["url"] == (url or "http://llm:8000/v1")
     assert ("adopt-name-unreached" in {one.code for one in found.diagnostics}) is (not url)
     assert ("# TODO models: the url of llm" in found.text) is (not url)
+
+
+def test_a_list_that_an_orchestrator_reads_too_has_prices_that_count_and_one_lost_token() -> None:
+    text = json.dumps([model("sold", 999) | {"url": "http://192.0.2.9:8000", "token": "word-of-the-runner"}])
+    found = of("-orchSecret /s -aiModels all.json", "-orchSecret /s -aiModels all.json", all__json=text)
+    assert [one.code for one in found.diagnostics] == ["adopt-cannot-say"]
+    assert "the list of models has the credential of a runner" in located(found)[0].diagnostic.message
+    assert "word-of-the-runner" not in found.text + reported(found, AdoptionFormat.text, located(found))
+    assert tomllib.loads(found.text)["models"]["sold"]["price"] == "999 wei / pixel"

@@ -106,6 +106,11 @@ def adopt(
     _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
     carried = carry(earlier, assembled) if earlier is not None else None
+    guessed = {
+        ("hosts", name, "address")
+        for name, table in assembled.tables.get("hosts", {}).items()
+        if any(question.startswith("TODO address:") for question in table.questions)
+    }
     examples = ask_refusals(assembled, written)
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
@@ -115,7 +120,7 @@ def adopt(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, (*of_nodes.differences, *assembled.differences),
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
-        of_nodes.waiting, asked, blueprint, library, carried,
+        of_nodes.waiting, asked | guessed, blueprint, library, carried,
     )  # fmt: skip
 
 

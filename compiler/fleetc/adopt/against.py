@@ -7,7 +7,7 @@ makes it, or asks for the setting: whatever else differs, somebody has changed o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -91,6 +91,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
     nodes = [Placed(place, one) for place in blueprint.hosts for one in place.services if one.table in NODE_TABLES]
     order = {one.name: index for index, one in enumerate(found.nodes)}
     pairs = [Pair(one, node, same) for node, one, same in paired(nodes, found.nodes, _MARKS)]
+    pairs += _copies(nodes, found.nodes, pairs)
     pairs.sort(key=lambda pair: order[pair.today.name])
     first = services_of(found.blueprint) if found.blueprint is not None else {}
     hosts = {place.name: place for place in found.blueprint.hosts} if found.blueprint is not None else {}
@@ -117,6 +118,19 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         tuple(one for one in found.nodes if one.name not in there),
         tuple(_uncompared(found, blueprint)),
     )  # fmt: skip
+
+
+def _copies(nodes: Sequence[Placed], today: Sequence[Running], pairs: Sequence[Pair]) -> Iterator[Pair]:
+    """The nodes that are left, where one process of their kind, and no other, runs several times."""
+    known = {pair.node.service.name for pair in pairs}
+    several: dict[str, list[Running]] = {}
+    for one in today:
+        if one.process.several:
+            several.setdefault(one.table, []).append(one)
+    for node in nodes:
+        same = several.get(node.service.table, [])
+        if node.service.name not in known and len(same) == 1:
+            yield Pair(same[0], node, "one of several that run of it")
 
 
 _MARKS = (
@@ -150,7 +164,12 @@ _MARKS = (
 def _moved(pair: Pair, today: HostBlueprint | None, asked: frozenset[tuple[str, ...]]) -> str:
     """How the host of a node is another one, in words; "" where it is not, or the sources do not say its address."""
     place = pair.node.place
-    if today is None or today.address == place.address or ("hosts", today.name, "address") in asked:
+    if (
+        pair.today.process.placed
+        or today is None
+        or today.address == place.address
+        or ("hosts", today.name, "address") in asked
+    ):
         return ""
     return f"it runs on {today.name} ({today.address}), and will on {place.name} ({place.address})"
 
@@ -171,10 +190,15 @@ def _settings(
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
         if name in unanswered or reason.startswith(QUESTION):
             reason = _ANSWERED
-        elif fresh is None or expected.get(flag) != then.get(flag):
+        elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             reason = ""
         found.append(Difference(service.name, flag, shown(today.get(flag)), shown(then.get(flag)), reason))
     return found, len(flags)
+
+
+def _renamed(value: object, before: str, name: str) -> object:
+    """A value that has the name of its node, such as the usual data directory, as it is for a node of another name."""
+    return "/".join(name if part == before else part for part in value.split("/")) if isinstance(value, str) else value
 
 
 def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:

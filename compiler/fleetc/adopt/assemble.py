@@ -17,11 +17,13 @@ from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling
+from fleetc.adopt.free_ports import free_ports
 from fleetc.adopt.host_paths import Folders
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
 from fleetc.adopt.naming import LONE_HOST, name_all, place_all
 from fleetc.adopt.nodes import fill
+from fleetc.adopt.own_files import note_mounted
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
 from fleetc.adopt.runner_host import Machines, complete_gpus
@@ -47,6 +49,7 @@ def assemble(
     inventory = sources.hosts
     processes = place_all(processes, inventory)
     sources.others = place_all(sources.others, inventory)
+    note_mounted(session.library, processes)
     found = [
         one for process in processes if (one := running(process, session.library, session.ledger, role)) is not None
     ]
@@ -74,6 +77,7 @@ def assemble(
         fill(Filling(session, one, facts, table))
         tables.setdefault(one.table, {})[one.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
+    free_ports(found, tables, session.runners.values(), session.ledger)
     _modes(tables)
     fill_rpc(found, fleet, session)
     if found:
@@ -326,6 +330,9 @@ def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session:
             continue
         elif off and len(off) == len(holders):
             wallet.values["reward_by"] = "none"
+        elif len(holders) == 1 and holders[0].process.several and holders[0].table == "gateways":
+            wallet.values["reward_by"] = "none"  # whoever writes down the others shares the wallet among them
+            wallet.guessed.add("reward_by")
         elif len(holders) > 1:
             chosen = next((one for one in holders if one.role == "orchestrator"), None)
             wallet.values["reward_by"] = chosen.name if chosen else "none"

@@ -30,6 +30,7 @@ from fleetc.adopt.listeners import (
     split,
     written,
 )  # fmt: skip
+from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import OFFCHAIN, Running
 from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
@@ -172,7 +173,7 @@ def of_process(node: Running, library: Library) -> dict[str, object]:
     home = home_of(node.process)
 
     def read(path: str) -> str | None:
-        source = library.find(path, node.process.span.source)
+        source = own_file(library, node.process, path).source
         return source.text if source else None
 
     return meaning(node.role, texts, read, home or "~", frozenset()) | _runners(texts, read, node.runners)

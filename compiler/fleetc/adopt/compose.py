@@ -15,7 +15,7 @@ from dataclasses import replace
 from fleetc.adopt.compose_files import extended_file, merged, only_document
 from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, ports_of
 from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
-from fleetc.adopt.docker_run import gpus_of, names_node
+from fleetc.adopt.docker_run import VISIBLE, gpus_of, names_node, seen_gpus, visible_gpus
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, holes_in
 from fleetc.adopt.library import Library
@@ -146,7 +146,7 @@ class _Compose:
             where = (service.key(field) or node).span(self.source.name)
             self.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
                              why or "fleetc decides how containers of nodes run")  # fmt: skip
-        self._copies(name, fields)
+        copies = self._copies(name, fields)
         variables, secrets = self._environment(fields)
         network = self._text(fields.get("network_mode"))
         user = self._text(fields.get("user")) or "root"
@@ -155,15 +155,16 @@ class _Compose:
             runtime="docker", image=image, user=user, home="/root" if user in ("root", "0", "0:0") else "",
             network="host" if network == "host" else "bridge", project=self._project(),
             mounts=(*self._mounts(fields), *files_of(fields, self.root, self._text)),
-            sees=seen if isinstance(seen := self._gpus(fields, variables), tuple) else (),
+            sees=self._seen(fields, variables),
+            placed=f"it runs {copies} times on this host" if copies > 1 else "", several=copies > 1,
             published=tuple(ports_of(fields.get("ports"), self._text)), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
         )  # fmt: skip
         yield from self._started(base, words, variables)
 
-    def _copies(self, name: str, fields: dict[str, Node]) -> None:
-        """Say that a service runs several times."""
+    def _copies(self, name: str, fields: dict[str, Node]) -> int:
+        """How often a service runs; more than once is said."""
         deploy = fields.get("deploy")
         node = fields.get("scale") or (deploy.get("replicas") if deploy is not None else None)
         count = self._text(node)
@@ -173,6 +174,8 @@ class _Compose:
                 f"{leaks.shown(name)} runs {int(count[:6])} times today, and the spec has it once",
                 "copy its table for each of them, with listeners and directories of its own",
             )  # fmt: skip
+            return int(count[:6])
+        return 1
 
     def _other(self, name: str, span: Span, service: Node, fields: dict[str, Node]) -> Other:
         """A service that is no node, with an account of its own, which only counts if it is a live runner."""
@@ -201,14 +204,30 @@ class _Compose:
             network="host" if network == "host" else "bridge", mounts=tuple(reader._mounts(fields)),
             published=tuple(ports_of(fields.get("ports"), reader._text)), secrets=secrets,
             peers=tuple(dict.fromkeys(filter(None, peers))), account=reader.ledger,
-            gpus=reader._gpus(fields, variables), host_ipc=reader._text(fields.get("ipc")) == "host", lost=tuple(lost),
+            gpus=reader._gpus(fields, variables), sees=reader._seen(fields, variables),
+            host_ipc=reader._text(fields.get("ipc")) == "host", lost=tuple(lost),
         )  # fmt: skip
 
     def _gpus(self, fields: dict[str, Node], variables: dict[str, Word]) -> tuple[int, ...] | str:
-        """The GPUs that a service asks for."""
+        """The GPUs that a service asks for; one on the runtime of NVIDIA has those of a variable."""
+        asked = self._asked_gpus(fields)
+        if asked is not None:
+            return gpus_of(*asked)
+        if self._text(fields.get("runtime")) == "nvidia":
+            visible = variables.get(VISIBLE)
+            return gpus_of(visible.text, listed=True) if visible is not None else "all"
+        return ()
+
+    def _seen(self, fields: dict[str, Node], variables: dict[str, Word]) -> tuple[int, ...] | str:
+        """The GPUs that the container of a node sees."""
+        asked = self._asked_gpus(fields)
+        return seen_gpus(*asked) if asked is not None else visible_gpus(variables)
+
+    def _asked_gpus(self, fields: dict[str, Node]) -> tuple[str, bool] | None:
+        """The GPUs that a service asks for in words, and whether these are ids; None where it asks for none."""
         lone = fields.get("gpus")
         if lone is not None and lone.kind == "text":
-            return gpus_of(self._text(lone))
+            return self._text(lone), False
         devices = lone
         for key in ("resources", "reservations", "devices") if lone is None else ():
             above = fields.get("deploy") if key == "resources" else devices
@@ -216,12 +235,9 @@ class _Compose:
         for device in devices.items if devices is not None else []:
             ids, count = device.get("device_ids"), device.get("count")
             if ids is not None:
-                return gpus_of(",".join(self._word(one).text for one in ids.texts()), listed=True)
-            return gpus_of(self._text(count)) if count is not None else "all"
-        if self._text(fields.get("runtime")) == "nvidia":
-            visible = variables.get("NVIDIA_VISIBLE_DEVICES")
-            return gpus_of(visible.text, listed=True) if visible is not None else "all"
-        return ()
+                return ",".join(self._word(one).text for one in ids.texts()), True
+            return (self._text(count) if count is not None else "all"), False
+        return None
 
     def _mounts(self, fields: dict[str, Node]) -> Iterator[Mount]:
         return mounts_of(fields.get("volumes"), self.volumes, self._text)

@@ -16,6 +16,8 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.words import Fate, Ledger, Mount, Other, Process, Published, Word
 from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
 
 _SWITCHES = frozenset(
     {
@@ -73,11 +75,11 @@ def docker_process(
         published=tuple(published(word.text) for word in values.get("publish", []) if _PORT.fullmatch(word.text)),
         peers=tuple(dict.fromkeys(filter(None, (name, *(w.text for w in values.get("hostname", [])))))),
     )
-    gpus = values["gpus"][-1].text.strip("\"'") if "gpus" in values else ""
-    ids = gpus.removeprefix("device=")
-    seen = gpus_of(ids, listed=ids != gpus)
+    asked = _asked_gpus(values["gpus"][-1].text) if "gpus" in values else None
+    found = replace(found, sees=seen_gpus(*asked) if asked else visible_gpus(found.variables))
     if not other:
-        return replace(found, sees=seen if isinstance(seen, tuple) else ())
+        return found
+    seen = gpus_of(*asked) if asked else ()
     ipc = any(word.text == "host" for word in values.get("ipc", []))
     return _other(found, seen, entry, ipc, account)
 
@@ -224,6 +226,43 @@ def _mount(inside: str, outside: str) -> Mount:
 
 
 _VOLUME_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def _asked_gpus(text: str) -> tuple[str, bool]:
+    """What `--gpus` asks for, and whether these are ids: `all`, a count, or `device=` with ids, beside other words."""
+    ids: list[str] = []
+    count, key = "", ""
+    for part in re.sub("[\"']", "", text).split(","):
+        named, equals, value = part.partition("=")
+        key = named if equals else key
+        if key == "device":
+            ids.append(value if equals else part)
+        elif key == "count" or not key:
+            count = value or part
+    return (",".join(ids), True) if ids else (count or "all", False)
+
+
+def visible_gpus(variables: Mapping[str, Word]) -> tuple[int, ...] | str:
+    """What a container sees that asks for no GPU itself: what its variable says to the runtime of NVIDIA."""
+    word = variables.get(VISIBLE)
+    if word is None:
+        return ()
+    return f"its container sees those of {VISIBLE}" if word.holes else seen_gpus(word.text, listed=True)
+
+
+def seen_gpus(text: str, listed: bool) -> tuple[int, ...] | str:
+    """What `gpus_of` says, for the node of a container: () for all, and words for GPUs that have no number here."""
+    seen = gpus_of(text, listed)
+    if isinstance(seen, tuple):
+        return seen
+    if text in ("", "all", "-1"):
+        return ()
+    shown = leaks.shown(visible(text))[:60]
+    return f"its container sees {shown}; nvidia-smi -L on the host shows which number that is"
+
+
+VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+"""The variable with the GPUs that the runtime of NVIDIA shows to a container."""
 
 
 def gpus_of(text: str, listed: bool = False) -> tuple[int, ...] | str:

@@ -11,13 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, whereabouts
+from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, secret_file, shown
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Fate, Process, Word
 from fleetc.text import leaks
+from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
 
@@ -222,7 +225,32 @@ class Filling:
     def document(self, flag: str) -> Source | None:
         """The text that a setting names or holds."""
         word = self.running.word(flag)
-        return self.session.library.find(word.text, self.process.span.source) if looks_like_path(word.text) else None
+        return self.own_file(flag) if looks_like_path(word.text) else None
+
+    def own_file(self, flag: str) -> Source | None:
+        """The source that a path means to the process; what only has its name is told as a guess, and asked about."""
+        word = self.running.word(flag)
+        found = own_file(self.session.library, self.process, word.text)
+        if found.source is None or not found.guess:
+            return found.source
+        name = leaks.shown(visible(found.source.name))
+        place = on_host(self.process, word.text)
+        where = leaks.shown(place.path) if place is not None and not place.open else found.guess
+        words = f"{name} is taken for its file by the name alone; compare it with the one of the host: {where}"
+        self.table.ask(f"TODO {FILE_KEYS.get(flag, flag)}: {words}")
+        self.running.reasons[flag] = f"{QUESTION}: {words}"
+        self.session.ledger.warn(
+            "adopt-file-guessed", word.span, f"{name} is taken for this file by its name alone: {found.guess}",
+            "compare it with the file of the host, and adopt again with that one in its place if they differ",
+        )  # fmt: skip
+        return found.source
+
+
+FILE_KEYS = {
+    "aiModels": "models", "pricePerGateway": "gateway_prices", "pricePerBroadcaster": "gateway_prices",
+    "maxPricePerCapability": "max_prices", "transcodingOptions": "ladder", "liveRunnerConfig": "runners",
+}  # fmt: skip
+"""The keys that have what a file says, by the flag that names it."""
 
 
 SECRET_VARIABLES = {

@@ -232,6 +232,7 @@ def is_open(value: Any) -> bool:
     return bool(with_folders(value) != value)
 
 
+_ANSWERS = "--answers FILE -o FILE (this file)"
 FOLDER_KEYS = ("~", "folder")
 """With what questions about homes and folders begin."""
 
@@ -275,7 +276,7 @@ def _home_question(host: str, source: str, nodes: Sequence[Process], alone: bool
         (name,) = named
         asked, user = f"where is the home of {name}? On its host, getent passwd {name} shows it", ""
     return (
-        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{user}, or adopt again with --home "
+        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{user}, or adopt again with {_ANSWERS} --home "
         f"{'' if alone else f'{host}='}{likely}"
     )
 
@@ -303,5 +304,5 @@ def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: se
     )
     return (
         f"TODO folder: where on this host is {leaks.shown(source)}? {wanted[:1].upper()}{wanted[1:]}, or adopt again "
-        f"with --directory {'' if alone else f'{host}='}{likely}{shows}"
+        f"with {_ANSWERS} --directory {'' if alone else f'{host}='}{likely}{shows}"
     )

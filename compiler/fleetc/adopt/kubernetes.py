@@ -19,6 +19,7 @@ from fleetc.adopt.words import Fate, Ledger, Mount, Process, Word
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
+from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 
 _PODS = {
@@ -156,20 +157,58 @@ def _workload(cluster: _Cluster, source: Source, root: Node, ledger: Ledger) -> 
     spec = root.get("spec")
     claims = _claims(spec.get("volumeClaimTemplates")) if spec is not None else {}
     peers = _peers(cluster, root, template.get("metadata") if template is not None else None, name)
+    placed, several = _placed(kind, spec, pod)
+    if pod is not None:
+        _account_of_pod(pod, source, ledger)
     containers = pod.get("containers") if pod is not None else None
     for container in containers.items if containers is not None else []:
         process = _container(cluster, source, pod, container, name, ledger, claims)
-        process = replace(process, peers=peers) if process is not None else None
+        process = replace(process, peers=peers, placed=placed, several=several) if process is not None else None
         if process is not None:
+            ledger.note(span, f"{kind} {name}"[:80], Fate.UNDERSTOOD, placed or "a node on the host that it names")
+            if several:
+                ledger.warn(
+                    "adopt-cannot-say", span, f"{leaks.shown(name)} is several nodes, and the spec has one: {placed}",
+                    "give each of the others a table and a host, or write both with a counter, such as "
+                    '[hosts."gpu-{1..2}"]',
+                )  # fmt: skip
             yield process
         else:
             ledger.note(container.span(source.name), f"a container of {name}"[:80], Fate.DROPPED, "no node")
-    replicas = _text(root.fields()["spec"].get("replicas")) if "spec" in root.fields() else ""
-    if replicas not in ("", "1"):
-        ledger.warn(
-            "adopt-cannot-say", span, f"{name} runs {leaks.shown(replicas)} times, and a node of a spec runs once",
-            "adopt it once, and give the others a table and a host each, or a class with a counter",
-        )  # fmt: skip
+
+
+def _placed(kind: str, spec: Node | None, pod: Node | None) -> tuple[str, bool]:
+    """How the cluster chooses the hosts of a workload, in words, and whether it runs more than once."""
+    labels = _texts(pod.get("nodeSelector")) if pod is not None else {}
+    host = labels.pop(_HOST_LABEL, "")
+    among = leaks.shown(visible(",".join(f"{key}={value}" for key, value in labels.items())))[:80]
+    which = f" with {among}" if among else ""
+    if kind == "DaemonSet":
+        shows = f"kubectl get nodes{f' -l {among}' if among else ''} lists them"
+        return ("", False) if host else (f"a DaemonSet runs it on every host{which}; {shows}", True)
+    replicas = _text(spec.get("replicas")) if spec is not None else ""
+    several = replicas not in ("", "1")
+    count = f"it runs {leaks.shown(replicas)[:20]} times" if several else "it runs once"
+    if host:
+        return (f"{count} on {leaks.shown(host)[:60]}", True) if several else ("", False)
+    many = "hosts" if several else "a host"
+    return f"{count}, on {many}{which} that the cluster chooses; kubectl get pods -o wide shows where", several
+
+
+_HOST_LABEL = "kubernetes.io/hostname"
+_OF_PODS = {
+    "nodeSelector": (Fate.UNDERSTOOD, "which hosts it runs on"), "volumes": (Fate.UNDERSTOOD, "where files are"),
+    "containers": (Fate.UNDERSTOOD, "what it runs"),
+}  # fmt: skip
+
+
+def _account_of_pod(pod: Node, source: Source, ledger: Ledger) -> None:
+    """What became of the keys of a pod."""
+    for key, _ in pod.pairs:
+        fate, why = _OF_PODS.get(
+            key.text, (Fate.DROPPED, "a matter of the cluster; in a spec each node names its host")
+        )
+        ledger.note(key.span(source.name), leaks.shown(visible(key.text))[:60], fate, why)
 
 
 def _container(
@@ -194,10 +233,10 @@ def _container(
     base = Process(
         name=name, span=(container.key("image") or container).span(source.name), words=tuple(words),
         variables=_own(variables, filled, ledger), runtime="docker", user="root", home="/root",
-        host=_text(selector.get("kubernetes.io/hostname")) if selector is not None else "",
+        host=_text(selector.get(_HOST_LABEL)) if selector is not None else "",
         image=Word(image.text, image.span(source.name), holes_in(image.text)) if image is not None else None,
         # a pod has an address of its own, where its listeners are open to the cluster as the command says
-        network="host", mounts=tuple(_mounts(pod, container, claims)),
+        network="host", mounts=tuple(_mounts(pod, container, claims)), sees=_gpus(container),
     )  # fmt: skip
     shell = next((i for i, word in enumerate(words[:3]) if word.text == "-c"), 0)
     if shell and posixpath.basename(program) in ("sh", "bash", "ash", "dash") and shell + 1 < len(words):
@@ -206,6 +245,20 @@ def _container(
     if program and not program.startswith("-"):
         return replace(base, words=tuple(words[1:]))
     return base
+
+
+def _gpus(container: Node) -> str:
+    """That the cluster gives a container some GPUs of its host, in words; "" where it asks for none."""
+    resources = container.get("resources")
+    for key in ("limits", "requests"):
+        listed = resources.get(key) if resources is not None else None
+        count = _texts(listed).get("nvidia.com/gpu", "")
+        if count not in ("", "0"):
+            return (
+                f"the cluster gives it {leaks.shown(count)[:20]} of the GPUs of its host; nvidia-smi -L in the pod and "
+                "on the host shows which"
+            )
+    return ""
 
 
 def _own(variables: Mapping[str, Word], filled: Collection[str], ledger: Ledger) -> dict[str, Word]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,11 +22,14 @@ _USE = re.compile(
 
 @dataclass
 class Library:
-    """The sources, and files that scripts write; `used` are those that something referred to."""
+    """The sources, and files that scripts write; `used` are those that something referred to, and `mounted` those that
+    containers have at paths of their own.
+    """
 
     sources: dict[str, Source]
     written: dict[str, Source] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    mounted: set[str] = field(default_factory=set)
     _by_base: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -37,7 +41,14 @@ class Library:
         """The names of variables that the sources themselves use."""
         return frozenset("".join(names) for one in self.sources.values() for names in _USE.findall(one.text))
 
-    def find(self, path: str, beside: str) -> Source | None:
+    def named(self, name: str) -> Source | None:
+        """The source of a name, which is used now; None if there is none."""
+        if name not in self.sources:
+            return None
+        self.used.add(name)
+        return self.sources[name]
+
+    def find(self, path: str, beside: str, without: Collection[str] = ()) -> Source | None:
         """The source that a path means to a process of the source `beside`; None if there is none, or several.
 
         Of sources with that file name, the one counts that shares the most folders at its end, then the nearest.
@@ -51,6 +62,8 @@ class Library:
         best: list[tuple[tuple[int, int, int], str]] = []
         home = _parts(beside)[:-1]
         for name in self._by_base.get(parts[-1], ()):
+            if name in without:
+                continue
             own = _parts(name)
             shared = 0
             while shared < min(len(own), len(parts)) and own[-1 - shared] == parts[-1 - shared]:

@@ -5,6 +5,7 @@ In: a `Filling`. Out: its fields for listeners, and what is exposed today.
 
 from __future__ import annotations
 
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
@@ -19,6 +20,8 @@ def open_listener(work: Filling, flag: str, listener: Listener | None, what: str
     host, port = listener
     published = next((p for p in process.published if p.inside == port), None)
     own = host in process.peers
+    if is_loopback(host) or published is None:
+        work.running.unreached.add(flag)
     if is_loopback(host):
         work.running.reasons.setdefault(flag, f"nobody outside the container reaches its loopback {what} today")
         return LOOPBACK, port
@@ -47,13 +50,15 @@ def cli(work: Filling) -> None:
         running.reasons["cliAddr"] = "the node would listen on port 80 of all interfaces; fleetc keeps it on loopback"
         return
     work.take("cliAddr", "cli")
-    if written(listener) != str(default):
+    exposed = not is_loopback(listener[0])
+    if written(listener) != str(default) and not (exposed and not work.process.ours):
         work.say("cli", written(listener))
-    if not is_loopback(listener[0]):
+    if exposed and work.process.ours:
         work.say("cli_exposed", True)
-        work.table.ask(
-            f'TODO cli = "127.0.0.1:{listener[1]}" and no cli_exposed: everybody who reaches this port can move funds'
-        )
+    elif exposed:
+        words = f"everybody who reaches {written(listener)} can move funds today; an SSH tunnel does without"
+        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}')
+        running.reasons["cliAddr"] = f"{QUESTION}: {words}"
         word = running.word("cliAddr") if text else None
         if word is not None:
             work.session.ledger.mistake(

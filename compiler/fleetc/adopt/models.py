@@ -5,6 +5,7 @@ In: a `Filling`. Out: its models, and the tables of models in the session. Price
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fleetc.adopt import documents, yaml_nodes
@@ -12,6 +13,7 @@ from fleetc.adopt.buying import pixels_of
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import callers_place
+from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import looks_like_path, missing
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
@@ -36,7 +38,7 @@ def _models(work: Filling) -> None:
     text = running.text(flag)
     if text and not work.unknown(flag, "models"):
         word = running.word(flag)
-        source = work.session.library.find(text, work.process.span.source)
+        source = work.own_file(flag)
         if source is None and (looks_like_path(text) or text.endswith(".json")):
             missing(word, "the list of models", work.session.ledger)
             work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)
@@ -67,18 +69,20 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
     uses: list[dict[str, Any]] = []
     sells = work.running.table == "orchestrators" and work.running.on_chain
     by_key: dict[tuple[str, str], dict[str, Any]] = {}
-    places = _price_places(work, source)
-    for entry, place in zip(entries, places or [work.running.word(flag).span] * len(entries), strict=True):
+    places = _places(work, source, "price_per_unit")
+    _note_unread_flags(work, entries, _places(work, source, "optimization_flags"))
+    sold_from = _sold_from(work, source)
+    word = [work.running.word(flag).span] * len(entries)
+    tokens, whole = _places(work, source, "token") or word, _places(work, source, "") or word
+    for entry, place, token, lines in zip(entries, places or word, tokens, whole, strict=True):
+        if entry.token:
+            work.session.ledger.secrets.append(lines)
+            _lose_token(work, token)
         price = price_text(entry.price) if entry.price is not None and sells else None
         if entry.price is not None and not sells:
             work.running.reasons["aiModels prices"] = "nobody pays here, so the list of models has no prices"
-            if work.running.table == "ai_workers" and entry.price.amount:
+            if work.running.table == "ai_workers" and entry.price.amount and not sold_from:
                 _unread_price(work, entry, place)
-        if entry.optimization and not entry.warm:
-            work.session.ledger.note(
-                place, f"optimization_flags of {leaks.shown(visible(entry.model_id))}", Fate.DROPPED,
-                "only models that are kept warm have flags of their runner",
-            )  # fmt: skip
         if entry.gateway and entry.gateway != "default":
             use = by_key.get((entry.pipeline, entry.model_id))
             if use is not None and price:
@@ -90,8 +94,19 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
     work.take(flag, "models")
 
 
-def _price_places(work: Filling, source: Source | None) -> list[Span]:
-    """Where the price of each entry of a file of models stands; the entry itself where it has none."""
+def _note_unread_flags(work: Filling, entries: Sequence[ModelEntry], places: Sequence[Span]) -> None:
+    """Account for flags of models that are not warm, which no runner ever gets."""
+    span = work.running.word("aiModels").span
+    for entry, place in zip(entries, places or [span] * len(entries), strict=True):
+        if entry.optimization and not entry.warm:
+            shown = f"optimization_flags of {leaks.shown(visible(entry.model_id))}"
+            work.session.ledger.note(
+                place, shown, Fate.DROPPED, "only models that are kept warm have flags of their runner"
+            )
+
+
+def _places(work: Filling, source: Source | None, wanted: str) -> list[Span]:
+    """Where a key of each entry of a file of models stands; the entry itself where it has none."""
     if source is None:
         return []
     try:
@@ -101,7 +116,7 @@ def _price_places(work: Filling, source: Source | None) -> list[Span]:
     if len(entries) != len(documents.models(source.text, pixels_of(work) or 1)):
         return []
     return [
-        next((key.span(source.name) for key, _ in entry.pairs if key.text.lower() == "price_per_unit"),
+        next((key.span(source.name) for key, _ in entry.pairs if key.text.lower() == wanted),
              entry.span(source.name))
         for entry in entries
     ]  # fmt: skip
@@ -135,13 +150,21 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[st
         use["price"] = price
     if entry.url:
         use["url"] = _reached(work, entry)
-    if entry.token:
-        word = work.running.word("aiModels")
-        work.session.ledger.warn(
-            "adopt-cannot-say", word.span, "the list of models has a token for a runner, and a spec has none",
-            "the token is not adopted; keep the runner where only this host reaches it",
-        )  # fmt: skip
     return use
+
+
+def _lose_token(work: Filling, place: Span) -> None:
+    work.session.ledger.warn(
+        "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
+        "it is not adopted; keep the runner where only this host reaches it",
+    )  # fmt: skip
+
+
+def _sold_from(work: Filling, source: Source | None) -> bool:
+    """Whether an orchestrator reads the same list, and the prices in it."""
+    library = work.session.library
+    sellers = [one for one in work.facts.processes.values() if one.table == "orchestrators" and one.text("aiModels")]
+    return any(own_file(library, one.process, one.text("aiModels")).source is source for one in sellers if source)
 
 
 def _reached(work: Filling, entry: ModelEntry) -> str:

@@ -46,6 +46,9 @@ def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
     work.say("host", running.host)
+    if running.process.placed and not (running.process.host and not running.process.several):
+        stands = "; this table stands for one of them" if running.process.several else ""
+        work.table.ask(f"TODO host: {running.process.placed}{stands}")
     for flag in ("orchestrator", "transcoder", "aiWorker", "gateway", "broadcaster", "remoteSigner", "redeemer"):
         work.done.add(flag)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
@@ -200,7 +203,7 @@ def _wallet(work: Filling) -> None:
         running.reasons["ethAcctAddr"] = f"a question is left: the account; {words}"
     if path is None and "keystore" not in wallet.values:
         said = whereabouts(process, keystore or f"{data_dir}/keystore")
-        wallet.ask(f'TODO keystore = "/path/on/the/host": the directory with the key file; {said}')
+        wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": the directory with the key file; {said}')
         running.reasons["ethKeystorePath"] = "a question is left: where the key file is on the host"
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)

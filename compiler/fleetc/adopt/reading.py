@@ -25,6 +25,7 @@ from fleetc.adopt.flags import (
     value_of,
 )  # fmt: skip
 from fleetc.adopt.library import Library
+from fleetc.adopt.own_files import own_file
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.language.rows import flag_called
 from fleetc.text import leaks
@@ -56,7 +57,8 @@ LONGEST_TEXT = 50_000
 class Running:
     """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs.
 
-    `runners` are the tables of its live runners, by label.
+    `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that
+    nothing outside its container reaches.
     """
 
     process: Process
@@ -66,6 +68,7 @@ class Running:
     name: str = ""
     host: str = ""
     runners: dict[str, str] = field(default_factory=dict)
+    unreached: set[str] = field(default_factory=set)
 
     @property
     def table(self) -> str:
@@ -252,7 +255,7 @@ def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) 
     word = named[-1].word if named else process.variables.get("LP_CONFIG")
     if word is None or not word.text:
         return None
-    source = library.find(word.text, process.span.source)
+    source = own_file(library, process, word.text).source
     if source is None:
         missing(word, "the config file", ledger)
         return None

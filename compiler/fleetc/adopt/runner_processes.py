@@ -51,7 +51,9 @@ class Started:
         self._image()
         self._arguments()
         self._directories()
-        if server.gpus:
+        if isinstance(server.sees, str):
+            table.ask(f"TODO gpus = [0]: {server.sees}")
+        elif server.gpus:
             table.values["gpus"] = server.gpus if isinstance(server.gpus, str) else list(server.gpus)
         if server.host_ipc:
             table.values["host_ipc"] = True

@@ -31,7 +31,7 @@ def fill_listed(work: Filling) -> None:
     if not work.has(FLAG) or not running.text(FLAG) or running.word(FLAG).holes:
         return
     word = running.word(FLAG)
-    source = work.session.library.find(word.text, work.process.span.source)
+    source = work.own_file(FLAG)
     if source is None:
         missing(word, "the list of live runners", work.session.ledger)
         return

@@ -15,6 +15,7 @@ from fleetc.adopt.filling import Filling
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
 from fleetc.adopt.listening import open_listener
 from fleetc.adopt.models import fill_models
+from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import Running, looks_like_path, missing, secret_file, shown
 from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import flag_price, price_text
@@ -307,7 +308,7 @@ def _secret_text(work: Filling, one: Running) -> str | None:
     if word.holes:
         return None
     if secret_file(word, work.session.library, one.process.span.source):
-        source = work.session.library.find(word.text, one.process.span.source)
+        source = own_file(work.session.library, one.process, word.text).source
         return source.text.strip() if source is not None and source.text.strip() else None
     return word.text
 
@@ -319,8 +320,13 @@ def _gpus(work: Filling) -> None:
         return
     if work.unknown(flag, "gpus"):
         return
-    ids = text.split(",")
-    if text == "all":
+    ids, seen = text.split(","), work.process.sees
+    if isinstance(seen, str):
+        work.ask("gpus", f"the source says {leaks.shown(text)[:60]}, and {seen}", flag, "[0]")
+        return
+    if text == "all" and seen:
+        _numbered_gpus(work, list(range(len(seen))))
+    elif text == "all":
         work.say("gpus", "all")
     elif all(re.fullmatch("[0-9]{1,2}", item) and int(item) <= 63 for item in ids):
         _numbered_gpus(work, [int(item) for item in ids])
@@ -333,7 +339,17 @@ def _gpus(work: Filling) -> None:
 def _numbered_gpus(work: Filling, ids: list[int]) -> None:
     """GPUs by their number on the host: a container that sees some of them counts those from 0."""
     seen = work.process.sees
-    if seen and all(one < len(seen) for one in ids) and [seen[one] for one in ids] != ids:
-        ids = [seen[one] for one in ids]
-        work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
+    if isinstance(seen, tuple) and seen:
+        unseen = [one for one in ids if one >= len(seen)]
+        if not unseen:
+            ids = [seen[one] for one in ids]
+        else:
+            word = work.running.word("nvidia")
+            work.session.ledger.warn(
+                "adopt-value-invalid", word.span,
+                f"its container sees {len(seen)} of the GPUs of its host and counts them from 0, so it has none with "
+                f"number {unseen[0]}",
+                f"the spec says gpus = {ids}, by their numbers on the host; look whether those are meant",
+            )  # fmt: skip
+    work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
     work.say("gpus", ids)

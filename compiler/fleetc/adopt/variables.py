@@ -9,6 +9,7 @@ from functools import cache
 
 from pydantic_core import PydanticCustomError
 
+from fleetc.adopt.docker_run import VISIBLE
 from fleetc.adopt.filling import Filling, hole_variable
 from fleetc.adopt.showing import harmless
 from fleetc.adopt.words import Fate, Word
@@ -78,6 +79,10 @@ def variable(work: Filling, name: str, word: Word) -> None:
     if not work.process.ours and _of_sources(work, name):
         ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")
         work.running.reasons[f"env {name}"] = "only what starts the node reads it"
+        return
+    if name == VISIBLE and not work.process.ours and work.process.sees and "gpus" in work.table.values:
+        ledger.note(word.span, name, Fate.UNDERSTOOD, "gpus")
+        work.running.reasons[f"env {name}"] = "gpus of the spec says it; containers of fleetc see all GPUs"
         return
     if not _is_name(name):
         ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")

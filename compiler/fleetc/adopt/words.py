@@ -147,9 +147,10 @@ class Process:
     a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
     itself wrote beside variables, `release` the release that it named. `login` is how people log in to its host, as
     USER@HOST:PORT with what is said of it. `sees` are the GPUs of the host that its container sees, which counts them
-    from 0; () for all of them. `directory` is where relative paths begin: for a container, those of whoever
-    starts it, whose home is `caller_home`. `project` is that of Compose. `ours` says that fleetc wrote the source: then
-    each setting there is one that a spec gives.
+    from 0; () for all of them, and words where no source says their numbers. `directory` is where relative paths begin:
+    for a container, those of whoever starts it, whose home is `caller_home`. `project` is that of Compose. `ours` says
+    that fleetc wrote the source: then each setting there is one that a spec gives. `placed` says in words how something
+    else than the source chooses its host, or how often it runs, and `several` that it is more than one process.
     """
 
     name: str
@@ -171,9 +172,11 @@ class Process:
     release: str = ""
     login: str = ""
     ours: bool = False
-    sees: tuple[int, ...] = ()
+    sees: tuple[int, ...] | str = ()
     caller_home: str = ""
     project: str = ""
+    placed: str = ""
+    several: bool = False
 
     def moved(self, move: Callable[[Span], Span]) -> Process:
         """The same process with other places for its words."""

@@ -36,6 +36,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "holds.",
         "Repair the JSON as the message says: prices are numbers without quotes, and currency is a key of its own.",
     ),
+    "adopt-file-guessed": Page(
+        "A source has the name of a file that a container reads, and nothing says that it is that file.",
+        "the container has the file in a volume or in its image, where fleetc does not look, so what the spec takes "
+        "from the source may be something else than the node reads.",
+        "Compare it with the file of the host: docker cp NAME:/path copies that one. Where they differ, adopt with it.",
+    ),
     "adopt-file-missing": Page(
         "A source names a file that is none of the sources.",
         "fleetc opens no path that a source names: it may be one of another machine, and a source is only text.",
