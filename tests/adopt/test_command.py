@@ -104,6 +104,22 @@ def test_directory_is_read_whole_and_its_odd_files_are_passed_over(tmp_path: Pat
     assert "verbosity = 7" in done.stdout
 
 
+def test_page_that_shows_nodes_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text("# Box\n\n```bash\nlivepeer -gateway -orchAddr o.example.net:8935\n```\n")
+    alone = fleetc("adopt", ".", cwd=tmp_path)
+    assert alone.returncode == 1
+    assert "besides NOTES.md, which is read only where it is named itself" in alone.stderr
+    (tmp_path / "README.md").write_text("# livepeer\n")
+    (tmp_path / "start.sh").write_text("livepeer -transcoder -orchAddr o.example.net:8935\n")
+    said = "passed over NOTES.md: it shows commands of nodes; name it as a source to adopt them"
+    done = fleetc("adopt", ".", "--report", "text", cwd=tmp_path)
+    assert said in done.stderr and "README.md" not in done.stderr
+    assert "NOTES.md:4: the file: dropped: it shows commands of nodes, and nobody named it" in done.stdout
+    named = fleetc("adopt", ".", "NOTES.md", cwd=tmp_path)
+    assert "passed over" not in named.stderr
+    assert "[gateways.gateway]" in named.stdout and "[transcoders.transcoder]" in named.stdout
+
+
 def test_tree_that_came_of_the_sources_is_none_of_them(tmp_path: Path) -> None:
     (tmp_path / "start.sh").write_text("livepeer -gateway -orchAddr orch.example.net:8935\n")
     sources = "edge@192.0.2.10=."

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
+from fleetc.adopt.host_paths import callers_place
 from fleetc.adopt.listeners import split
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
@@ -128,7 +129,14 @@ def _systemd_host(table: Table, here: list[Running]) -> None:
     if users and "node_user" not in table.values and users[0] != "livepeer":
         table.values["node_user"] = users[0]
     if "binary" not in table.values and "build" not in table.values:
-        _program(table, list(dict.fromkeys(one.process.program for one in here if "/" in one.process.program)))
+        _program(table, list(dict.fromkeys(_whole_path(one) for one in here if "/" in one.process.program)))
+
+
+def _whole_path(one: Running) -> str:
+    """The program of a node by its whole path, where the folder or the home that it begins in is known."""
+    program = one.process.program
+    place = None if "$" in program else callers_place(one.process, program)
+    return place.path if place is not None and not place.open else program
 
 
 def _program(table: Table, programs: list[str]) -> None:

@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterator
 
 from fleetc.adopt.shell_words import ShellError, tokens
+from fleetc.adopt.words import Entry, Fate
+from fleetc.places.diagnostic import Span
+from fleetc.toml.document import Source
 
 NAMES = (".md", ".markdown")
 
@@ -18,6 +21,20 @@ _SHELLS = frozenset({"", "sh", "bash", "shell", "console", "terminal", "zsh", "s
 _INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _NOT_BLANK = re.compile(r"[^\n]")
 _NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+-|livepeer/go-livepeer[: \t])")
+
+
+def shows_node(page: Source) -> bool:
+    """Whether a command of a node stands anywhere in a page."""
+    return _NODE.search(page.text) is not None
+
+
+def passed_over(page: Source) -> Entry:
+    """The account of a page that nobody named."""
+    found = _NODE.search(page.text)
+    at = found.start() if found is not None else 0
+    return Entry(
+        Span(page.name, at, at + 1), "the file", Fate.DROPPED, "it shows commands of nodes, and nobody named it"
+    )
 
 
 def commands(text: str) -> tuple[str, list[int]]:

@@ -52,8 +52,11 @@ def _models(work: Filling) -> None:
         if place is None:
             work.ask("models_dir", "its absolute path on the host", "aiModelsDir", '"/srv/models"')
         else:
-            work.say("models_dir", work.placed(place))
+            path = work.placed(place)
+            work.say("models_dir", path)
             work.take("aiModelsDir", "models_dir")
+            if path != running.text("aiModelsDir"):
+                running.reasons.setdefault("aiModelsDir", "it is the same directory, by its whole path")
 
 
 def _list_of_models(work: Filling, source: Source | None, text: str) -> None:

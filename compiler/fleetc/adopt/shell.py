@@ -45,10 +45,14 @@ _MOST_REPEATED = 20_000
 
 
 def read_shell(
-    source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None
-) -> ShellText:
-    """Read a script or a command; `library` has the files with variables that it may name."""
+    source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None,
+    starts_beside: bool = False,
+) -> ShellText:  # fmt: skip
+    """Read a script or a command; `library` has the files with variables that it may name. `starts_beside`: nothing
+    says that it starts anywhere but in its own folder.
+    """
     reader = _Reader(source, ledger, dict(variables or {}), library)
+    reader.values.knows_folder = starts_beside
     try:
         reader.read(text, 0)
     except ShellError as problem:
@@ -188,6 +192,7 @@ class _Reader(Branches):
                 break
             if token.kind == "word" and len(words) < _MANY_WORDS:
                 words += self.values.expand(token)
+                self.values.note_folder(name.removesuffix("+"), token)
         name = name.removesuffix("+")
         if self.mode == "run" or append:
             self.values.arrays[name] = (self.values.arrays.get(name, []) if append else []) + words
@@ -259,7 +264,7 @@ class _Reader(Branches):
             if own:
                 self.truth = True
             return
-        words = [word for token in rest for word in self.values.expand(token)]
+        words = self.values.command(rest)
         if not words:
             return
         if words[0].text in ("[", "[[", "test"):
@@ -299,6 +304,8 @@ class _Reader(Branches):
         if base in ("cd", "pushd", "popd"):
             sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
             self.directory = directory_after(words, self.directory) if sure else ""
+            if [word.text for word in words[1:]] != ["."]:
+                self.values.leave_folder()
         if base == "ssh":
             self._elsewhere(words, depth)
             return
@@ -395,6 +402,7 @@ class _Reader(Branches):
         if not there:
             inner.exported, inner.directory = dict(self.exported), self.directory
             inner.values.arrays = dict(self.values.arrays)
+            inner.values.beside = set(self.values.beside)
         inner.texts, inner.inputs = dict(self.texts), Inputs(given, self.inputs.taken)
         inner.read(word.text, depth + 1)
         self.ledger.take(account, move)

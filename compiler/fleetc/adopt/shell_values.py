@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from fleetc.adopt.flags import holes_in
+from fleetc.adopt.shell_folder import folder_of, in_containers
 from fleetc.adopt.shell_sums import ranged, sum_of
 from fleetc.adopt.shell_words import Part, ShellError, Token, quoted_parts
 from fleetc.adopt.words import Word
@@ -29,6 +31,10 @@ class Values:
         self.variables = variables
         self.arrays: dict[str, list[Word]] = {}
         self.depth = 0
+        self.beside: set[str] = set()
+        """Names of variables and arrays with paths that begin in the folder of the script, written as `./`."""
+        self.knows_folder = False
+        """Whether `./` means the folder of the script: not in other texts, and not behind a `cd` to somewhere else."""
 
     def text(self, parts: list[Part]) -> tuple[str, tuple[str, ...], bool]:
         """Parts in one piece: the text, its holes, and whether a default stands for an unset variable."""
@@ -39,8 +45,9 @@ class Values:
             if part.kind == "text":
                 pieces.append(part.text)
             elif part.kind == "hole":
-                pieces.append(part.text)
-                holes.append(part.text)
+                folder = self._folder(part)
+                pieces.append(part.text if folder is None else folder)
+                holes += [part.text] if folder is None else []
             elif part.kind == "sum":
                 number = sum_of(part.text, self._number)
                 pieces.append(f"$(({re.sub(_SPACE, '', part.text)}))" if number is None else str(number))
@@ -57,6 +64,58 @@ class Values:
             if hole not in holes:
                 holes.append(hole)
         return text, tuple(holes), soft
+
+    def _folder(self, part: Part) -> str | None:
+        """The folder of the script, or one from there, if a command in `$( )` only asks for that."""
+        if not self.knows_folder:
+            return None
+        return folder_of(part.text, {name: self.variables[name].text for name in self.beside & self.variables.keys()})
+
+    def from_folder(self, token: Token) -> bool:
+        """Whether a word has a path that begins in the folder of the script."""
+        return any(
+            part.name in self.beside if part.kind == "variable" else part.kind == "hole" and self._folder(part)
+            for part in token.parts
+        )
+
+    def note_folder(self, name: str, token: Token) -> None:
+        """Remember that a variable or an array takes a word, if that begins in the folder of the script."""
+        if self.from_folder(token):
+            self.beside.add(name)
+
+    def leave_folder(self) -> None:
+        """The script goes somewhere else: `./` is not its folder any more, and only a running one knows which is."""
+        self.variables.update(self._hidden())
+        for name in self.beside:
+            self.arrays.pop(name, None)
+        self.beside, self.knows_folder = set(), False
+
+    def _hidden(self) -> dict[str, Word]:
+        """The variables with paths from the folder of the script as ones without a value."""
+        found = {name: self.variables[name] for name in self.beside if name in self.variables}
+        return {name: Word(f"${{{name}}}", word.span, (f"${{{name}}}",)) for name, word in found.items()}
+
+    def command(self, rest: list[Token]) -> list[Word]:
+        """The words of a command. What a container has at a path of its own is none of the folder of the script."""
+        apart = in_containers(rest)
+        return [
+            word
+            for token, own in zip(rest, apart, strict=True)
+            for word in (self._without_folder(token) if own and self.from_folder(token) else self.expand(token))
+        ]
+
+    def _without_folder(self, token: Token) -> list[Word]:
+        with self._folder_unknown():
+            return self.expand(token)
+
+    @contextmanager
+    def _folder_unknown(self) -> Iterator[None]:
+        variables, known = self.variables, self.knows_folder
+        self.variables, self.knows_folder = {**variables, **self._hidden()}, False
+        try:
+            yield
+        finally:
+            self.variables, self.knows_folder = variables, known
 
     def _number(self, name: str) -> int | None:
         known = self.variables.get(name)
@@ -165,7 +224,8 @@ class Values:
         text, holes = token.body, tuple[str, ...]()
         if not token.literal:
             parts, _ = quoted_parts(text.replace('"', "\x00"), 0, len(text))
-            text, holes, _ = self.text(parts)
+            with self._folder_unknown():  # a file that is written has its own
+                text, holes, _ = self.text(parts)
         span = Span(self.source, token.body_start, token.body_start + max(1, len(token.body)))
         return Word(text.replace("\x00", '"'), span, holes)
 
@@ -205,6 +265,7 @@ class Values:
         first = parts[0]
         parts[0] = Part(first.kind, first.text[skip:], first.quoted, first.name)
         text, holes, _ = self.text(parts)
+        self.note_folder(found[1], token)
         return Word(text, Span(self.source, token.start, token.end), holes)
 
 

@@ -86,7 +86,7 @@ def read_sources(
         if source.name in library.used:
             continue
         text = _commands(source, ledger)
-        shell = read_shell(source.name, text, ledger, variables, library)
+        shell = read_shell(source.name, text, ledger, variables, library, starts_beside=True)
         found.processes += [*shell.processes, *read_written(source.name, text, shell, library, ledger)]
     found.processes += started
     for source in kinds.get("flags", []):

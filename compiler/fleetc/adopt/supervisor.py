@@ -90,7 +90,7 @@ def _started(name: str, settings: Mapping[str, Word], library: Library, ledger: 
     script = library.find(words[1].text if len(words) > 1 and words[0].text.endswith("sh") else base.program,
                           command.span.source)  # fmt: skip
     if script is not None:
-        found = read_shell(script.name, script.text, ledger, dict(variables), library).processes
+        found = read_shell(script.name, script.text, ledger, dict(variables), library, not directory).processes
     else:  # a shell with a text, or docker run
         found = [one.at(command.span) for one in read_shell(command.span.source, command.text, Ledger()).processes]
     for one in found:

@@ -248,7 +248,8 @@ def _started(
         return
     script = library.find(words[1].text if name in ("sh", "bash") and len(words) > 1 else program, span.source)
     if script is not None:
-        found = read_shell(script.name, script.text, ledger, dict(variables), library).processes
+        beside = not base.directory
+        found = read_shell(script.name, script.text, ledger, dict(variables), library, beside).processes
     else:  # a shell with a text, or docker run
         text = " ".join(_quoted(word.text) for word in words)
         found = [one.at(span) for one in read_shell(span.source, text, Ledger(), dict(variables)).processes]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -216,10 +217,11 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     from fleetc.adopt.adoption import adopt as adopt_sources
     from fleetc.adopt.again import adopt_again
     from fleetc.adopt.assembled import FLEET_NAME
+    from fleetc.adopt.markdown import passed_over
     from fleetc.adopt.on_host import SenselessAnswerError
 
     folders = folders_of(asked.homes, asked.directories)
-    texts, known, addresses = _read(asked.sources)
+    texts, known, addresses, pages = _read(asked.sources)
     on_hosts = read_hosts(asked.hosts, asked.yes)
     name = asked.name or FLEET_NAME
 
@@ -233,7 +235,7 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
     refuse_unknown(folders, found)
-    return found
+    return replace(found, entries=(*found.entries, *map(passed_over, pages)), sources=(*found.sources, *pages))
 
 
 def _refuse(found: Adopted) -> None:
@@ -267,31 +269,37 @@ def _answer(
     summarise(found, output, asked.words)
 
 
-def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str]]:
-    """The texts, which host each is from, and the addresses of hosts."""
+def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str], list[Source]]:
+    """The texts, which host each is from, the addresses of hosts, and pages that were passed over."""
+    from fleetc.adopt.markdown import NAMES, shows_node
     from fleetc.disk.adopting import read_source_files
     from fleetc.disk.manifest import FilesError, shown
 
     hosts: dict[str, str] = {}
     addresses: dict[str, str] = {}
     texts: list[Source] = []
+    passed_over: list[Source] = []
     for given in names:
         host, equals, path = given.partition("=")
         if not equals or Path(given).exists():
             host, path = "", given
         host, _, address = host.partition("@")
         try:
-            read, trees = read_source_files(path)
+            read, trees, pages = read_source_files(path, NAMES)
         except FilesError as failure:
             files_failure(failure, Format.text)
         for tree in trees:
             message(f"passed over {shown(str(tree))}: fleetc compiled it from a spec; name it as a source to adopt it")
+        passed_over += filter(shows_node, pages)
         texts += [source for source in read if source.name not in {known.name for known in texts}]
         if host:
             hosts |= {source.name: host for source in read}
         if address:
             addresses[host] = address
-    return texts, hosts, addresses
+    passed_over = [page for page in passed_over if page.name not in {known.name for known in texts}]
+    for page in passed_over:
+        message(f"passed over {shown(page.name)}: it shows commands of nodes; name it as a source to adopt them")
+    return texts, hosts, addresses, passed_over
 
 
 def _write(path: Path, text: str, earlier: Earlier | None) -> None:

@@ -30,35 +30,42 @@ _TEXTS = frozenset(
 
 
 class SourceFiles(NamedTuple):
-    """Texts, and the trees beside them that were passed over, because fleetc compiled them."""
+    """Texts, and what beside them was passed over: trees, because fleetc compiled them, and pages of notes."""
 
     texts: list[Source]
     trees: list[Path]
+    pages: list[Source]
 
 
-def read_source_files(name: str) -> SourceFiles:
-    """The texts of a file, of standard input for "-", or of all likely files of a directory. Raises FilesError."""
+def read_source_files(name: str, pages: tuple[str, ...] = ()) -> SourceFiles:
+    """The texts of a file, of standard input for "-", or of all likely files of a directory. Raises FilesError.
+
+    `pages` is how names of pages of notes end: what they show may never have run, so only named ones are sources.
+    """
     path = Path(name)
     trees: list[Path] = []
     if name == "-" or not path.is_dir():
-        return SourceFiles([_read(path)], trees)
-    found = [source for file in _likely(path, name, trees) if (source := _of_directory(file)) is not None]
+        return SourceFiles([_read(path)], trees, [])
+    read = [source for file in _likely(path, name, trees, pages) if (source := _of_directory(file)) is not None]
+    notes = [source for source in read if source.name.lower().endswith(pages)]
+    found = [source for source in read if source not in notes]
     if not found:
         but = f" besides {shown(str(trees[0]))}, which fleetc compiled" if trees else ""
+        but = but or (f" besides {shown(notes[0].name)}, which is read only where it is named itself" if notes else "")
         raise _failure(f"{shown(name)} has no file that could start a node{but}", name)
-    return SourceFiles(found, trees)
+    return SourceFiles(found, trees, notes)
 
 
-def _likely(path: Path, name: str, trees: list[Path]) -> list[Path]:
+def _likely(path: Path, name: str, trees: list[Path], pages: tuple[str, ...]) -> list[Path]:
     files = []
-    for file in _walk(path, trees):
+    for file in _walk(path, trees, pages):
         files.append(file)
         if len(files) > _MOST_FILES:
             raise _failure(f"{shown(name)} has more than {_MOST_FILES} files", name)
     return sorted(files)
 
 
-def _walk(path: Path, trees: list[Path]) -> Iterator[Path]:
+def _walk(path: Path, trees: list[Path], pages: tuple[str, ...]) -> Iterator[Path]:
     """The likely files below a directory; `trees` gets those directories that fleetc compiled."""
     for entry in sorted(path.iterdir()):
         if entry.is_symlink():
@@ -69,9 +76,13 @@ def _walk(path: Path, trees: list[Path]) -> Iterator[Path]:
             if _is_compiled(entry):
                 trees.append(entry)
             elif entry.name not in _PASSED_OVER:
-                yield from _walk(entry, trees)
-        elif entry.is_file() and (entry.suffix in _TEXTS or entry.name.startswith(".env")):
+                yield from _walk(entry, trees, pages)
+        elif entry.is_file() and _may_be_source(entry, pages):
             yield entry
+
+
+def _may_be_source(path: Path, pages: tuple[str, ...]) -> bool:
+    return path.suffix in _TEXTS or path.name.startswith(".env") or path.name.lower().endswith(pages)
 
 
 def _is_compiled(path: Path) -> bool:
