@@ -117,7 +117,7 @@ def test_page_that_shows_nodes_is_passed_over_unless_it_is_named(tmp_path: Path)
     assert "NOTES.md:4: the file: dropped: it shows commands of nodes, and nobody named it" in done.stdout
     named = fleetc("adopt", ".", "NOTES.md", cwd=tmp_path)
     assert "passed over" not in named.stderr
-    assert "[gateways.gateway]" in named.stdout and "[transcoders.transcoder]" in named.stdout
+    assert "[gateways.notes]" in named.stdout and "[transcoders.transcoder]" in named.stdout
 
 
 def test_tree_that_came_of_the_sources_is_none_of_them(tmp_path: Path) -> None:

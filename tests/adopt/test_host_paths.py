@@ -295,3 +295,20 @@ def test_secret_that_is_the_name_of_a_file_is_that_file(
     found = adopt([Source(form, begin + command), *(Source(name, text) for name, text in beside.items())])
     assert tomllib.loads(found.text)["wallets"]["earner"]["password"] == reference
     assert ("adopt-secret-inline" in [one.code for one in found.diagnostics]) is ("env" in reference)
+
+
+def test_a_home_that_people_name_is_the_same_directory_for_each_path() -> None:
+    command = (
+        "docker run --network host -v ~/lp:/root/.lpData livepeer/go-livepeer:v0.8.5 -aiWorker -nvidia 0 "
+        "-orchAddr o.example.net:8935 -orchSecret /s -aiModels m.json -aiModelsDir ~/models"
+    )
+    models = Source("m.json", '[{"pipeline": "text-to-image", "model_id": "maker/one"}]')
+    found = adopt([Source("start.sh", command), models], folders=Folders(homes={"": "/home/lp"}))
+    (change,) = (one for one in found.differences if one.flag == "aiModelsDir")
+    assert (change.today, change.compiled) == ("~/models", "/home/lp/models")
+    assert change.reason == "it is the same directory, by its whole path"
+
+
+def test_gpus_that_no_source_says_are_asked_for_by_number() -> None:
+    found = adopted("start.sh", f"{SELLS} -nvidia $GPU".replace("-orchestrator", "livepeer -orchestrator", 1))
+    assert "TODO gpus = [0]" in found.text

@@ -208,3 +208,12 @@ def test_name_of_a_password_file_is_no_password(texts: dict[str, str], password:
     assert ("adopt-secret-inline" in codes) == ("env" in password)
     assert ("adopt-file-missing" in codes) == ("env" not in password)  # people should look whether it is there
     assert "hunter2" not in found.text
+
+
+def test_secret_in_a_text_for_a_shell_is_shown_where_its_value_stands() -> None:
+    url = f"https://arb1.example.net/v2/{WORD}"
+    script = f'ETH_URL={url}\nscreen -dmS g bash -c "./{GATEWAY.replace("https://rpc.example.net", "$ETH_URL")}"\n'
+    found = adopt([Source("a.sh", script)])
+    (one,) = (item for item in located(found) if item.diagnostic.code == "adopt-secret-inline")
+    assert one.primary.line == 1
+    assert "as ETH_URL" in one.diagnostic.message

@@ -32,6 +32,7 @@ from fleetc.adopt.sources import Found
 from fleetc.adopt.stack_files import StackFiles
 from fleetc.adopt.stacks import stack_table
 from fleetc.adopt.words import Process
+from fleetc.adopt.writing import toml
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.text import leaks
@@ -86,6 +87,7 @@ def assemble(
         fleet.values["node_release"] = format_release(NEWEST_RELEASE)
     _rewards(found, tables, session)
     _model_prices(tables, session)
+    _ask_models(tables)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
     for host, question in session.opened.questions(alone=len(session.hosts) == 1):
@@ -365,6 +367,19 @@ def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None
                 del use["price"]
     if any(table.values["mode"] != "video" for table in tables.get("orchestrators", {}).values()):
         _ask_unread_prices(uses, session)
+
+
+def _ask_models(tables: dict[str, dict[str, Table]]) -> None:
+    """Offer the models of its AI workers to an orchestrator whose own list no source has."""
+    for name, table in tables.get("orchestrators", {}).items():
+        if table.values["mode"] == "video" or "models" in table.values:
+            continue
+        workers = (one.values for one in tables.get("ai_workers", {}).values())
+        uses = [use for one in workers if one.get("orchestrator") == name for use in one.get("models", [])]
+        offers = {use["use"]: {key: use[key] for key in ("use", "warm") if key in use} for use in uses}
+        if offers and not any(question.startswith("TODO models") for question in table.questions):
+            listed = ", ".join(map(toml, offers.values()))
+            table.ask(f"TODO models = [{listed}]: what it sells; these are the models of its AI workers")
 
 
 def _ask_unread_prices(uses: Mapping[str, list[dict[str, object]]], session: Session) -> None:

@@ -150,7 +150,7 @@ class Filling:
                     f"write {key} where the spec has its TODO line",
                 )  # fmt: skip
 
-    def unknown(self, flag: str, key: str) -> bool:
+    def unknown(self, flag: str, key: str, example: str = '"..."') -> bool:
         """Whether the value of a setting has holes; then a question stands in its place."""
         word = self.running.word(flag)
         if not word.holes or (flag in PATHS and opens_home_or_folder(word)):
@@ -158,7 +158,7 @@ class Filling:
         if FLAGS[flag].secret:
             self.ask(key, "only who runs the command knows it", flag)
         else:
-            self.ask(key, f"the source says {leaks.shown(word.text)[:80]}", flag)
+            self.ask(key, f"the source says {leaks.shown(word.text)[:80]}", flag, example)
         return True
 
     def hidden(self, flag: str, key: str) -> dict[str, str] | None:

@@ -318,7 +318,7 @@ def _gpus(work: Filling) -> None:
     text = work.running.text(flag)
     if not text:
         return
-    if work.unknown(flag, "gpus"):
+    if work.unknown(flag, "gpus", "[0]"):
         return
     ids, seen = text.split(","), work.process.sees
     if isinstance(seen, str):

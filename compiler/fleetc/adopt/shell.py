@@ -26,7 +26,7 @@ from fleetc.adopt.shell_places import mover
 from fleetc.adopt.shell_redirections import note_redirections, without_redirections
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_users import run_by, user_of
-from fleetc.adopt.shell_values import Values, joined
+from fleetc.adopt.shell_values import Values, joined, traced
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens
 from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
 from fleetc.adopt.showing import file_name, harmless
@@ -405,6 +405,7 @@ class _Reader(Branches):
             inner.values.beside = set(self.values.beside)
         inner.texts, inner.inputs = dict(self.texts), Inputs(given, self.inputs.taken)
         inner.read(word.text, depth + 1)
+        inner.found.processes = [traced(one, self.values.variables) for one in inner.found.processes]
         self.ledger.take(account, move)
         self.found.take(inner.found, move, there)
         if len(self.found.processes) == begun:

@@ -6,14 +6,15 @@ In: words of `shell_words.py`. Out: `Word`s. What only a running shell knows is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from fleetc.adopt.flags import holes_in
 from fleetc.adopt.shell_folder import folder_of, in_containers
 from fleetc.adopt.shell_sums import ranged, sum_of
 from fleetc.adopt.shell_words import Part, ShellError, Token, quoted_parts
-from fleetc.adopt.words import Word
+from fleetc.adopt.words import Process, Word
 from fleetc.places.diagnostic import Span
 
 _DEEPEST = 40
@@ -272,6 +273,23 @@ class Values:
 def joined(before: Word | None, word: Word) -> Word:
     """A value with another one behind it, as += says."""
     return word if before is None else Word(before.text + word.text, word.span, before.holes + word.holes)
+
+
+_LONG = 8
+"""Characters of a value that no other variable has by chance."""
+
+
+def traced(process: Process, variables: Mapping[str, Word]) -> Process:
+    """A process of a text that a script filled in, whose words say which variable they are the value of, and where."""
+    names = {word.text: name for name, word in variables.items() if len(word.text) >= _LONG and not word.holes}
+
+    def with_place(word: Word) -> Word:
+        text = word.text.partition("=")[2] if word.text.startswith("-") else word.text
+        name = names.get(text, "") if not word.variable else ""
+        known = variables.get(name)
+        return replace(word, variable=name, said=known.said or known.span) if known is not None else word
+
+    return replace(process, words=tuple(map(with_place, process.words)))
 
 
 def _fields(text: str, holes: Sequence[str]) -> list[str]:

@@ -55,8 +55,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             f"model {model} has no price, so {sellers}",
             Label(("models", model), "no price here"),
             [Label(sold.place, f"sold at {sold.base}") for sold in sales[:_SHOWN]],
-            f'write its price in models.{model}, like price = "4768371 wei / pixel"; if you mean the base price, write '
-            "that one",
+            f'write its price in models.{model}, like price = "..."; if you mean the base price, write that one',
         )
 
 
@@ -64,7 +63,7 @@ def _of_worker(fleet: Fleet, sold: AtBase) -> Diagnostic:
     """Run by a worker, and missing in the list of the orchestrator that sells it."""
     own = fleet.models[sold.model].price
     name, instead = sold.node.name, "" if own is None else f", not at {own}"
-    price = "" if own is not None else ', price = "4768371 wei / pixel"'
+    price = "" if own is not None else ', price = "..."'
     return warning(
         "model-price-unset",
         f"orchestrator {name} sells model {sold.model} at the base price, {sold.base}{instead}: its own list lacks it",

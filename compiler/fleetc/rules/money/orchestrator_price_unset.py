@@ -57,5 +57,5 @@ def _models(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagno
                 f"orchestrator {node.name} has no price for model {use.use}",
                 Label((*node.path, "models", index), "offered here"),
                 [Label(("models", use.use), "no price here either")],
-                f'decide on a price, and write it in models.{use.use}, like price = "4768371 wei / pixel"',
+                f'decide on a price, and write it in models.{use.use}, like price = "..."',
             )
