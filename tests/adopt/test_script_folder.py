@@ -52,6 +52,7 @@ def test_a_path_from_the_folder_of_the_script_is_found_there(folder: str) -> Non
     [
         ('cd "$(dirname "$0")"\n./NODE -dataDir data', "/opt/lp/data"),
         ('DIR=$(dirname "$0")\ncd "$DIR"\nNODE USES', "/opt/lp/data"),
+        ('DIR=$(dirname "$0")\ncd -P -- "$DIR" || exit 1\nNODE USES', "/opt/lp/data"),
         ('FILE=$(readlink -f "$0")\nDIR=$(dirname "$FILE")\nNODE USES', "/opt/lp/data"),
         ('DIR=$(cd "$(dirname "$0")/.." && pwd)\nNODE USES', "/opt/data"),
         ('DIR=$(dirname "$0")\nARGS=(USES)\nNODE "${ARGS[@]}"', "/opt/lp/data"),

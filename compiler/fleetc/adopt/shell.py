@@ -304,7 +304,7 @@ class _Reader(Branches):
         if base in ("cd", "pushd", "popd"):
             sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
             self.directory = directory_after(words, self.directory) if sure else ""
-            if [word.text for word in words[1:]] != ["."]:
+            if [word.text for word in words[1:] if not word.text.startswith("-")] != ["."]:
                 self.values.leave_folder()
         if base == "ssh":
             self._elsewhere(words, depth)
