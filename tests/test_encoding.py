@@ -248,7 +248,7 @@ def test_html_and_labels_decode_to_the_visible_form(value: str) -> None:
     assert page.tags == [("i", {"title": shown, "class": shown})]
     assert page.text == shown
     label = encoders.mermaid_label(value)
-    assert re.fullmatch(r'"([A-Za-z0-9 ._-]|#\d+;)*"', label)
+    assert re.fullmatch(r'"([A-Za-z0-9 ._/,-]|#\d+;)*"', label)
     assert re.sub(r"#(\d+);", lambda m: chr(int(m[1])), label[1:-1]) == shown
 
 

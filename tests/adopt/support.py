@@ -38,9 +38,16 @@ ANSWERS = {
 }
 """What a person would write for each question, by key and table; ## is another number each time."""
 
-_QUESTION = re.compile(r"# TODO ([A-Za-z_.]+) = ")
-_PASTED = re.compile(r'# TODO (cli = "[^"]+"): ')
+_QUESTION = re.compile(r"# TODO ([A-Za-z_.]+) = .*")
 _HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
+
+
+def _answer(question: re.Match[str], table: str, number: int) -> str:
+    """The line that answers a question; the question itself where nothing needs to."""
+    if question[1] == "cli":
+        return question[0].removeprefix("# TODO ")
+    answer = ANSWERS.get(question[1], {}).get(table)
+    return question[0] if answer is None else f"{question[1]} = {answer.replace('##', f'{number % 100:02d}')}"
 
 
 def answered(text: str) -> str:
@@ -48,22 +55,17 @@ def answered(text: str) -> str:
     for begin, folder in (('"~/', '"/root/'), ('"./', '"/opt/answered/'), ("<PROJECT>", "answered")):
         text = text.replace(begin, folder)
     lines: list[str] = []
-    waiting: list[str] = []
-    models = False
+    table, waiting = "", []  # the questions above a header, which are about what its table has already
     for line in text.split("\n"):
         lines.append(line)
-        question, pasted = _QUESTION.match(line), _PASTED.match(line)
-        if question is not None:
-            waiting.append(pasted[1] if pasted is not None else question[1])
         header = _HEADER.fullmatch(line)
-        if header is not None:
-            for key in waiting:
-                if " = " in key:
-                    lines.append(key)
-                elif header[1] in ANSWERS.get(key, {}):
-                    lines.append(f"{key} = {ANSWERS[key][header[1]].replace('##', f'{len(lines) % 100:02d}')}")
-                    models = models or key == "models"
+        table = header[1] if header is not None else table if line else ""
+        question = _QUESTION.match(line)
+        waiting += [question] if question is not None else []
+        if table:
+            lines += [_answer(one, table, len(lines)) for one in waiting]
             waiting = []
+    models = any(line == f"models = {ANSWERS['models']['orchestrators']}" for line in lines)
     if models:
         lines += ["[models.answered]", 'pipeline = "text-to-image"', 'id = "stabilityai/sd-turbo"']
         if 'network = "offchain"' not in text:

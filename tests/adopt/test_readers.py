@@ -140,7 +140,7 @@ def test_gpus_without_a_number_are_asked_for(text: str) -> None:
     found = adopt([Source(name, text.replace("WORDS", words))])
     (worker,) = tomllib.loads(found.text)["transcoders"].values()
     assert "gpus" not in worker
-    assert "# TODO gpus = [0]: the source says " in found.text and "nvidia-smi -L" in found.text
+    assert "# TODO gpus = [0]  # the source says " in found.text and "nvidia-smi -L" in found.text
     assert ("t" if name == "pod.yaml" else found.nodes[0].name, "nvidia") in found.waiting
 
 
@@ -216,7 +216,7 @@ def test_what_a_command_would_print_is_one_value_however_it_is_quoted(written: s
     found = adopted(start__sh=f"IP=$(curl -s ifconfig.me)\n{command}\n")
     (node,) = found.nodes
     assert (node.text("serviceAddr"), node.text("maxSessions")) == ("$(curl -s ifconfig.me):8935", "7")
-    assert '# TODO service = "...": the source says $(curl -s ifconfig.me):8935' in found.text
+    assert '# TODO service = "..."  # the source says $(curl -s ifconfig.me):8935' in found.text
     assert "adopt-flag-unknown" not in codes(found)
 
 
@@ -225,7 +225,7 @@ def test_variable_that_only_branches_set_takes_nothing_of_what_follows() -> None
     found = adopted(start__sh=text + "livepeer -gateway -maxSessions $N -orchAddr a.example.net:1 $MORE -region x")
     (node,) = found.nodes
     assert (node.text("orchAddr"), node.text("region")) == ("a.example.net:1", "x")
-    assert '# TODO max_sessions = "...": the source says ${N}' in found.text
+    assert '# TODO max_sessions = "..."  # the source says ${N}' in found.text
     assert any("which flags ${MORE} stands for" in d.message for d in found.diagnostics)
     assert "adopt-words-ignored" not in codes(found)
 
@@ -311,10 +311,10 @@ def test_page_of_notes_is_read_by_its_blocks_of_commands() -> None:
         ("cd /opt/lp/", "./livepeer", 'binary = "/opt/lp/livepeer"'),
         ("cd /opt; cd lp && (cd /tmp; ls);", "bin/../livepeer", 'binary = "/opt/lp/livepeer"'),
         ("D=/opt/lp; cd $D || exit 1;", "./livepeer", 'binary = "/opt/lp/livepeer"'),
-        ("", "./livepeer", '# TODO binary = "/path/on/the/host": the source says ./livepeer, and not from where'),
-        ("cd /a; cd $HERE;", "./livepeer", '# TODO binary = "/path/on/the/host": the source says ./livepeer, and not '
+        ("", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source says ./livepeer, and not from where'),
+        ("cd /a; cd $HERE;", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source says ./livepeer, and not '
          "from where"),
-        ("cd /a; if [ -d /b ]; then cd /b; fi;", "./livepeer", '# TODO binary = "/path/on/the/host": the source says '
+        ("cd /a; if [ -d /b ]; then cd /b; fi;", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source says '
          "./livepeer, and not from where"),
         ("/one/livepeer -transcoder -orchAddr a:1 -orchSecret /s;", "/two/livepeer",
          "# TODO binary: some of its nodes run /two/livepeer; a spec has one program for each host"),
@@ -392,7 +392,7 @@ def test_compose_services_become_nodes_on_the_network_of_their_host() -> None:
 def test_unknown_variable_of_compose_is_asked_about_and_not_guessed() -> None:
     found = adopted(compose__yaml=COMPOSE, node__env="")
     assert "TODO service" in found.text
-    assert "${PUBLIC}" in found.text.split("[orchestrators.orch]")[0]
+    assert "${PUBLIC}" in found.text.split("[orchestrators.orch]")[1]
     assert "adopt-value-unknown" in codes(found)
 
 
@@ -478,8 +478,8 @@ def test_account_with_a_wrong_checksum_is_asked_and_not_written() -> None:
     )
     messages = [d.message for d in found.diagnostics if d.code == "adopt-value-invalid"]
     assert len([text for text in messages if f"the checksum of {wrong} is wrong" in text]) == 2
-    assert f'# TODO address = "0x...": the account; the checksum of {wrong} is wrong' in found.text
-    assert f'# TODO orchestrator_address = "...": the checksum of {wrong} is wrong' in found.text
+    assert f'# TODO address = "0x..."  # the account; the checksum of {wrong} is wrong' in found.text
+    assert f'# TODO orchestrator_address = "..."  # the checksum of {wrong} is wrong' in found.text
 
 
 def test_programs_of_supervisord_become_nodes() -> None:
@@ -789,7 +789,7 @@ def test_password_file_that_no_source_places_is_asked_for_at_the_wallet() -> Non
     )
     spec = adopted(start__sh=text.replace('-v "$HOME/.lpData":/root/.lpData ', "")).text
     assert spec.count("TODO password") == 1
-    assert spec.index("TODO password") < spec.index("[wallets.payer]") < spec.index("[gateways.")
+    assert spec.index("[wallets.payer]") < spec.index("TODO password") < spec.index("[gateways.")
 
 
 def test_a_command_behind_assignments_is_no_file_of_variables() -> None:

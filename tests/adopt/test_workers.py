@@ -48,8 +48,8 @@ def test_price_in_the_list_of_a_worker_is_said_to_be_ignored_and_offered_where_i
     assert tables["sold"]["price"] == "4768371 wei / pixel"
     assert "price" not in tables["open"]
     assert [line for line in found.text.split("\n") if line.startswith("# TODO price")] == [
-        '# TODO price = "77 wei / pixel": the list of worker says so, where the node does not read it; without a price '
-        "it is sold at the base price of its orchestrator"
+        '# TODO price = "77 wei / pixel"  # the list of worker says so, where the node does not read it; without a '
+        "price it is sold at the base price of its orchestrator"
     ]
     assert "ignores prices" in reported(found, AdoptionFormat.text, located(found))
 

@@ -7,7 +7,6 @@ anybody has answered.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
@@ -17,7 +16,7 @@ import tomli
 
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.host_paths import with_folders
-from fleetc.adopt.session import Table
+from fleetc.adopt.session import Table, split_question
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
 from fleetc.pipeline import Checked, check_spec
@@ -25,7 +24,6 @@ from fleetc.places.diagnostic import Diagnostic, Label, Severity
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 
-_QUESTION = re.compile(r"TODO ([a-z_]+) = (.*)")
 _MOST_NODES = 500
 """Judging thousands of nodes takes as long as reading them."""
 
@@ -121,24 +119,12 @@ def _answered(path: tuple[str, ...], table: Table, said: set[tuple[str, ...]], n
     values = {key: with_folders(value) for key, value in table.values.items()}
     said |= {(*path, key) for key, value in values.items() if value != table.values[key]}
     for question in table.questions:
-        found = _QUESTION.match(question)
-        example = _example(found[2]) if found is not None else None
-        if found is None or example is None or found[1] in values:
+        found = split_question(question)
+        if found is None or found.key in values:
             continue
-        values[found[1]] = _unlike_others(example, numbers)
-        said.add((*path, found[1]))
+        values[found.key] = _unlike_others(tomli.loads(f"x = {found.example}")["x"], numbers)
+        said.add((*path, found.key))
     return Table(values)
-
-
-def _example(text: str) -> Any:
-    """The TOML value that a question begins with; None where it has none."""
-    place = text.find(": ")
-    while place >= 0:
-        try:
-            return tomli.loads(f"x = {text[:place]}")["x"]
-        except tomli.TOMLDecodeError:
-            place = text.find(": ", place + 1)
-    return None
 
 
 def _unlike_others(example: Any, numbers: Iterator[int]) -> Any:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, NamedTuple
+
+import tomli
 
 from fleetc.adopt.documents import ModelEntry, PriceEntry
 from fleetc.adopt.host_paths import Opened
@@ -39,6 +41,31 @@ class Table:
         """Leave a question: a line of a comment."""
         if line not in self.questions:
             self.questions.append(line)
+
+
+_QUESTION = re.compile(r"TODO ([a-z_]+) = (.*)")
+
+
+class Question(NamedTuple):
+    """A question about a key: an example of its value as TOML, and what is asked."""
+
+    key: str
+    example: str
+    words: str
+
+
+def split_question(text: str) -> Question | None:
+    """The parts of a question; None for one that has no example."""
+    found = _QUESTION.match(text)
+    place = found[2].find(": ") if found is not None else -1
+    while found is not None and place >= 0:
+        try:
+            tomli.loads(f"x = {found[2][:place]}")
+        except tomli.TOMLDecodeError:
+            place = found[2].find(": ", place + 1)
+        else:
+            return Question(found[1], found[2][:place], found[2][place + 2 :])
+    return None
 
 
 @dataclass

@@ -15,7 +15,7 @@ import tomli_w
 
 from fleetc.adopt.alike import Shared, shared
 from fleetc.adopt.assembled import Assembled
-from fleetc.adopt.session import Table
+from fleetc.adopt.session import Table, split_question
 from fleetc.formatting import in_one_form
 from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.sharing import CLASSES, DEFAULTS
@@ -83,8 +83,8 @@ def _table(header: str, table: Table) -> Iterator[str]:
         yield f"# {_comment(remark)}"
     if table.origin:
         yield f"# {_comment(table.origin)}"
-    for question in table.questions:
-        yield f"# {_comment(question)}"
+    answerable = {question: line for question in table.questions if (line := _answerable(question, table))}
+    yield from (f"# {_comment(question)}" for question in table.questions if question not in answerable)
     yield f"[{header}]"
     wide = [key for key, value in table.values.items() if isinstance(value, Mapping) and len(toml(value)) > _WIDE]
     for key, value in table.values.items():
@@ -92,12 +92,21 @@ def _table(header: str, table: Table) -> Iterator[str]:
         if key not in wide:
             yield from (f"# {_comment(remark)}" for remark in table.above.get(key, []))
             yield f"{_key(key)} = {toml(value)}" + (f"  # {_comment(note)}" if note else "")
+    yield from (f"# {_comment(line)}" for line in answerable.values())
     for key in wide:
         yield ""
         above = {"": table.above.get(key, [])}
         yield from _table(
             f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, ""), above=above)
         )
+
+
+def _answerable(question: str, table: Table) -> str:
+    """A question as a line that, without its TODO, is a key with an example of its table; "" for any other question."""
+    found = split_question(question)
+    if found is None or found.key in table.values:
+        return ""
+    return f"TODO {found.key} = {found.example}  # {found.words}"
 
 
 def _comment_line(text: str) -> str:

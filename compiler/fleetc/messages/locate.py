@@ -217,12 +217,20 @@ def _once(places: Sequence[Place]) -> list[Place]:
     return found
 
 
-def places(labels: Sequence[Label], sources: Sequence[Source], document: Document | None) -> tuple[Place, ...]:
-    """The places of some labels, in their order; lines that may hold a secret are marked."""
-    if not labels:
-        return ()
-    (found,) = locate([Diagnostic("", Severity.NOTE, "", labels[0], tuple(labels[1:]))], sources, document)
-    return (found.primary, *found.related)
+def places(
+    groups: Sequence[Sequence[Label]], sources: Sequence[Source], document: Document | None
+) -> list[tuple[Place, ...]]:
+    """The places of labels, in their order, for each group; lines that may hold a secret are marked.
+
+    All are found in one look through the spec.
+    """
+    asked = [
+        Diagnostic(str(number), Severity.NOTE, "", labels[0], tuple(labels[1:]))
+        for number, labels in enumerate(groups)
+        if labels
+    ]
+    found = {item.diagnostic.code: (item.primary, *item.related) for item in locate(asked, sources, document)}
+    return [found.get(str(number), ()) for number in range(len(groups))]
 
 
 def outside(code: str, message: str, help: str, path: str, severity: Severity = Severity.ERROR) -> Located:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from fleetc.blueprint.blueprint import LAUNCH_FLAGS, Blueprint
@@ -120,13 +119,11 @@ def _template(line: TracedLine) -> str:
 
 
 def _reasons(question: Question, origins: Iterable[Origin]) -> list[Reason]:
-    """Origins in words, each with its places; all of them are located at once, which takes a look at the whole spec."""
+    """Origins in words, each with its places."""
     told = [_told(question, origin) for origin in dict.fromkeys(origins)]
     labels = [[label for path in paths for label in _labels(question.document, path)] for _, _, paths in told]
-    found = iter(places([*chain.from_iterable(labels)], question.sources, question.document))
-    return [
-        Reason(kind, text, tuple(islice(found, len(own)))) for (kind, text, _), own in zip(told, labels, strict=True)
-    ]
+    found = places(labels, question.sources, question.document)
+    return [Reason(kind, text, at) for (kind, text, _), at in zip(told, found, strict=True)]
 
 
 def _told(question: Question, origin: Origin) -> tuple[str, str, Sequence[Path]]:
