@@ -70,3 +70,13 @@ def test_lines_that_ask_may_be_silenced(at: str) -> None:
 def test_it_may_be_silenced() -> None:
     silence = '[silences.later]\ncode = "todo-left"\nreason = "the name is decided next week"\n'
     assert codes(offchain(free_gateway(), free_orchestrator(), silence, name='"x"  # TODO: a better one')) == []
+
+
+def test_line_at_the_end_of_a_table_is_silenced_there() -> None:
+    silence = '[silences.later]\ncode = "todo-left"\nat = "{}"\nreason = "they count them next week"\n'
+    sound = offchain(free_gateway(), free_orchestrator(), name='"x"')
+    first, _, rest = sound.partition("\n[hosts")
+    lines = "# TODO region: is it this one?\n# TODO network: and this?\n"
+    asked = f"{first.rstrip()}\n{lines}\n[hosts{rest}"
+    assert codes(asked + silence.format("fleet")) == []
+    assert CODE in codes(asked + silence.format("gateways"))

@@ -22,6 +22,8 @@ _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", 
 _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
 _TODO = re.compile(r"#[ \t]*TODO\b[:,]?(.*)")
 
+_FOLLOWED = re.compile(r"(?:\n[ \t]*+#[^\n]*+)*+\n[ \t]*+[^\s#]")
+
 TODO_LEFT = "todo-left"
 _SHOWN = 8
 
@@ -55,7 +57,7 @@ def todos(document: Document) -> Iterator[Diagnostic]:
             end = source.text.find("\n", start)
             place = Span(source.name, start, len(source.text) if end < 0 else end)
             if beside is not None and not lines:
-                of_first = document.in_newest(beside.path(place.start, place.end))
+                of_first = document.in_newest(beside.touching(place.start, place.end))
             lines.append(Label(place, secret=leaks.find(words) is not None))
         if lines:
             yield _left(lines, of_first)
@@ -151,6 +153,13 @@ class _Beside:
         if after < len(self._starts):
             return self._paths[after]
         return self._paths[-1] if self._paths else ()
+
+    def touching(self, start: int, end: int) -> Path:
+        """The key or table below a line of comment; the last one above where a blank line or nothing follows."""
+        above = bisect_left(self._starts, start)
+        if above and not _FOLLOWED.match(self._text, end):
+            return self._paths[above - 1]
+        return self.path(start, end)
 
     def on_line(self, start: int) -> Path:
         """The first key on the line of a place, before it; empty if there is none."""
