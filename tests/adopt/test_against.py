@@ -246,6 +246,88 @@ def test_an_exposed_listener_is_asked_for_and_either_answer_is_explained(
     assert {one["flag"] for one in found} - {"dataDir"} == differences
 
 
+GATEWAY = """\
+livepeer -gateway -orchAddr https://orch.example.net:8935 -cliAddr 127.0.0.1:6936 -dataDir /srv/gate \\
+  -transcodingOptions "${CONF}/profiles.json"
+"""
+PROFILES = """\
+[{"name": "480p", "width": 854, "height": 480, "bitrate": 1600000, "fps": 30, "fpsDen": 1, "gop": "2",
+  "profile": "h264constrainedhigh"}]
+"""
+LADDER = """
+[[ladders.app.profiles]]
+name = "480p"
+width = 854
+height = 480
+bitrate = 1600000
+fps = 30
+fpsDen = 1
+gop = "2"
+profile = "H264ConstrainedHigh"
+"""
+
+
+def unasked(path: Path) -> str:
+    """A spec whose questions somebody took away, without an answer to any."""
+    text = re.sub(r"# TODO .*\n", "", path.read_text())
+    path.write_text(text)
+    return text
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_setting_that_nobody_wrote_is_no_answer(tmp_path: Path, asked: bool) -> None:
+    """The line that asks does not count: only a value does."""
+    (tmp_path / "worker.sh").write_text(WORKER.replace("0,1", "$GPU"))
+    sources = ("gpu@203.0.113.9=worker.sh",)
+    assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    if not asked:
+        unasked(tmp_path / "fleet.toml")
+    for command in ("check", "compile"):
+        done = fleetc(command, cwd=tmp_path)
+        assert done.returncode == 0 and ("warning[todo-left]" in done.stdout + done.stderr) is asked
+    (one,) = compare(tmp_path, code=1, sources=sources)["differences"]
+    assert (one["flag"], one["today"], one["compiled"]) == ("nvidia", "${GPU}", "(unset)")
+    assert one["reason"] == "a question is left: adopting asks, and the spec does not answer"
+    done = fleetc("adopt", *sources, "--compare", "fleet.toml", cwd=tmp_path)
+    assert "1 thing differs, 1 of them without a reason" in done.stdout
+    changed(tmp_path, 'host = "gpu"', 'host = "gpu"\ngpus = [2]')
+    (one,) = compare(tmp_path, sources=sources)["differences"]
+    assert (one["compiled"], one["reason"]) == ("2", "the spec answers what adopting asks")
+
+
+def test_default_is_no_answer_but_may_be_written_as_one(tmp_path: Path) -> None:
+    (tmp_path / "gate.sh").write_text(GATEWAY.split(" \\\n")[0].replace("127.0.0.1:6936", "$CLI"))
+    assert fleetc("adopt", "edge@203.0.113.7=gate.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    unasked(tmp_path / "fleet.toml")
+    sources = ("edge@203.0.113.7=gate.sh",)
+    reasons = [one["reason"] for one in compare(tmp_path, code=1, sources=sources)["differences"]]
+    assert reasons == ["a question is left: adopting asks, and the spec does not answer"]
+    changed(tmp_path, 'host = "edge"', 'host = "edge"\ncli = "127.0.0.1:5935"')
+    compare(tmp_path, sources=sources)
+
+
+def test_other_content_than_that_of_a_source_has_no_reason(tmp_path: Path) -> None:
+    """The path has a hole, so adopting asks; but the file is among the sources, and says what the node does today."""
+    (tmp_path / "gate.sh").write_text(GATEWAY)
+    (tmp_path / "profiles.json").write_text(PROFILES)
+    sources = ("edge@203.0.113.7=gate.sh", "profiles.json")
+    assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = unasked(tmp_path / "fleet.toml")
+    if "[ladders." not in text:
+        (tmp_path / "fleet.toml").write_text(text.replace('host = "edge"', 'host = "edge"\nladder = "app"') + LADDER)
+    assert compare(tmp_path, sources=sources)["differences"] == []
+    changed(tmp_path, "height = 480", "height = 144")
+    (one,) = compare(tmp_path, code=1, sources=sources)["differences"]
+    assert (one["flag"], one["reason"]) == ("transcodingOptions", "")
+
+
+def test_release_that_no_source_says_is_not_compared(fleet: Path) -> None:
+    """An image says the release of its node; what a script runs, nobody says."""
+    assert "the release, which no source says: orch, worker" in compare(fleet)["not_compared"]
+    found = compare(fleet, code=1, sources=SOURCES[:1])
+    assert not any("release" in words for words in found["not_compared"])
+
+
 WORKLOAD = """\
 apiVersion: apps/v1
 kind: KIND

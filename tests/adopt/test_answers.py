@@ -238,6 +238,17 @@ def test_guess_that_still_has_its_question_is_no_answer(tmp_path: Path) -> None:
     assert "# TODO node_release" not in (tmp_path / "fleet.toml").read_text()
 
 
+def test_guess_that_somebody_changed_is_a_value_that_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "worker.sh").write_text(WORKER)
+    assert fleetc("adopt", "gpu@192.0.2.1=worker.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    (tmp_path / "fleet.toml").write_text("".join(line for line in text.splitlines(True) if "# TODO " not in line))
+    changed(tmp_path, 'node_release = "v0.9.1"', 'node_release = "v0.8.5"')
+    spec, said = again(tmp_path, sources=("gpu@192.0.2.1=worker.sh",))
+    assert spec["fleet"]["node_release"] == "v0.8.5"
+    assert "1 value that the sources leave open:\n  [fleet] node_release\n" in said
+
+
 def test_classes_are_written_out_and_that_is_said(fleet: Path) -> None:
     (fleet / "fleet.toml").write_text(
         (fleet / "fleet.toml").read_text() + '\n[defaults.hosts]\nssh_user = "ops"\nbecome = true\n'

@@ -7,15 +7,17 @@ makes it, or asks for the setting: whatever else differs, somebody has changed o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from fleetc.adopt.adoption import Adopted
+from fleetc.adopt.assemble import release_said
 from fleetc.adopt.compare import (
     QUESTION,
     Difference,
     flags_of,
+    left_open,
     of_process,
     of_service,
     open_flags,
@@ -30,6 +32,7 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 
 _ANSWERED = "the spec answers what adopting asks"
+_LEFT = f"{QUESTION}: adopting asks, and the spec does not answer"
 _MADE = "adopting changes it too"
 
 
@@ -81,9 +84,9 @@ class Compared:
 
     @property
     def unexplained(self) -> int:
-        """How many differences have no reason."""
+        """How many differences have no reason; a question that is left is none."""
         reasons = [*(one.reason for one in self.differences), *(one.reason for one in self.beside)]
-        return reasons.count("")
+        return reasons.count("") + reasons.count(_LEFT)
 
 
 def against(found: Adopted, blueprint: Blueprint) -> Compared:
@@ -189,11 +192,17 @@ def _settings(
             continue
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
         if name in unanswered or reason.startswith(QUESTION):
-            reason = _ANSWERED
+            reason = _LEFT if left_open(name, service) else "" if _known(one, flag, today) else _ANSWERED
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             reason = ""
         found.append(Difference(service.name, flag, shown(today.get(flag)), shown(then.get(flag)), reason))
     return found, len(flags)
+
+
+def _known(one: Running, flag: str, today: Mapping[str, object]) -> bool:
+    """Whether a source has the file that a path with holes means, so that its content of today is known."""
+    setting = one.settings.get(flag)
+    return setting is not None and bool(setting.word.holes) and not isinstance(today.get(flag), str)
 
 
 def _renamed(value: object, before: str, name: str) -> object:
@@ -209,4 +218,6 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
         yield f"what runs beside nodes: {', '.join(others)}"
     if found.stacks or any(place.avatar for place in blueprint.hosts):
         yield "avatar stacks"
+    if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
+        yield f"the release, which no source says: {', '.join(unsaid)}"
     yield "what no node is told: deposits, reserves, firewalls, monitoring"

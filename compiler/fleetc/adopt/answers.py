@@ -98,13 +98,21 @@ def _stay(table: Table, values: Mapping[str, Any], place: Place, open_keys: set[
     named = table.values.get("name") if place == ("fleet",) and "name" not in table.guessed else None
     if named is not None and named != values.get("name"):
         done.contradictions.append(Contradiction((*place, "name"), named, values.get("name")))
-    done.answers += [(*place, key) for key in values if key not in table.values or is_open(table.values[key])]
+    done.answers += [(*place, key) for key, value in values.items() if _answers(table, key, value)]
     table.questions = [
         asked
         for asked in table.questions
         if (key := _asked_key(asked)) in open_keys and not _answered(key, values, table.values)
     ]
     table.values = {**values, **({"name": named} if named is not None else {})}
+
+
+def _answers(table: Table, key: str, value: Any) -> bool:
+    """Whether a value of an earlier spec says what the sources leave open, or what adopting only guesses."""
+    if key not in table.values or is_open(table.values[key]):
+        return True
+    guess = key in table.guessed or any(_asks(question, key) for question in table.questions)
+    return guess and not _same(table.values[key], value)
 
 
 def _answered(key: str, values: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:

@@ -287,17 +287,19 @@ _OF_VIDEO = ("rtmp", "renditions", "ladder", "max_sessions")
 _WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
 
 
+def release_said(one: Running) -> str:
+    """The release that a source says of a process, by the tag of its image or in words of its own; "" for none."""
+    image = one.process.image
+    tag = split_image(image.text)[0] if image else ""
+    release = release_of_tag(tag) if tag else None
+    tagged = release is not None and release >= OLDEST_RELEASE
+    return format_release(release) if release is not None and tagged else one.process.release
+
+
 def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Table]], session: Session) -> None:
     """The release of the fleet, and of nodes that run another one."""
-    releases = {}
-    for one in found:
-        image = one.process.image
-        tag = split_image(image.text)[0] if image else ""
-        release = release_of_tag(tag) if tag else None
-        if release is not None and release >= OLDEST_RELEASE:
-            releases[one.name] = format_release(release)
-    said = [one.process.release for one in found if one.process.release]
-    common = Counter([*releases.values(), *said]).most_common(1)
+    releases = {one.name: release_said(one) for one in found}
+    common = Counter(filter(None, releases.values())).most_common(1)
     fleet.values["node_release"] = common[0][0] if common else format_release(NEWEST_RELEASE)
     if not common:
         fleet.ask(
@@ -305,7 +307,7 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
         )
     for one in found:
         table = tables[one.table][one.name]
-        own = releases.get(one.name) or one.process.release
+        own = releases[one.name]
         if own and own != fleet.values["node_release"]:
             table.values["node_release"] = own
         image = one.process.image

@@ -40,6 +40,7 @@ from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.rows import READERS
 from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS, NETWORKS
 
@@ -130,6 +131,28 @@ _FOLLOWS = {
 
 def open_flags(node: Running, service: Service, said: Collection[tuple[str, ...]]) -> frozenset[str]:
     """The settings that wait for an answer: those that are asked for, or that follow from the places `said`."""
+    origins = _origins(service)
+    found = {flag for flag, origin in origins if any(_within(path, said) for path in origin.paths)}
+    found |= {flag for flag, reason in node.reasons.items() if reason.startswith(QUESTION)}
+    given = {flag for flag, _ in origins}
+    for flag, others in _FOLLOWS.items():
+        if flag not in given and not found.isdisjoint(others):
+            found.add(flag)
+    return frozenset(found)
+
+
+def left_open(flag: str, service: Service) -> bool:
+    """Whether a node has a setting only by default, so that nobody can have answered a question about it."""
+    given = {name for name, origin in _origins(service) if origin.kind != "default"}
+    return given.isdisjoint((flag, *_FOLLOWS.get(flag, ()))) and flag not in _ROLES
+
+
+_ROLES = frozenset({"transcoder", "aiWorker"})
+"""Settings that a mode, which is the answer, leaves out."""
+
+
+def _origins(service: Service) -> list[tuple[str, Origin]]:
+    """The settings that a node is given, each with where it comes from; a file has several origins."""
     variables = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
     origins = [(argument.flag, argument.origin) for argument in service.arguments]
     origins += [(variables.get(one.name, ""), one.origin) for one in service.variables]
@@ -138,13 +161,7 @@ def open_flags(node: Running, service: Service, said: Collection[tuple[str, ...]
     for file in service.files:
         flag = flag_of.get(f"{service.directory}/{file.name}", "")
         origins += [(flag, origin) for origin in (file.origin, *file.places.values())]
-    found = {flag for flag, origin in origins if any(_within(path, said) for path in origin.paths)}
-    found |= {flag for flag, reason in node.reasons.items() if reason.startswith(QUESTION)}
-    given = {flag for flag, _ in origins}
-    for flag, others in _FOLLOWS.items():
-        if flag not in given and not found.isdisjoint(others):
-            found.add(flag)
-    return frozenset(found)
+    return origins
 
 
 def _within(path: Path, said: Collection[tuple[str, ...]]) -> bool:

@@ -101,7 +101,8 @@ class Diagnostic:
     """A message: `code` is a stable slug, `message` one sentence, `help` says what to write instead.
 
     `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `doubted` is set on an error that may
-    be a false alarm: a silence with exactly this path as its place removes it, which no other error allows.
+    be a false alarm: a silence with exactly this path as its place removes it, which no other error allows. On a
+    warning that points into the text, it is the path that the warning speaks of, for silences too.
     """
 
     code: str

@@ -112,7 +112,8 @@ def heard(fleet: Fleet, found: Iterable[Diagnostic], today: date | None = None) 
 def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
     """The silences that would remove a diagnostic, as code and place.
 
-    For a warning: everywhere, its place, and each above that; for a doubted error, exactly its place; for others none.
+    For a warning: everywhere, its place, and each above that, by the path that it speaks of where it points into the
+    text; for a doubted error, exactly its place; for others none.
     """
     if diagnostic.severity is Severity.ERROR:
         if diagnostic.doubted is not None:
@@ -120,7 +121,9 @@ def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
         return
     place = diagnostic.primary.place
     if isinstance(place, Span):
-        return
+        if diagnostic.doubted is None:
+            return
+        place = diagnostic.doubted
     yield diagnostic.code, None
     dotted = _dotted(place)
     end = len(dotted)

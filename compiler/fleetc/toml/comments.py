@@ -22,6 +22,8 @@ _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", 
 _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
 _TODO = re.compile(r"#[ \t]*TODO\b[:,]?(.*)")
 
+_FOLLOWED = re.compile(r"(?:\n[ \t]*+#[^\n]*+)*+\n[ \t]*+[^\s#]")
+
 TODO_LEFT = "todo-left"
 _SHOWN = 8
 
@@ -38,14 +40,27 @@ def check(document: Document) -> Iterator[Diagnostic]:
 
 
 def todos(document: Document) -> Iterator[Diagnostic]:
-    """A warning if values have TODO behind them, as `fleetc init` writes it: they are placeholders or guesses."""
+    """A warning if values have TODO behind them, as `fleetc init` writes it: they are placeholders or guesses.
+
+    And one for each source with lines of their own that begin with TODO, as `fleetc adopt` writes what it asks.
+    """
     found: list[Path] = []
     for source in document.sources:
-        marked = [start for start, _ in _asked(source.text)]
+        marked = list(_asked(source.text))
         beside = _Beside(source.text) if marked else None
-        for start in marked:
+        lines: list[Label] = []
+        of_first: Path = ()
+        for start, words in marked:
             if beside is not None and (path := beside.on_line(start)):
                 found.append(document.in_newest(path))
+                continue
+            end = source.text.find("\n", start)
+            place = Span(source.name, start, len(source.text) if end < 0 else end)
+            if beside is not None and not lines:
+                of_first = document.in_newest(beside.touching(place.start, place.end))
+            lines.append(Label(place, secret=leaks.find(words) is not None))
+        if lines:
+            yield _left(lines, of_first)
     if found:
         first, *others = found
         count = "a value is" if not others else f"{len(found)} values are"
@@ -56,6 +71,15 @@ def todos(document: Document) -> Iterator[Diagnostic]:
             [Label(path) for path in others[: _SHOWN - 1]],
             "write your own, and remove the comment",
         )
+
+
+def _left(lines: list[Label], of_first: Path) -> Diagnostic:
+    """The warning of lines with TODO; the first of them speaks of a key or a table."""
+    first, *others = lines
+    count = "a TODO line is" if not others else f"{len(lines)} TODO lines are"
+    told = "write what each line asks for, or see that the value there is right, and remove the line"
+    found = warning(TODO_LEFT, f"{count} left", first, others[: _SHOWN - 1], told)
+    return replace(found, doubted=of_first)
 
 
 def comments_of(text: str) -> list[str]:
@@ -129,6 +153,13 @@ class _Beside:
         if after < len(self._starts):
             return self._paths[after]
         return self._paths[-1] if self._paths else ()
+
+    def touching(self, start: int, end: int) -> Path:
+        """The key or table below a line of comment; the last one above where a blank line or nothing follows."""
+        above = bisect_left(self._starts, start)
+        if above and not _FOLLOWED.match(self._text, end):
+            return self._paths[above - 1]
+        return self.path(start, end)
 
     def on_line(self, start: int) -> Path:
         """The first key on the line of a place, before it; empty if there is none."""

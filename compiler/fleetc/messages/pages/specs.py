@@ -336,10 +336,12 @@ SPEC_PAGES: dict[str, Page] = {
         "Give the output its own directory, such as rendered.",
     ),
     "todo-left": Page(
-        "A value of the spec still has a comment behind it that begins with TODO.",
-        "it is a placeholder or a guess, such as the account that fleetc init writes: money would go to or come from "
-        "an account that is not yours, and sums would be about GPUs that you do not have.",
-        "Write your own value, and remove the comment. A TODO on a line of its own is not counted.",
+        "The spec still has a comment that begins with TODO, behind a value or on a line of its own.",
+        "behind a value, it says that this is a placeholder or a guess, such as the account that fleetc init writes: "
+        "money would go to or come from an account that is not yours, and sums would be about GPUs that you do not "
+        "have. A line of its own is a question that fleetc adopt has left: until you answer, the node may start "
+        "otherwise than it runs today, for example without its GPUs.",
+        "Write your own value, and remove the comment.",
     ),
     "toml-syntax": Page(
         "The spec is not valid TOML.",
