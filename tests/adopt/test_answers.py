@@ -354,3 +354,17 @@ def test_each_value_of_an_earlier_spec_is_kept_or_told(name: str) -> None:
                 assert isinstance(now, dict), place
                 kept = {key for key, value in values.items() if now.get(key) == value or isinstance(value, dict)}
                 assert {(*place, key) for key in values if key not in kept} <= told
+
+
+def test_a_worker_says_nothing_of_the_network_and_no_source_of_a_host(tmp_path: Path) -> None:
+    """Adopting only a worker with the spec of a fleet on a chain leaves the fleet there, and the worker on its host."""
+    (tmp_path / "orch.sh").write_text(SCRIPT)
+    (tmp_path / "worker.sh").write_text(WORKER)
+    assert fleetc("adopt", "orch.sh", "worker.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    changed(tmp_path, '[transcoders.worker]\nhost = "host-1"', '[transcoders.worker]\nhost = "gpu"')
+    changed(tmp_path, "[wallets.earner]", '[hosts.gpu]\naddress = "192.0.2.9"\nruntime = "systemd"\n\n[wallets.earner]')
+    changed(tmp_path, "gpus = [0, 1]", "gpus = [0]")
+    spec, said = again(tmp_path, sources=("worker.sh",))
+    assert spec["fleet"]["network"] == "arbitrum-one-mainnet"
+    assert spec["transcoders"]["worker"]["host"] == "gpu"
+    assert 'no longer "arbitrum' not in said and 'no longer "gpu"' not in said

@@ -64,7 +64,9 @@ def assemble(
     names, lone = name_all(found, session, inventory, sources.claimed)
     for one in found:
         one.process = folders.placed(one.process, one.host)
-    fleet = Table({"name": fleet_name, "network": network}, guessed={"name"} if fleet_name == FLEET_NAME else set())
+    fleet = Table({"name": fleet_name, "network": network})
+    fleet.guessed |= {"name"} if fleet_name == FLEET_NAME else set()
+    fleet.guessed |= {"network"} if network == OFFCHAIN and not any(map(_on_a_network, found)) else set()
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
     machines.learn_state_dirs()
@@ -76,6 +78,7 @@ def assemble(
     for one in found:
         table = Table(origin=_origin(one.process))
         fill(Filling(session, one, facts, table))
+        table.guessed |= set() if one.process.host else {"host"}
         tables.setdefault(one.table, {})[one.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
     free_ports(found, tables, session.runners.values(), session.ledger)
@@ -204,12 +207,17 @@ def _origin(process: Process) -> str:
     return f"from {leaks.shown(process.span.source)}"
 
 
+def _on_a_network(one: Running) -> bool:
+    """Whether a node has a network of its own to be on; workers and gateways with a remote signer have none."""
+    behind_signer = one.role == "gateway" and bool(one.text("remoteSignerUrl"))
+    return one.role not in ("transcoder", "ai-worker") and not behind_signer
+
+
 def _network(found: list[Running], session: Session) -> str | None:
     """The one network of the fleet."""
     first: dict[str, Running] = {}
     for one in found:
-        behind_signer = one.role == "gateway" and bool(one.text("remoteSignerUrl"))
-        if one.role in ("transcoder", "ai-worker") or behind_signer:
+        if not _on_a_network(one):
             continue
         word = one.settings.get("network")
         if word is not None and word.word.holes:
