@@ -183,3 +183,10 @@ def test_a_folder_of_a_host_that_no_source_has_is_refused(option: str, tmp_path:
     assert done.returncode == 2 and not (tmp_path / "fleet.toml").exists()
     assert done.stderr.endswith("no node of the sources is on fra-9; for --home and --directory, their host is fra-1\n")
     assert fleetc("adopt", "fra-1=start.sh", option, "fra-1=/opt/x", cwd=tmp_path).returncode == 0
+
+
+def test_file_that_is_named_for_two_hosts_is_refused() -> None:
+    """The last one would win, and nodes of the other host would move there."""
+    done = fleetc("adopt", "fra-1=README.md", "fra-2=README.md")
+    assert done.returncode == 2
+    assert "README.md is named for fra-1 and for fra-2: part it, or name it without a host" in done.stderr

@@ -292,8 +292,12 @@ def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str
             message(f"passed over {shown(str(tree))}: fleetc compiled it from a spec; name it as a source to adopt it")
         passed_over += filter(shows_node, pages)
         texts += [source for source in read if source.name not in {known.name for known in texts}]
-        if host:
-            hosts |= {source.name: host for source in read}
+        for source in read if host else ():
+            if hosts.setdefault(source.name, host) != host:
+                wrong_usage(
+                    f"{source.name} is named for {hosts[source.name]} and for {host}: part it, or name it without a host "
+                    "if their nodes only read it"
+                )
         if address:
             addresses[host] = address
     passed_over = [page for page in passed_over if page.name not in {known.name for known in texts}]
