@@ -295,8 +295,8 @@ def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str
         for source in read if host else ():
             if hosts.setdefault(source.name, host) != host:
                 wrong_usage(
-                    f"{source.name} is named for {hosts[source.name]} and for {host}: part it, or name it without a host "
-                    "if their nodes only read it"
+                    f"{source.name} is named for {hosts[source.name]} and for {host}: part it, or name it without a "
+                    "host if their nodes only read it"
                 )
         if address:
             addresses[host] = address
