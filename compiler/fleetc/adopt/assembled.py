@@ -1,6 +1,8 @@
 """What sources make: the tables of a spec, and the processes that they are about.
 
 Made by `assemble.py`, completed by `answers.py` and `refusals.py`, written by `writing.py`.
+
+In: the tables that `assemble.py` fills. Out: `Assembled`, which `answers.py` changes and `writing.py` writes.
 """
 
 from __future__ import annotations
