@@ -64,7 +64,8 @@ class Folders:
         home = process.caller_home or _home_of_root(process) or home
         if process.runtime != "docker" and not process.user:
             process = replace(process, user=_user_of(home), home=process.home or home)
-        return replace(process, caller_home=home, directory=process.directory or directory)
+        own = process.directory if process.directory.startswith("/") else ""
+        return replace(process, caller_home=home, directory=own or directory or process.directory)
 
 
 def _home_of_root(process: Process) -> str:
@@ -137,6 +138,8 @@ def callers_place(process: Process, path: str) -> Place | None:
         return Place(text) if text is not None else None
     here = _HERE.match(path)
     rest = path[here.end() :] if here is not None else f"/{path}"
+    if process.directory and not process.directory.startswith("/"):  # from the folder of its source
+        return _whole("", f"/{posixpath.normpath(process.directory + rest)}", FOLDER)
     if process.directory.startswith("/"):  # Compose and shells both cut out two dots
         text = plain_path(posixpath.normpath(f"{process.directory}{rest}"))
         return Place(text) if text is not None else None
@@ -223,7 +226,7 @@ def with_folders(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.startswith((f"{HOME}/", FOLDER)):
-        value = f"/folder/{value.partition('/')[2]}"
+        value = posixpath.normpath(f"/folders/folder/{value.partition('/')[2]}")
     return value.replace(f"{_VOLUMES}/{PROJECT}_", f"{_VOLUMES}/project_")
 
 

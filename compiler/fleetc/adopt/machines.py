@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
-from fleetc.adopt.host_paths import callers_place
+from fleetc.adopt.host_paths import FOLDER, Place, callers_place
 from fleetc.adopt.listeners import split
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
@@ -103,7 +103,7 @@ def _host(name: str, here: list[Running], known: Table | None, session: Session)
             if one.process.runtime != runtime:
                 one.process = replace(one.process, runtime=runtime)
     if runtime == "systemd":
-        _systemd_host(table, here)
+        _systemd_host(table, here, session)
     return table
 
 
@@ -124,33 +124,36 @@ def _public(one: Running) -> str:
     return plain
 
 
-def _systemd_host(table: Table, here: list[Running]) -> None:
+def _systemd_host(table: Table, here: list[Running], session: Session) -> None:
     users = [one.process.user for one in here if one.process.user]
     if users and "node_user" not in table.values and users[0] != "livepeer":
         table.values["node_user"] = users[0]
     if "binary" not in table.values and "build" not in table.values:
-        _program(table, list(dict.fromkeys(_whole_path(one) for one in here if "/" in one.process.program)))
+        _program(table, [one for one in here if "/" in one.process.program], session)
 
 
-def _whole_path(one: Running) -> str:
-    """The program of a node by its whole path, where the folder or the home that it begins in is known."""
-    program = one.process.program
-    place = None if "$" in program else callers_place(one.process, program)
-    return place.path if place is not None and not place.open else program
-
-
-def _program(table: Table, programs: list[str]) -> None:
+def _program(table: Table, here: list[Running], session: Session) -> None:
     """The one program of all nodes of a host; a question where the sources have several, or do not say where it is."""
-    if len(programs) > 1:
-        others = ", ".join(map(leaks.shown, programs[1:]))
+    places = {one.process.program: _program_place(one) for one in here}
+    paths = list(dict.fromkeys(place.path if place else program for program, place in places.items()))
+    if len(paths) > 1:
+        others = ", ".join(map(leaks.shown, paths[1:]))
         table.ask(f"TODO binary: some of its nodes run {others}; a spec has one program for each host")
-    if not programs:
+    if not here:
         return
-    if not programs[0].startswith("/"):
-        said = leaks.shown(programs[0])
+    first = places[here[0].process.program]
+    if first is None:
+        said = leaks.shown(paths[0])
         table.ask(f'TODO binary = "/path/on/the/host": the source says {said}, and not from where')
-    elif programs[0] != "/usr/local/bin/livepeer":
-        table.values["binary"] = programs[0]
+    elif first.path != "/usr/local/bin/livepeer":
+        table.values["binary"] = first.path
+        session.opened.add(here[0].host, here[0].process, first)
+
+
+def _program_place(one: Running) -> Place | None:
+    """Where the program of a node is; None where nobody knows which folder its path begins in."""
+    place = None if "$" in one.process.program else callers_place(one.process, one.process.program)
+    return None if place is not None and place.open == FOLDER and not one.process.directory else place
 
 
 def add_idle_hosts(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:

@@ -303,7 +303,7 @@ class _Reader(Branches):
             return
         if base in ("cd", "pushd", "popd"):
             sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
-            self.directory = directory_after(words, self.directory) if sure else ""
+            self.directory = directory_after(words, self.directory, self.values.knows_folder) if sure else ""
             if [word.text for word in words[1:] if not word.text.startswith("-")] != ["."]:
                 self.values.leave_folder()
         if base == "ssh":
@@ -314,7 +314,7 @@ class _Reader(Branches):
         variables = {**self.exported, **own}
         if base not in ("docker", "podman") and base not in SHELLS and starts_node(words[0].text, words[1:]):
             path = words[0].text
-            if "/" in path and not words[0].holes and self.directory:
+            if "/" in path and not words[0].holes and self.directory.startswith("/"):
                 path = posixpath.normpath(posixpath.join(self.directory, path))
             self.found.processes.append(
                 Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory)
