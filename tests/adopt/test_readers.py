@@ -945,3 +945,34 @@ def test_value_of_a_unit_loses_to_its_environment_file() -> None:
     assert lost.message == "systemd does not use this value of LP_V: an environment file comes after it"
     assert lost.primary.place == Span("g.service.d/more.conf", 22, 28)
     assert "verbosity = 5" in found.text
+
+
+@pytest.mark.parametrize(
+    ("branches", "nodes"),
+    [
+        ('start) up ;;\n restart) "$0" stop; up ;;', 1),
+        ("start) up ;;\n stop) kill 7 ;;", 1),
+        ("start) for n in 1 2; do up; done ;;\n restart) down; for n in 1 2; do up; done ;;", 2),
+    ],
+)
+def test_a_node_that_two_branches_of_a_case_start_is_one(branches: str, nodes: int) -> None:
+    script = "up() {\n docker run -d livepeer/go-livepeer:v0.8.5 -transcoder -orchAddr o.example.net:1\n}\n"
+    found = adopted(a__sh=f'{script}case "${{1:-start}}" in\n {branches}\nesac')
+    assert len(found.nodes) == nodes
+
+
+@pytest.mark.parametrize(
+    "joining",
+    ['$(IFS=,; echo "${ALL[*]}")', '$(IFS="," && printf "%s" "${ALL[*]}")', "$(IFS=',' ; printf '%s' \"${ALL[*]}\")"],
+)
+def test_items_of_an_array_are_joined_as_the_script_does_it(joining: str) -> None:
+    found = adopted(
+        a__sh=f"ALL=(\n https://a.example.net:1\n https://b.example.net:1\n)\nLIST={joining}\n"
+        'livepeer -gateway -orchAddr "$LIST"'
+    )
+    assert 'orchestrators = ["https://a.example.net:1", "https://b.example.net:1"]' in found.text
+
+
+def test_items_that_only_a_running_script_knows_are_not_joined() -> None:
+    found = adopted(a__sh='ALL=("$A" b:1)\nlivepeer -gateway -orchAddr "$(IFS=,; echo "${ALL[*]}")"')
+    assert "# TODO orchestrators" in found.text

@@ -158,6 +158,7 @@ class _Reader(Branches):
             self.values.variables.pop(number, None)
             if word is not None:
                 self.values.variables[number] = word
+        self.found.drop_repeats()
 
     def _operator(self, token: Token) -> None:
         self.joined = token.text if token.text in ("&&", "||") else ""
@@ -165,6 +166,8 @@ class _Reader(Branches):
             self.outer.append(self.directory)
         elif token.text == ")" and self.outer:
             self.directory = self.outer.pop()
+        elif token.text == ";;":
+            self.found.branch_over()
 
     def _repeat(self, stream: Iterator[Token], text: str, depth: int) -> None:
         """A `for` whose words are all known: what is in it, once for each word, as the script would do it."""

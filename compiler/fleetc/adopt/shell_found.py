@@ -25,6 +25,17 @@ class ShellText:
     files: dict[str, Word] = field(default_factory=dict)
     run: set[str] = field(default_factory=set)
     elsewhere: list[tuple[Elsewhere, ShellText]] = field(default_factory=list)
+    _settled: int = 0
+    """How many processes the branches of a `case` before this one start."""
+
+    def branch_over(self) -> None:
+        """A branch of a `case` ends."""
+        self._settled = len(self.processes)
+
+    def drop_repeats(self) -> None:
+        """Leave out what a branch before starts with the same command: only one of both runs, start or restart."""
+        before, here = self.processes[: self._settled], self.processes[self._settled :]
+        self.processes[self._settled :] = [one for one in here if one not in before]
 
     def take(self, inner: ShellText, move: Callable[[Span], Span], there: Elsewhere | None) -> None:
         """All of a text within this one, at the places that it has here; `there` is the host that runs it."""
