@@ -79,7 +79,8 @@ def adopt(
     """Adopt sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which processes
     count, `role` what a process is that does not say it, `on_hosts` what hosts say that runs there, `earlier` what
     people have answered, `folders` where homes and sources are on hosts, and `instances` which units of templates run.
-    Raises SenselessAnswerError where what a host says makes no sense.
+    Raises SenselessAnswerError where what a host says makes no sense, and UnknownNodeError where somebody says the host
+    of a node that there is none of.
     """
     ledger = Ledger()
     seen = {host: observed(host, one.answer, ledger, only) for host, one in (on_hosts or {}).items()}
@@ -88,7 +89,8 @@ def adopt(
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
     found = read_sources(named, hosts or {}, library, ledger, instances)
-    found.claimed = {*(hosts or {}).values(), *seen}
+    folders = folders or Folders()
+    found.claimed = {*(hosts or {}).values(), *seen, *folders.nodes.values()}
     processes = [process for process in found.processes if not only or process.name in only]
     for host, one in seen.items():
         processes += one.processes
@@ -98,7 +100,6 @@ def adopt(
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
         _nothing_found(sources, {one.name for one in found.processes}, ledger)
-    folders = folders or Folders()
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, fleet_name, role, folders)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),

@@ -21,7 +21,7 @@ from fleetc.adopt.free_ports import free_ports
 from fleetc.adopt.host_paths import Folders
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
-from fleetc.adopt.naming import LONE_HOST, name_all, place_all
+from fleetc.adopt.naming import LONE_HOST, name_all, place_all, put_on_hosts
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.own_files import note_mounted
 from fleetc.adopt.reading import OFFCHAIN, Running, running
@@ -61,6 +61,7 @@ def assemble(
     network = _network(found, session)
     if network is None:
         return None
+    put_on_hosts(found, folders.nodes, session, inventory, sources.claimed)
     names, lone = name_all(found, session, inventory, sources.claimed)
     for one in found:
         one.process = folders.placed(one.process, one.host)

@@ -46,11 +46,13 @@ class Place:
 class Folders:
     """What people say of hosts: in whose home `~` is, and where the folder of the sources is; by host, or "" for all.
 
-    A folder may also be that of one source only, by the folder of that source.
+    A folder may also be that of one source only, by the folder of that source. `nodes` are those of which no file
+    says the host, by name, with their hosts.
     """
 
     homes: Mapping[str, str] = field(default_factory=dict)
     directories: Mapping[str, str] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
 
     def placed(self, process: Process, host: str) -> Process:
         """A process with what is said of its host, by the name that the spec or a source has for it."""
@@ -235,7 +237,8 @@ def is_open(value: Any) -> bool:
     return bool(with_folders(value) != value)
 
 
-_ANSWERS = "--answers FILE -o FILE (this file)"
+ANSWERS = "--answers FILE -o FILE (this file)"
+"""How people adopt again, and keep what they have answered."""
 FOLDER_KEYS = ("~", "folder")
 """With what questions about homes and folders begin."""
 
@@ -279,7 +282,7 @@ def _home_question(host: str, source: str, nodes: Sequence[Process], alone: bool
         (name,) = named
         asked, user = f"where is the home of {name}? On its host, getent passwd {name} shows it", ""
     return (
-        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{user}, or adopt again with {_ANSWERS} --home "
+        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{user}, or adopt again with {ANSWERS} --home "
         f"{'' if alone else f'{host}='}{likely}"
     )
 
@@ -307,5 +310,5 @@ def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: se
     )
     return (
         f"TODO folder: where on this host is {leaks.shown(source)}? {wanted[:1].upper()}{wanted[1:]}, or adopt again "
-        f"with {_ANSWERS} --directory {'' if alone else f'{host}='}{likely}{shows}"
+        f"with {ANSWERS} --directory {'' if alone else f'{host}='}{likely}{shows}"
     )

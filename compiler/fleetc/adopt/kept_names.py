@@ -7,10 +7,12 @@ where only one on each side can be the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.earlier import Carried, Earlier, tables_of
+from fleetc.adopt.naming import LONE_HOST
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.language.fleet import NODE_TABLES
 
@@ -26,11 +28,14 @@ _POINTERS = {
 """The keys whose values are names of tables of a kind."""
 
 
-def keep_names(earlier: Earlier, assembled: Assembled, done: Carried) -> None:
-    """Give tables the names that people gave them, where only one on each side can be the same."""
+def keep_names(earlier: Earlier, assembled: Assembled, done: Carried) -> Earlier:
+    """Give tables the names that people gave them, where only one on each side can be the same. The earlier spec comes
+    back, with the hosts that people name by now in place of the one that adopting made up.
+    """
     for (kind, name), theirs in earlier.names.items():
         if name != theirs and name in assembled.tables.get(kind, {}):
             _rename(assembled, kind, name, theirs, done)
+    earlier = _with_named_hosts(earlier, assembled)
     for kind in _POINTERS:
         members = assembled.tables.get(kind, {})
         before = dict(tables_of(earlier.raw, kind))
@@ -38,6 +43,35 @@ def keep_names(earlier: Earlier, assembled: Assembled, done: Carried) -> None:
         others: list[_Named] = [(name, values) for name, values in before.items() if name not in members]
         for (theirs, _), (name, _), _ in paired(others, mine, _marks(kind)):
             _rename(assembled, kind, name, theirs, done)
+    return earlier
+
+
+def _with_named_hosts(earlier: Earlier, assembled: Assembled) -> Earlier:
+    """The earlier spec with the named hosts of nodes that it has on the made-up one, which goes with its last node."""
+    hosts = dict(tables_of(earlier.raw, "hosts"))
+    named = {(one.table, one.name): one.host for one in assembled.nodes if one.process.host}
+    if LONE_HOST not in hosts or LONE_HOST in named.values():
+        return earlier
+    moved: dict[str, Any] = {}
+    for kind in NODE_TABLES:
+        for name, values in tables_of(earlier.raw, kind):
+            host = named.get((kind, name), LONE_HOST) if values.get("host") == LONE_HOST else None
+            moved.setdefault(kind, {})[name] = values if host is None else {**values, "host": host}
+    raw = {**earlier.raw, **moved}
+    if LONE_HOST not in assembled.tables["hosts"]:
+        lone = hosts.pop(LONE_HOST)
+        same = [name for name in named.values() if _address(assembled, name) == lone.get("address")]
+        only = {*named.values()} if len({*named.values()}) == 1 else set()
+        for name in [*same, *only][:1]:
+            hosts.setdefault(name, lone)
+        others = (values for kind in NODE_TABLES for _, values in tables_of(raw, kind))
+        if not any(values.get("host") == LONE_HOST for values in others):
+            raw["hosts"] = hosts
+    return replace(earlier, raw=raw)
+
+
+def _address(assembled: Assembled, host: str) -> object:
+    return assembled.tables["hosts"][host].values.get("address")
 
 
 def _marks(kind: str) -> list[Mark[_Named, _Named]]:

@@ -5,12 +5,11 @@ In: the nodes, and hosts that inventories or people name. Out: tables of hosts i
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
 
+from fleetc.adopt.asking_hosts import several_hosts
 from fleetc.adopt.host_paths import FOLDER, Place, callers_place
 from fleetc.adopt.listeners import split
 from fleetc.adopt.reading import Running
@@ -19,8 +18,6 @@ from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
-_MOST_NAMED = 20
-"""Folders that a question names."""
 _PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
 
 
@@ -32,26 +29,10 @@ def add_hosts(found: list[Running], session: Session, inventory: Mapping[str, Ta
         known = inventory.get(one.process.host) or inventory.get(one.host)
         here = [other for other in found if other.host == one.host]
         session.hosts[one.host] = _host(one.host, here, known, session)
-        if known is None and not one.process.host:
-            _ask_several(session.hosts[one.host], here)
-
-
-def _ask_several(table: Table, here: list[Running]) -> None:
-    """Ask whether folders of sources are hosts of their own, where nodes of two of them listen at the same port."""
-    folders: dict[str, set[tuple[str, str]]] = {}
-    for one in here:
-        folder = posixpath.dirname(one.process.span.source)
-        ports = folders.setdefault(folder, set())
-        if one.process.network == "host":
-            ports.add((one.role, one.text("cliAddr")))
-    alike = any(left & right for left, right in combinations(folders.values(), 2))
-    if len(folders) < 2 or not alike or not all(folders):
-        return
-    named = " ".join(f"{posixpath.basename(folder)}={folder}" for folder in sorted(folders)[:_MOST_NAMED])
-    table.ask(
-        "TODO host: all sources are taken for those of one host, where two of these nodes would listen at the same "
-        f"port; if their folders are hosts, adopt again with {leaks.shown(visible(named))}"
-    )
+        question = several_hosts([other for other in here if not other.process.host]) if known is None else ""
+        if question:
+            session.hosts[one.host].ask(question)
+            session.asked_hosts.add(one.host)
 
 
 def _log_in(table: Table, login: str) -> str:

@@ -17,7 +17,7 @@ import typer
 
 from fleetc.cli.adopted import compile_known, show_carried, show_comparison, summarise
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
-from fleetc.cli.host_folders import Directories, Homes, folders_of, refuse_unknown
+from fleetc.cli.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
@@ -118,6 +118,7 @@ def adopt(
     answers: Answers = None,
     homes: Homes = None,
     directories: Directories = None,
+    node_hosts: NodeHosts = None,
     instances: Instances = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
     output: Output = None,
@@ -143,7 +144,8 @@ def adopt(
     keep the process.
     """
     if in_place is not None:
-        others = (hosts, compare, answers, homes, directories, instances, output, report, only, role, name)
+        others = (hosts, compare, answers, homes, directories, node_hosts, instances)
+        others += (output, report, only, role, name)
         if any(others) or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
@@ -159,8 +161,9 @@ def adopt(
     if not all(re.fullmatch(r"[^@/\s]+@[^@/\s]+", one) for one in instances or []):
         wrong_usage("--instance takes a unit with its name, such as livepeer@eu")
     asked = _Asked(
-        sources or [], hosts or [], yes, name, only or [], role, homes or [], directories or [], instances or []
-    )
+        sources or [], hosts or [], yes, name, only or [], role, homes or [], directories or [], node_hosts or [],
+        instances or [],
+    )  # fmt: skip
     if compare is not None:
         known = compile_known(compare)
         found = _adopted(asked)
@@ -182,6 +185,7 @@ class _Asked(NamedTuple):
     role: str
     homes: list[str]
     directories: list[str]
+    node_hosts: list[str]
     instances: list[str]
 
     @property
@@ -189,6 +193,7 @@ class _Asked(NamedTuple):
         """The same as words of a command."""
         more = [*(("--from", host) for host in self.hosts), *(("--only", name) for name in self.only)]
         more += [*(("--home", path) for path in self.homes), *(("--directory", path) for path in self.directories)]
+        more += [("--host", one) for one in self.node_hosts]
         more += [("--instance", one) for one in self.instances]
         more += [("--role", self.role)] if self.role else []
         return [*self.sources, *(word for pair in more for word in pair)]
@@ -218,10 +223,12 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     from fleetc.adopt.again import adopt_again
     from fleetc.adopt.assembled import FLEET_NAME
     from fleetc.adopt.markdown import passed_over
+    from fleetc.adopt.naming import UnknownNodeError
     from fleetc.adopt.on_host import SenselessAnswerError
 
-    folders = folders_of(asked.homes, asked.directories)
+    folders = folders_of(asked.homes, asked.directories, asked.node_hosts)
     texts, known, addresses, pages = _read(asked.sources)
+    addresses |= addresses_of(asked.node_hosts)
     on_hosts = read_hosts(asked.hosts, asked.yes)
     name = asked.name or FLEET_NAME
 
@@ -234,6 +241,8 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
         found = adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
+    except UnknownNodeError as problem:
+        wrong_usage(f"--host: {problem}")
     refuse_unknown(folders, found)
     return replace(found, entries=(*found.entries, *map(passed_over, pages)), sources=(*found.sources, *pages))
 
