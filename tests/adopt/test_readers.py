@@ -976,3 +976,29 @@ def test_items_of_an_array_are_joined_as_the_script_does_it(joining: str) -> Non
 def test_items_that_only_a_running_script_knows_are_not_joined() -> None:
     found = adopted(a__sh='ALL=("$A" b:1)\nlivepeer -gateway -orchAddr "$(IFS=,; echo "${ALL[*]}")"')
     assert "# TODO orchestrators" in found.text
+
+
+def test_keys_of_a_secret_that_pods_read_as_files_are_references() -> None:
+    pod = """apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec:
+  nodeSelector: {kubernetes.io/hostname: ber-1}
+  containers:
+    - name: node
+      image: livepeer/go-livepeer:v0.8.8
+      args: [ARGS, -orchSecret=/keys/orch-secret]
+      volumeMounts: [{name: keys, mountPath: /keys}]
+  volumes: [{name: keys, secret: {secretName: lp}}]
+"""
+    sells = "-orchestrator, -network=offchain, -serviceAddr=o.example.net:8935"
+    works = "-transcoder, -orchAddr=o.example.net:8935, -nvidia=0"
+    both = "---\n".join(
+        pod.replace("ARGS", args).replace("NAME", name) for name, args in (("orch", sells), ("worker", works))
+    )
+    found = adopted(all__yaml=both)
+    assert tomllib.loads(found.text)["orchestrators"]["orch"]["secret"] == {"env": "LP_ORCH_SECRET"}
+    assert "TODO secret" not in found.text
+    assert "adopt-secrets-differ" not in codes(found)
+    chosen = both.replace("secretName: lp}", "secretName: lp, items: [{key: a, path: orch-secret}]}")
+    assert "# TODO secret" in adopted(all__yaml=chosen).text

@@ -210,6 +210,16 @@ def known_host_path(process: Process, path: str) -> str | None:
     return place.path if place is not None and not place.open else None
 
 
+def secret_key(process: Process, path: str) -> str:
+    """The variable that stands for a key of a Secret, where a path of a pod is the file of one; "" for other paths."""
+    inside = normal(path)
+    mount = mount_of(process, inside) if path.startswith("/") else None
+    if mount is None or not mount.secret:
+        return ""
+    name = re.sub("[^A-Z0-9]+", "_", f"{mount.secret}_{inside[len(mount.inside) + 1 :]}".upper()).strip("_")
+    return name if re.fullmatch("[A-Z][A-Z0-9_]{0,100}", name) else ""
+
+
 def whereabouts(process: Process, path: str) -> str:
     """Where a path of a process is that is none of the host, in words."""
     mount = mount_of(process, normal(path)) if process.runtime == "docker" and path.startswith("/") else None
