@@ -145,8 +145,7 @@ def adopt(
     """
     if in_place is not None:
         others = (hosts, compare, answers, homes, directories, node_hosts, instances)
-        others += (output, report, only, role, name)
-        if any(others) or len(sources or []) > 1:
+        if any(others) or any((output, report, only, role, name)) or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
         return
@@ -261,9 +260,13 @@ def _answer(
 ) -> None:
     """Show what came of it, and write the spec; exits where there is none."""
     from fleetc.adopt.adoption import located
+    from fleetc.messages.text import as_brief_text
 
     messages = located(found)
-    print_located(messages, coloured(None, sys.stderr))
+    if found.text and report is None and messages:
+        sys.stderr.write(as_brief_text(messages, coloured(None, sys.stderr)))
+    else:
+        print_located(messages, coloured(None, sys.stderr))
     if report is not None:
         from fleetc.adopt.report import reported
 
@@ -275,7 +278,7 @@ def _answer(
     elif report is None:
         put(found.text)
     show_carried(found)
-    summarise(found, output, asked.words)
+    summarise(found, output, asked.words, report is not None)
 
 
 def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str], list[Source]]:
