@@ -13,6 +13,7 @@ from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.compare import PRICED_FLAGS, Difference
 from fleetc.adopt.filling import PATHS
 from fleetc.adopt.host_paths import ANSWERS
+from fleetc.language.fleet import NODE_TABLES
 from fleetc.text import leaks
 
 _MOST = 15
@@ -28,13 +29,23 @@ _AGAIN = re.compile(
 _REST = "--report text has all of them"
 
 
+def hosts(found: Adopted) -> dict[str, list[str]]:
+    """The nodes of each host, as the spec has them: with those of an earlier one, which may be elsewhere by now."""
+    of_host: dict[str, list[str]] = {}
+    if found.blueprint is None:
+        for one in found.nodes:
+            of_host.setdefault(one.host, []).append(one.name)
+        return of_host
+    for host in found.blueprint.hosts:
+        names = [one.name for one in host.services if one.table in NODE_TABLES]
+        if names:
+            of_host[host.name] = names
+    return of_host
+
+
 def nodes(found: Adopted) -> Iterator[str]:
     """The hosts, each with the nodes that run on it."""
-    of_host: dict[str, list[str]] = {}
-    for one in found.nodes:
-        of_host.setdefault(one.host, []).append(one.name)
-    lines = [f"  {host}: {_named(names)}" for host, names in of_host.items()]
-    yield from _capped(lines, "hosts")
+    yield from _capped([f"  {host}: {_named(names)}" for host, names in hosts(found).items()], "hosts")
 
 
 def questions(found: Adopted, spec: str) -> Iterator[str]:

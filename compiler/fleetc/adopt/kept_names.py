@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from fleetc.adopt.assembled import Assembled
-from fleetc.adopt.earlier import Carried, Earlier, tables_of
+from fleetc.adopt.earlier import Carried, Earlier, mentions, tables_of
+from fleetc.adopt.listeners import orchestrator_url, service_url
 from fleetc.adopt.naming import LONE_HOST
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.language.fleet import NODE_TABLES
@@ -43,7 +44,35 @@ def keep_names(earlier: Earlier, assembled: Assembled, done: Carried) -> Earlier
         others: list[_Named] = [(name, values) for name, values in before.items() if name not in members]
         for (theirs, _), (name, _), _ in paired(others, mine, _marks(kind)):
             _rename(assembled, kind, name, theirs, done)
+    _name_orchestrators(earlier, assembled)
     return earlier
+
+
+def _name_orchestrators(earlier: Earlier, assembled: Assembled) -> None:
+    """Call orchestrators that only the earlier spec has by their names, where a node of it does: sources that do not
+    start them know their addresses alone.
+    """
+    named = {
+        orchestrator_url(service_url(values["service"])): name
+        for name, values in tables_of(earlier.raw, "orchestrators")
+        if isinstance(values.get("service"), str) and name not in assembled.tables.get("orchestrators", {})
+    }
+    for kind in NODE_TABLES:
+        before = dict(tables_of(earlier.raw, kind))
+        for name, table in assembled.tables.get(kind, {}).items():
+            for key in _ORCHESTRATORS & table.values.keys() & before.get(name, {}).keys():
+                table.values[key] = _by_name(table.values[key], named, before[name][key])
+
+
+_ORCHESTRATORS = frozenset({"orchestrator", "orchestrators"})
+
+
+def _by_name(value: Any, named: Mapping[str, str], earlier: Any) -> Any:
+    """An address, or each of a list, as the name of its orchestrator, if the earlier value has that."""
+    if isinstance(value, list | tuple):
+        return [_by_name(item, named, earlier) for item in value]
+    name = named.get(orchestrator_url(value)) if isinstance(value, str) else None
+    return name if name is not None and mentions(earlier, name) else value
 
 
 def _with_named_hosts(earlier: Earlier, assembled: Assembled) -> Earlier:

@@ -85,6 +85,8 @@ def _compared(found: Adopted) -> str:
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
     """What to do next, in order."""
+    from fleetc.adopt import glance
+
     spec = shlex.quote(str(output)) if output is not None else "SPEC"
     todo = f"answer the TODO lines{f' in {spec}' if output is not None else ''}" if questions else f"repair {spec}"
     if not questions and not found.complete:
@@ -95,8 +97,7 @@ def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: 
         yield f"next: {todo}, until fleetc check {spec} passes"
     sources = shlex.join(again) if again else "SOURCE..."
     yield f"then: fleetc adopt {sources} --compare {spec}"
-    of_spec = found.blueprint.hosts if found.blueprint is not None else ()  # with those that an earlier spec has
-    hosts = sorted({node.host for node in found.nodes} | {host.name for host in of_spec if host.services})
+    hosts = sorted(glance.hosts(found))
     yield f"then: fleetc compile {spec}"
     if hosts:
         one = hosts[0] if len(hosts) == 1 else "HOST"
