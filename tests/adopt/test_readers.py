@@ -1002,3 +1002,38 @@ spec:
     assert "adopt-secrets-differ" not in codes(found)
     chosen = both.replace("secretName: lp}", "secretName: lp, items: [{key: a, path: orch-secret}]}")
     assert "# TODO secret" in adopted(all__yaml=chosen).text
+
+
+LIBRARY = """#!/bin/bash
+PORT=8935
+orch() {
+  livepeer -orchestrator -network offchain -serviceAddr "$1:$PORT"
+}
+function worker {
+  livepeer -transcoder -orchAddr "$1:$PORT" -nvidia 0 -orchSecret /s
+}
+"""
+
+
+def test_functions_of_a_script_that_another_one_reads_are_called() -> None:
+    found = adopted(lib__sh=LIBRARY, start__sh='#!/bin/bash\n. "$(dirname "$0")/lib.sh"\norch o.example.net\n')
+    assert [(one.table, one.text("serviceAddr")) for one in found.nodes] == [("orchestrators", "o.example.net:8935")]
+    (node,) = found.nodes
+    assert node.process.span.source == "lib.sh"
+    lost = [one for one in located(found) if one.diagnostic.code == "adopt-branch-not-followed"]
+    assert [(one.primary.file, one.primary.line) for one in lost] == [("lib.sh", 7)]
+
+
+def test_a_script_that_nobody_reads_is_read_by_itself() -> None:
+    assert len(adopted(lib__sh=LIBRARY).nodes) == 2
+    assert (
+        len(
+            adopted(lib__sh=LIBRARY, b__sh=". lib.sh\norch a.example.net", a__sh=". lib.sh\nworker b.example.net").nodes
+        )
+        == 2
+    )
+
+
+def test_scripts_that_read_each_other_come_to_an_end() -> None:
+    found = adopted(a__sh=". b.sh\nf() { :; }\nlivepeer -gateway -orchAddr a:1\n", b__sh=". a.sh\nf() { :; }\n")
+    assert len(found.nodes) >= 1
