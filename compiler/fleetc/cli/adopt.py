@@ -22,6 +22,7 @@ from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
 from fleetc.messages.forms import AdoptionFormat, Format
+from fleetc.places.diagnostic import Severity, Span
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
@@ -53,7 +54,8 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="File to write the spec to, which must not exist yet, unless it is that of --answers.",
+        help="File to write the spec to, which must not exist yet, unless it is that of --answers; - is standard "
+        "output, as without it.",
     ),
 ]
 Report = Annotated[
@@ -170,6 +172,7 @@ def adopt(
         show_comparison(found, known, compare, report or AdoptionFormat.text)
         return
     earlier = _earlier(answers) if answers is not None else None
+    output = None if output == Path("-") else output
     _answer(_adopted(asked, earlier), asked, output, report, earlier)
 
 
@@ -221,29 +224,50 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     from fleetc.adopt.adoption import adopt as adopt_sources
     from fleetc.adopt.again import adopt_again
     from fleetc.adopt.assembled import FLEET_NAME
-    from fleetc.adopt.markdown import passed_over
+    from fleetc.adopt.markdown import LOOSE, PAGE, passed_over
     from fleetc.adopt.naming import UnknownNodeError
     from fleetc.adopt.on_host import SenselessAnswerError
+    from fleetc.disk.manifest import shown
 
     folders = folders_of(asked.homes, asked.directories, asked.node_hosts)
-    texts, known, addresses, pages = _read(asked.sources)
-    addresses |= addresses_of(asked.node_hosts)
+    read = _read(asked.sources)
+    addresses = read.addresses | addresses_of(asked.node_hosts)
     on_hosts = read_hosts(asked.hosts, asked.yes)
     name = asked.name or FLEET_NAME
+    texts, unread = read.texts, [(page, PAGE) for page in read.pages]
 
     def with_answers(answers: Earlier | None) -> Adopted:
         return adopt_sources(
-            texts, known, addresses, name, asked.only, asked.role, on_hosts, answers, folders, asked.instances
+            texts, read.hosts, addresses, name, asked.only, asked.role, on_hosts, answers, folders, asked.instances
         )
 
     try:
-        found = adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
+        found = with_answers(None) if earlier is None or read.loose else None
+        while found is not None and (refused := _refused(found, [one for one in read.loose if one in texts])):
+            if len(refused) == len(texts):
+                break
+            texts = [one for one in texts if one not in refused]
+            unread += [(one, LOOSE) for one in refused]
+            found = with_answers(None)
+        found = adopt_again(earlier, with_answers) if earlier is not None else found
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
     except UnknownNodeError as problem:
         wrong_usage(f"--host: {problem}")
+    for source, why in unread:
+        message(f"passed over {shown(source.name)}: {why}; name it as a source to adopt them")
     refuse_unknown(folders, found)
-    return replace(found, entries=(*found.entries, *map(passed_over, pages)), sources=(*found.sources, *pages))
+    entries = (passed_over(source, why) for source, why in unread)
+    return replace(
+        found, entries=(*found.entries, *entries), sources=(*found.sources, *(source for source, _ in unread))
+    )
+
+
+def _refused(found: Adopted, loose: list[Source]) -> list[Source]:
+    """Those of some texts for which all sources are refused."""
+    errors = [one for one in found.diagnostics if one.severity is Severity.ERROR and one.code != "adopt-nothing-found"]
+    places = {one.primary.place.source for one in errors if isinstance(one.primary.place, Span)}
+    return [one for one in loose if one.name in places]
 
 
 def _refuse(found: Adopted) -> None:
@@ -281,16 +305,26 @@ def _answer(
     summarise(found, output, asked.words, report is not None)
 
 
-def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str], list[Source]]:
-    """The texts, which host each is from, the addresses of hosts, and pages that were passed over."""
+class _Read(NamedTuple):
+    """The texts, which host each is from, the addresses of hosts, and pages that nobody named.
+
+    `loose` are those texts of directories that may be anything: their names say nothing, and nobody named them.
+    """
+
+    texts: list[Source]
+    hosts: dict[str, str]
+    addresses: dict[str, str]
+    pages: list[Source]
+    loose: list[Source]
+
+
+def _read(names: list[str]) -> _Read:
+    """All sources by name."""
     from fleetc.adopt.markdown import NAMES, shows_node
     from fleetc.disk.adopting import read_source_files
     from fleetc.disk.manifest import FilesError, shown
 
-    hosts: dict[str, str] = {}
-    addresses: dict[str, str] = {}
-    texts: list[Source] = []
-    passed_over: list[Source] = []
+    found = _Read([], {}, {}, [], [])
     for given in names:
         host, equals, path = given.partition("=")
         if not equals or Path(given).exists():
@@ -302,20 +336,25 @@ def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str
             files_failure(failure, Format.text)
         for tree in trees:
             message(f"passed over {shown(str(tree))}: fleetc compiled it from a spec; name it as a source to adopt it")
-        passed_over += filter(shows_node, pages)
-        texts += [source for source in read if source.name not in {known.name for known in texts}]
+        found.pages.extend(filter(shows_node, pages))
+        fresh = [source for source in read if source.name not in {known.name for known in found.texts}]
+        found.texts.extend(fresh)
+        found.loose.extend(filter(_is_loose, fresh) if Path(path).is_dir() else ())
         for source in read if host else ():
-            if hosts.setdefault(source.name, host) != host:
+            if found.hosts.setdefault(source.name, host) != host:
                 wrong_usage(
-                    f"{source.name} is named for {hosts[source.name]} and for {host}: part it, or name it without a "
-                    "host if their nodes only read it"
+                    f"{source.name} is named for {found.hosts[source.name]} and for {host}: part it, or name it "
+                    "without a host if their nodes only read it"
                 )
         if address:
-            addresses[host] = address
-    passed_over = [page for page in passed_over if page.name not in {known.name for known in texts}]
-    for page in passed_over:
-        message(f"passed over {shown(page.name)}: it shows commands of nodes; name it as a source to adopt them")
-    return texts, hosts, addresses, passed_over
+            found.addresses[host] = address
+    texts = {known.name for known in found.texts}
+    return found._replace(pages=[page for page in found.pages if page.name not in texts])
+
+
+def _is_loose(source: Source) -> bool:
+    """Whether a text may be anything, as far as its name and its first line say."""
+    return Path(source.name).suffix in ("", ".txt") and not source.text.startswith("#!")
 
 
 def _write(path: Path, text: str, earlier: Earlier | None) -> None:
