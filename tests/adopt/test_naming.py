@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.said import Said
 from fleetc.toml.document import Source
 from tests.support import fleetc
 
@@ -49,7 +50,7 @@ def placed(found: Adopted) -> dict[str, str]:
 def test_nodes_are_on_the_hosts_that_paths_name_and_are_called_otherwise(
     sources: dict[str, str], hosts: dict[str, str], nodes: dict[str, str]
 ) -> None:
-    found = adopt([Source(name, text) for name, text in sources.items()], hosts)
+    found = adopt([Source(name, text) for name, text in sources.items()], Said(hosts=hosts))
     assert placed(found) == nodes
     assert found.checked is not None
     assert "name-used-twice" not in {one.code for one in found.checked.diagnostics}
@@ -74,7 +75,7 @@ def test_folders_that_cannot_be_one_host_are_asked_about(second: str, asked: boo
     sources = [Source("ber-1/start.sh", TRANSCODER), Source("x/ber-2/start.sh", second)]
     text = adopt(sources).text
     assert ("port; if their folders are hosts, adopt again with ber-1=ber-1 ber-2=x/ber-2\n" in text) is asked
-    known = adopt(sources, {"ber-1/start.sh": "ber-1", "x/ber-2/start.sh": "ber-2"})
+    known = adopt(sources, Said(hosts={"ber-1/start.sh": "ber-1", "x/ber-2/start.sh": "ber-2"}))
     assert "TODO host:" not in known.text
 
 

@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.said import Said
 from fleetc.adopt.sources import kind_of
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity, Span
@@ -419,7 +420,7 @@ def test_unit_with_drop_in_and_environment_file() -> None:
             Source("etc/livepeer.service.d/more.conf", "[Service]\nEnvironment=ORCH=old.example.net:8935\n"),
             Source("etc/livepeer/node.env", "ORCH=orch.example.net:8935\n"),
         ],
-        addresses={"gpu-1": "192.0.2.7"},
+        Said(addresses={"gpu-1": "192.0.2.7"}),
     )
     assert found.checked is not None
     assert found.checked.fleet is not None, found.text
@@ -518,7 +519,7 @@ def test_files_of_a_compose_secret_are_on_the_host() -> None:
 def test_sources_beside_those_of_a_named_host_are_elsewhere() -> None:
     command = "livepeer -gateway -orchAddr a.example.net:{0} -dataDir /d/{0}"
     sources = [Source("a.sh", command.format(1)), Source("b.sh", command.format(2))]
-    found = adopt(sources, hosts={"a.sh": "edge"}, addresses={"edge": "192.0.2.7"})
+    found = adopt(sources, Said(hosts={"a.sh": "edge"}, addresses={"edge": "192.0.2.7"}))
     assert [(node.name, node.host) for node in found.nodes] == [("a", "edge"), ("b", "host-1")]
 
 
@@ -534,7 +535,7 @@ def test_same_wallet_and_model_met_twice_are_one_table() -> None:
             Source("a.sh", command.format(1)), Source("b.sh", command.format(2)),
             Source("models-1.json", models % 5), Source("models-2.json", models % 5),
         ],
-        hosts={"a.sh": "a", "b.sh": "b"},
+        Said(hosts={"a.sh": "a", "b.sh": "b"}),
     )  # fmt: skip
     assert found.text.count("[wallets.") == found.text.count("[models.") == 1
     assert found.text.count('price = "5 wei / pixel"') == 1  # of the model, since all ask the same
@@ -741,7 +742,7 @@ def test_what_many_nodes_have_in_common_is_said_once() -> None:
         f"-cliAddr 127.0.0.1:{7000 + i} -dataDir /d/{i}\n"
         for i in range(3)
     )
-    found = adopt([Source("start.sh", text)], addresses={"gpu-1": "192.0.2.7"})
+    found = adopt([Source("start.sh", text)], Said(addresses={"gpu-1": "192.0.2.7"}))
     assert found.text.count("max_sessions") == 1
     assert "[defaults.transcoders]" in found.text
     assert found.checked is not None

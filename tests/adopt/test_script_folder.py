@@ -8,6 +8,7 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.host_paths import Folders
+from fleetc.adopt.said import Said
 from fleetc.toml.document import Source
 
 LADDER = '[{"name": "480p", "width": 854, "height": 480, "bitrate": 1600000, "fps": 30, "profile": "h264baseline"}]'
@@ -19,7 +20,7 @@ def adopted(script: str, folder: str = "/opt/lp") -> Adopted:
     """Adopt a script with a ladder beside it."""
     return adopt(
         [Source("lp/start.sh", f"#!/bin/bash\n{script}\n"), Source("lp/profiles.json", LADDER)],
-        folders=Folders(directories={"": folder} if folder else {}),
+        Said(folders=Folders(directories={"": folder} if folder else {})),
     )
 
 

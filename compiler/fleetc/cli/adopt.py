@@ -227,29 +227,28 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     from fleetc.adopt.markdown import LOOSE, PAGE, passed_over
     from fleetc.adopt.naming import UnknownNodeError
     from fleetc.adopt.on_host import SenselessAnswerError
+    from fleetc.adopt.said import Said
     from fleetc.disk.manifest import shown
 
-    folders = folders_of(asked.homes, asked.directories, asked.node_hosts)
     read = _read(asked.sources)
+    folders = folders_of(asked.homes, asked.directories, asked.node_hosts)
     addresses = read.addresses | addresses_of(asked.node_hosts)
-    on_hosts = read_hosts(asked.hosts, asked.yes)
     name = asked.name or FLEET_NAME
+    said = Said(name, read.hosts, addresses, asked.only, asked.role, folders, asked.instances)
+    on_hosts = read_hosts(asked.hosts, asked.yes)
     texts, unread = read.texts, [(page, PAGE) for page in read.pages]
-
-    def with_answers(answers: Earlier | None) -> Adopted:
-        return adopt_sources(
-            texts, read.hosts, addresses, name, asked.only, asked.role, on_hosts, answers, folders, asked.instances
-        )
-
     try:
-        found = with_answers(None) if earlier is None or read.loose else None
-        while found is not None and (refused := _refused(found, [one for one in read.loose if one in texts])):
-            if len(refused) == len(texts):
-                break
+        loose = read.loose
+        while (
+            loose and (refused := _refused(adopt_sources(texts, said, on_hosts), loose)) and len(refused) < len(texts)
+        ):
             texts = [one for one in texts if one not in refused]
+            loose = [one for one in loose if one not in refused]
             unread += [(one, LOOSE) for one in refused]
-            found = with_answers(None)
-        found = adopt_again(earlier, with_answers) if earlier is not None else found
+        if earlier is None:
+            found = adopt_sources(texts, said, on_hosts)
+        else:
+            found = adopt_again(earlier, lambda answers: adopt_sources(texts, said, on_hosts, answers))
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
     except UnknownNodeError as problem:
