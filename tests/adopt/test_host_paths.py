@@ -37,7 +37,9 @@ def places(found: Adopted) -> tuple[str, str, Any]:
 def questions(found: Adopted) -> list[str]:
     """What the TODO lines are about, but for those that every such node has."""
     lines = [line.removeprefix("# TODO ") for line in found.text.splitlines() if line.startswith("# TODO ")]
-    return [line for line in lines if not line.startswith(("address", "node_release", "deposit", "reserve"))]
+    return [
+        line for line in lines if not line.startswith(("address", "node_release", "deposit", "reserve", "node_user"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,23 @@ def test_a_known_home_leaves_no_question(command: str, home: str) -> None:
     found = adopted("start.sh", command.replace("WORDS", f"{SELLS} -ethPassword ~/pw"))
     assert places(found) == (f"{home}/{BELOW}", f"{home}/{BELOW}/keystore", f"{home}/pw")
     assert questions(found) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "asked"),
+    [
+        ("", "/srv/lp", 'node_user = "livepeer"'),
+        ("", "/root/.lpData/x", 'node_user = "root"'),
+        ("", "/home/lp/data", 'node_user = "lp"'),
+        ("sudo -u lp", "/srv/lp", ""),
+        ("", "~/data", ""),  # the question about the home asks for the user too
+    ],
+)
+def test_whose_directories_they_are_is_asked_where_no_source_says_it(before: str, path: str, asked: str) -> None:
+    found = adopted("start.sh", f"{before} livepeer {SELLS} -ethPassword /etc/pw -dataDir {path}")
+    lines = [line for line in found.text.split("\n") if line.startswith("# TODO node_user")]
+    assert len(lines) == bool(asked)
+    assert all(line.startswith(f"# TODO {asked}  # who starts orchestrator today?") for line in lines)
 
 
 @pytest.mark.parametrize("written", ["~/pw", "$HOME/pw", '"${HOME}/pw"', "$(cat ~/pw)", '"$(cat $HOME/pw)"'])

@@ -19,7 +19,7 @@ from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling
 from fleetc.adopt.free_ports import free_ports
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
-from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
+from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address, ask_users
 from fleetc.adopt.naming import LONE_HOST, name_all, place_all, put_on_hosts
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.own_files import note_mounted
@@ -73,7 +73,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     tables = _node_tables(found, fleet, facts, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
-    return Assembled(fleet, _in_order(tables, session), found, differences, compared)
+    return Assembled(fleet, _in_order(found, tables, session), found, differences, compared)
 
 
 def _node_tables(found: list[Running], fleet: Table, facts: Facts, session: Session) -> dict[str, dict[str, Table]]:
@@ -101,10 +101,13 @@ def _node_tables(found: list[Running], fleet: Table, facts: Facts, session: Sess
     return tables
 
 
-def _in_order(tables: dict[str, dict[str, Table]], session: Session) -> dict[str, dict[str, Table]]:
+def _in_order(
+    found: list[Running], tables: dict[str, dict[str, Table]], session: Session
+) -> dict[str, dict[str, Table]]:
     """All tables by kind, with what is only known once all are there: questions about folders, and GPUs."""
     for host, question in session.opened.questions(alone=len(session.hosts) == 1):
         session.hosts[host].ask(question)
+    ask_users(found, tables, session)
     complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
     ordered = {
         "hosts": session.hosts,

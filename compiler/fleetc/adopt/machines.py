@@ -5,6 +5,7 @@ In: the nodes, and hosts that inventories or people name. Out: tables of hosts i
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -135,6 +136,24 @@ def _program_place(one: Running) -> Place | None:
     """Where the program of a node is; None where nobody knows which folder its path begins in."""
     place = None if "$" in one.process.program else callers_place(one.process, one.process.program)
     return None if place is not None and place.open == FOLDER and not one.process.directory else place
+
+
+def ask_users(found: list[Running], tables: Mapping[str, Mapping[str, Table]], session: Session) -> None:
+    """Ask who starts the nodes of a host that have directories with keys of somebody, if no source says whose."""
+    for one in found:
+        host = session.hosts[one.host]
+        path = tables[one.table][one.name].values.get("data_dir", "")
+        known = one.process.user or "node_user" in host.values or host.values["runtime"] != "systemd"
+        asked = any(question.startswith(("TODO ~", "TODO node_user")) for question in host.questions)
+        if not known and not asked and path and one.on_chain and one.process.runtime == "systemd":
+            words = f"who starts {leaks.shown(one.name)} today? No source says it; whoever is written here has to own"
+            host.ask(f'TODO node_user = "{_likely_user(path)}": {words} {leaks.shown(path)}')
+
+
+def _likely_user(path: str) -> str:
+    """Whose home a path is in; else the user that fleetc makes."""
+    found = re.match("/(root)(?=/)|/home/([a-z_][a-z0-9_-]*)(?=/)", path)
+    return (found[1] or found[2]) if found is not None else "livepeer"
 
 
 def add_idle_hosts(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
