@@ -198,6 +198,9 @@ def test_the_folder_of_a_compose_file_answers_paths_and_the_project() -> None:
     text = COMPOSE.replace("VOLUME", volumes).replace("/root/.lpData/pw", "/keys/pw")
     asked = adopted("lp/compose.yaml", text)
     assert places(asked)[2] == f"{DOCKER}/<PROJECT>_keys/_data/pw"
+    assert asked.checked is not None
+    errors = {d.message for d in asked.checked.diagnostics if d.severity is Severity.ERROR}
+    assert "this path does not say which Compose project its volume is of" in errors
     (question,) = questions(asked)
     assert question.startswith("folder: where on this host is lp/compose.yaml? Write it for each ./ below, and the ")
     words = "--answers FILE -o FILE (this file) --directory /opt/lp"
