@@ -158,10 +158,12 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
 def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:
     """Account for sources as a whole: those that a node reads, and those that nothing names."""
     known = {entry.span.source for entry in ledger.entries}
+    left = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.UNDERSTOOD}
     for source in sources:
         span = Span(source.name, 0, 1)
         if source.name in library.used:
-            ledger.note(span, "the file", Fate.UNDERSTOOD, "what it says is in the spec, as the node reads it")
+            but = ", but for the lines of it that this account names" if source.name in left else ""
+            ledger.note(span, "the file", Fate.UNDERSTOOD, f"what it says is in the spec, as the node reads it{but}")
         elif source.name not in known:
             ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
 

@@ -23,6 +23,7 @@ from fleetc.adopt.compare import (
     open_flags,
     services_of,
     shown,
+    waits,
 )
 from fleetc.adopt.library import Library
 from fleetc.adopt.pairing import Mark, paired
@@ -191,7 +192,7 @@ def _settings(
         if today.get(flag) == then.get(flag):
             continue
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
-        if name in unanswered or reason.startswith(QUESTION):
+        if waits(flag, unanswered) or reason.startswith(QUESTION):
             reason = _LEFT if left_open(name, service) else "" if _known(one, flag, today) else _ANSWERED
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             reason = ""

@@ -185,34 +185,34 @@ def _wallet(work: Filling) -> None:
     hint = {"gateways": "payer", "remote_signers": "payer"}.get(running.table, "earner")
     name, wallet = session.wallet(key, hint)
     work.say("wallet", name)
-    work.take("ethAcctAddr", f"wallets.{name}.address")
     why = _no_account(running.text("ethAcctAddr")) if account and not holes else ""
     if why:
         words = f"the account; {why}"
         wallet.ask(f'TODO address = "0x...": {words}')
-        running.reasons["ethAcctAddr"] = f"a question is left: {words}"
+        work.leave_open("ethAcctAddr", f"wallets.{name}.address", words, "adopt-value-invalid")
         session.ledger.warn(
             "adopt-value-invalid", running.word("ethAcctAddr").span, f"the spec does not take this account: {why}",
             "today the node takes it as it stands; compare it with the wallet, and write the address of that",
         )  # fmt: skip
     elif account and not holes:
         wallet.values.setdefault("address", running.text("ethAcctAddr"))
+        work.take("ethAcctAddr", f"wallets.{name}.address")
     else:
         words = "the source leaves it open" if account else "no source names it, so the node takes any key it finds"
         wallet.ask(f'TODO address = "0x...": the account; {words}')
-        running.reasons["ethAcctAddr"] = f"a question is left: the account; {words}"
+        work.leave_open("ethAcctAddr", f"wallets.{name}.address", f"the account; {words}")
     if path is None and "keystore" not in wallet.values:
         said = whereabouts(process, keystore or f"{data_dir}/keystore")
         wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": the directory with the key file; {said}')
-        running.reasons["ethKeystorePath"] = "a question is left: where the key file is on the host"
+        work.leave_open("ethKeystorePath", f"wallets.{name}.keystore", "where the key file is on the host")
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
         if known != path:
             running.reasons["ethKeystorePath"] = "one wallet has one keystore directory on all hosts"
         elif path != keystore:
             running.reasons.setdefault("ethKeystorePath", "this is its path on the host")
-    work.done.add("ethKeystorePath")
-    work.take("ethKeystorePath", f"wallets.{name}.keystore")
+    if work.has("ethKeystorePath"):
+        work.take("ethKeystorePath", f"wallets.{name}.keystore")
     _password(work, name, wallet.values, wallet.ask)
     if running.table in ("gateways", "remote_signers"):
         _ask_deposit(running, wallet)
@@ -227,8 +227,8 @@ def _ask_deposit(running: Running, wallet: Table) -> None:
         return
     port = (cli_listener(running.role, running.text("cliAddr")) or ("", CLI_LISTENERS[running.table].port))[1]
     shows = f"curl -s http://127.0.0.1:{port}/senderInfo beside the node shows it in wei"
-    wallet.ask(f'TODO deposit = "0.5 ETH": what is set aside for tickets today; {shows}')
-    wallet.ask(f'TODO reserve = "0.3 ETH": what backs them today; {shows}, as FundsRemaining')
+    wallet.ask(f'TODO deposit = "... ETH": what is set aside for tickets today; {shows}')
+    wallet.ask(f'TODO reserve = "... ETH": what backs them today; {shows}, as FundsRemaining')
 
 
 def _no_account(text: str) -> str:
@@ -245,19 +245,20 @@ def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> Non
     work.running.reasons.setdefault(flag, "a reference in the spec has the same password")
     if work.has(flag) and work.running.text(flag):
         reference = work.hidden(flag, "")
-        work.take(flag, f"wallets.{name}.password")
         if reference is not None:
+            work.take(flag, f"wallets.{name}.password")
             if values.setdefault("password", reference) != reference:
                 work.running.reasons[flag] = "one wallet has one password, and another node of it names another one"
             return
-    elif work.has(flag):
-        work.take(flag, "empty, which the node takes for no password")
     if "password" not in values:
-        work.running.reasons[flag] = "a question is left: where the password of the key file is"
+        work.leave_open(flag, f"wallets.{name}.password", "where the password of the key file is")
         file = work.secret_file(flag) if flag in work.running.settings else ""
         said = f"; {whereabouts(work.process, file)}" if file else ""
         ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: where the password of the key file is{said}')
-    work.done.add(flag)
+    elif work.has(flag) and not work.running.text(flag):
+        work.take(flag, "empty, which the node takes for no password")
+    elif work.has(flag):
+        work.drop(flag, "one wallet has one password, and another node of it says where it is")
 
 
 def _rows(work: Filling) -> None:
@@ -309,8 +310,7 @@ def _secret_row(work: Filling, flag: str, field: str) -> None:
             return
     reference = work.hidden(flag, field)
     if reference is None:
-        work.done.add(flag)
-        work.running.reasons[flag] = "a question is left: where this secret is on the host"
+        work.leave_open(flag, field, "where this secret is on the host")
         return
     work.running.reasons.setdefault(flag, "a reference in the spec has the same value")
     work.say(field, reference)

@@ -107,6 +107,11 @@ def looks_like_path(text: str) -> bool:
     return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
 
 
+def names_document(text: str) -> bool:
+    """Whether a text that may be a document or the path of one is a path, also one in the directory of the node."""
+    return looks_like_path(text) or (text.endswith(".json") and not text.lstrip().startswith(("{", "[")))
+
+
 _FILE_NAME = re.compile(
     r"(?:[A-Za-z0-9_-]{1,40}/){0,4}"
     r"(?:[A-Za-z0-9_-]{1,60}\.(?:txt|pass|passwd|password|pw|pwd|secret|key|conf|cfg)"

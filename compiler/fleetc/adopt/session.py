@@ -19,6 +19,8 @@ from fleetc.adopt.words import Ledger, Word
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
 
+PIXEL_PRICE, HOUR_PRICE = '"... wei / pixel"', '"... USD / hour"'
+"""Examples of prices in questions: nobody pastes an amount that no source says, and sells at it."""
 _LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 
 
