@@ -13,6 +13,7 @@ from fleetc import lower
 from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
 from fleetc.adopt.assembled import FLEET_NAME
+from fleetc.adopt.beside import Beside, beside_all
 from fleetc.adopt.compare import Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.host_paths import Folders
@@ -39,7 +40,8 @@ class Adopted:
     """What came of some sources. `text` is the spec, "" where it was refused.
 
     `compared` counts settings, `stacks` stacks of avatars. `waiting` are settings, by node, that could not be compared
-    because an answer is missing, and `asked` the places of the spec that ask.
+    because an answer is missing, and `asked` the places of the spec that ask. `beside` is what changes for
+    processes beside their settings.
     """
 
     sources: tuple[Source, ...]
@@ -58,6 +60,7 @@ class Adopted:
     blueprint: Blueprint | None = None
     library: Library = field(default_factory=lambda: Library({}))
     carried: Carried | None = None
+    beside: tuple[Beside, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -121,6 +124,7 @@ def adopt(
         tuple(assembled.nodes), checked, (*of_nodes.differences, *assembled.differences),
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
+        tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.assemble import release_said
+from fleetc.adopt.beside import Beside, as_started, beside_settings, started
 from fleetc.adopt.compare import (
     QUESTION,
     Difference,
@@ -28,7 +29,7 @@ from fleetc.adopt.compare import (
 from fleetc.adopt.library import Library
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running
-from fleetc.adopt.takeover import account, beside_settings, directory
+from fleetc.adopt.takeover import account, directory
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 
@@ -51,15 +52,6 @@ class Pair:
     today: Running
     node: Placed
     same: str
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Something about a node that differs beside its settings. `reason` is "" where nothing explains it."""
-
-    node: str
-    words: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -99,7 +91,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
     pairs.sort(key=lambda pair: order[pair.today.name])
     first = services_of(found.blueprint) if found.blueprint is not None else {}
     hosts = {place.name: place for place in found.blueprint.hosts} if found.blueprint is not None else {}
-    as_started = {(one.span, one.name): one for one in found.processes}  # before a host made all of them containers
+    before = as_started(found.processes)
     differences: list[Difference] = []
     beside: list[Beside] = []
     count = 0
@@ -108,7 +100,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         found_there, compared = _settings(pair, fresh, found.library, found.asked)
         differences += found_there
         count += compared
-        process = as_started.get((pair.today.process.span, pair.today.process.name), pair.today.process)
+        process = started(pair.today, before)
         expected = set(beside_settings(fresh, process, hosts[pair.today.host])) if fresh else set()
         moved = _moved(pair, hosts.get(pair.today.host), found.asked)
         beside += [Beside(pair.node.service.name, moved, "")] if moved else []

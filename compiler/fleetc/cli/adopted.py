@@ -57,8 +57,22 @@ def summarise(found: Adopted, output: Path | None, again: Sequence[str]) -> None
     where = f"wrote {output}: " if output is not None else ""
     stacks = f", {found.stacks} avatar {'stack' if found.stacks == 1 else 'stacks'}" if found.stacks else ""
     message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}{stacks}, {questions} {asked}{_compared(found)}")
-    for line in _next(found, output, again, questions):
+    for line in (*_beside(found), *_next(found, output, again, questions)):
         message(line)
+
+
+_MOST_LINES = 20
+"""Lines about what changes beside the settings; the report has all of them."""
+
+
+def _beside(found: Adopted) -> list[str]:
+    """What changes for the processes of today beside their settings."""
+    from fleetc.adopt.report import beside_lines
+
+    lines = list(beside_lines(found.beside))
+    if len(lines) > _MOST_LINES:
+        lines[_MOST_LINES:] = [f"  {len(lines) - _MOST_LINES} more (--report markdown lists them)"]
+    return ["beside the settings, this changes for what runs today:", *lines] if lines else []
 
 
 def _compared(found: Adopted) -> str:
