@@ -26,6 +26,7 @@ from fleetc.adopt.compare import (
     shown,
     waits,
 )
+from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running
@@ -185,7 +186,9 @@ def _settings(
             continue
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
         if waits(flag, unanswered) or reason.startswith(QUESTION):
-            reason = _LEFT if left_open(name, service) else "" if _known(one, flag, today) else _ANSWERED
+            made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
+            answer = _ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
+            reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             reason = ""
         found.append(Difference(service.name, flag, shown(today.get(flag)), shown(then.get(flag)), reason))

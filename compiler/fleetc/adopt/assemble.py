@@ -63,7 +63,7 @@ def assemble(
         return None
     names, lone = name_all(found, session, inventory, sources.claimed)
     for one in found:
-        one.process = folders.placed(one.process, one.host)
+        one.unplaced, one.process = one.process, folders.placed(one.process, one.host)
     fleet = Table({"name": fleet_name, "network": network})
     fleet.guessed |= {"name"} if fleet_name == FLEET_NAME else set()
     fleet.guessed |= {"network"} if network == OFFCHAIN and not any(map(_on_a_network, found)) else set()

@@ -223,8 +223,23 @@ def with_folders(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.startswith((f"{HOME}/", FOLDER)):
-        value = f"/folder/{value.partition('/')[2]}"
-    return value.replace(f"{_VOLUMES}/{PROJECT}_", f"{_VOLUMES}/project_")
+        value = f"{_EXAMPLE}/{value.partition('/')[2]}"
+    return value.replace(f"{_VOLUMES}/{PROJECT}_", _EXAMPLE_VOLUME)
+
+
+_EXAMPLE, _EXAMPLE_VOLUME = "/folder", f"{_VOLUMES}/project_"
+
+
+def fits_example(example: object, answer: object) -> bool:
+    """Whether an answer has what sources say of a path whose home, folder or project is an example: its end."""
+    if not isinstance(example, str) or not isinstance(answer, str):
+        return True
+    for begin in (_EXAMPLE, _EXAMPLE_VOLUME):
+        end = example.removeprefix(begin)
+        if end != example and not end.startswith("/folder"):
+            known = end.rpartition("/..")[2]  # people write the path without the steps up
+            return answer.endswith(known if begin == _EXAMPLE else f"_{known}")
+    return True
 
 
 def is_open(value: Any) -> bool:

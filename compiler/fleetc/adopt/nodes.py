@@ -6,6 +6,7 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fleetc.adopt import buying, selling
@@ -95,7 +96,7 @@ def _data_dir(work: Filling) -> None:
     if work.has(flag) and work.unknown(flag, "data_dir"):
         return
     place = on_host(process, _data_dir_inside(running))
-    if place is not None and place.open and not _needs_data(work):
+    if place is not None and not _needs_data(work) and _nobody_says(running):
         work.drop(flag, "the node keeps nothing there that it needs again, so its data directory is a new one")
         return
     if place is None:
@@ -121,6 +122,15 @@ def _data_dir(work: Filling) -> None:
             else "it is the same directory, by its whole path"
         )
         _below(running, running.reasons["dataDir"])
+
+
+def _nobody_says(running: Running) -> bool:
+    """Whether no command chooses the data directory, and the sources leave it open. What people say of homes and
+    folders does not count: it makes the same spec on the command line as in the spec.
+    """
+    first = replace(running, process=running.unplaced or running.process)
+    place = on_host(first.process, _data_dir_inside(first))
+    return not running.text("dataDir") and place is not None and bool(place.open)
 
 
 def _below(running: Running, why: str) -> None:

@@ -58,7 +58,7 @@ class Running:
     """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs.
 
     `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that
-    nothing outside its container reaches.
+    nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders.
     """
 
     process: Process
@@ -69,6 +69,7 @@ class Running:
     host: str = ""
     runners: dict[str, str] = field(default_factory=dict)
     unreached: set[str] = field(default_factory=set)
+    unplaced: Process | None = None
 
     @property
     def table(self) -> str:
