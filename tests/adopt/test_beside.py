@@ -158,3 +158,54 @@ def test_tree_of_fleetc_changes_nothing_beside_its_settings(name: str) -> None:
     texts = [Source(str(one), one.read_text()) for one in sorted(tree.rglob("*")) if one.is_file()]
     found = adopt([one for one in texts if one.name.endswith((".service", "compose.yaml", ".env", ".json"))])
     assert found.nodes and found.beside == ()
+
+
+PROJECT = """\
+services:
+  gateway:
+    image: livepeer/go-livepeer:v0.9.1
+    container_name: lp-gw
+    ports: ["8935:8935"]
+    command: -gateway -orchAddr o.example.net:8935 -httpAddr 0.0.0.0:8935 -cliAddr 0.0.0.0:5935 -monitor
+  idle:
+    image: livepeer/go-livepeer:v0.9.1
+    command: -gateway -orchAddr o.example.net:8935
+  OTHER
+"""
+ALONE = PROJECT.replace("  OTHER\n", "")
+
+
+def unreached(project: str, **files: str) -> list[str]:
+    """The places that call a node where it does not listen any more, as a line and a message."""
+    sources = [Source("compose.yaml", project), *(Source(name.replace("_", "."), text) for name, text in files.items())]
+    found = adopt(sources, {"compose.yaml": "edge"}, {"edge": "203.0.113.7"})
+    return [
+        f"{one.primary.file}:{one.primary.line}: {one.diagnostic.message}"
+        for one in located(found)
+        if one.diagnostic.code == "adopt-name-unreached"
+    ]
+
+
+def test_targets_that_move_are_said_at_their_lines() -> None:
+    config = "scrape_configs:\n- static_configs:\n  - targets: ['gateway:5935', 'idle:5935', 'gateway:9090']\n"
+    lost = "leads to lp-gw today, and to nothing after the first rollout: lp-gw then listens on"
+    proxy = "upstream lp { server lp-gw:8935; }\n"
+    assert unreached(ALONE, prometheus_yml=config, nginx_conf=proxy) == [
+        f"prometheus.yml:3: gateway:5935 {lost} 127.0.0.1:5935",
+        f"nginx.conf:1: lp-gw:8935 {lost} 0.0.0.0:8935",
+    ]
+    other = "proxy:\n    image: caddy\n    environment: {UPSTREAM: 'http://gateway:8935'}"
+    told = unreached(PROJECT.replace("OTHER", other))
+    assert f"compose.yaml:12: gateway:8935 {lost} 0.0.0.0:8935" in told
+    assert told[0].startswith("compose.yaml:10: proxy keeps the network that lp-gw and idle leave for that of the host")
+    in_host_network = PROJECT.replace("    image: livepeer", "    network_mode: host\n    image: livepeer")
+    assert unreached(in_host_network.replace("OTHER", other), prometheus_yml=config) == []
+
+
+def test_scraped_address_is_lost_where_the_listener_moves_to_loopback() -> None:
+    config = "scrape_configs:\n- static_configs:\n  - targets: ['203.0.113.7:5935', '203.0.113.9:5935']\n"
+    (told,) = unreached(
+        PROJECT.replace("  OTHER\n", "").replace('["8935', '["5935:5935", "8935'), prometheus_yml=config
+    )
+    assert told.startswith("prometheus.yml:3: 203.0.113.7:5935 leads to lp-gw today, and to nothing")
+    assert unreached(ALONE, prometheus_yml=config) == []

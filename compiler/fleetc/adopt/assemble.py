@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from fleetc.adopt import documents
 from fleetc.adopt.asking_chain import asks_chain, fill_rpc, rpc_value
 from fleetc.adopt.assembled import FLEET_NAME, Assembled
+from fleetc.adopt.callers import note_callers
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
@@ -82,6 +83,7 @@ def assemble(
         tables.setdefault(one.table, {})[one.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
     free_ports(found, tables, session.runners.values(), session.ledger)
+    note_callers(found, tables, sources.others, session)
     _modes(tables)
     fill_rpc(found, fleet, session)
     if found:

@@ -210,6 +210,7 @@ def _reached(work: Filling, entry: ModelEntry) -> str:
     other = next((one for one in near if url is not None and url.host in one.peers), None)
     if url is None or other is None or work.process.network == "host":
         return entry.url
+    work.session.called.add(id(other))
     port = url.port if other.network == "host" else _published(other, url.port)
     if port is not None:
         work.running.reasons["aiModels"] = (

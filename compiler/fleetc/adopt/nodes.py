@@ -15,6 +15,7 @@ from fleetc.adopt.flags import boolean
 from fleetc.adopt.host_paths import (
     HOME,
     IMAGE_HOME,
+    PROJECT,
     Place,
     default_data_dir,
     home_of,
@@ -130,7 +131,8 @@ def _nobody_says(running: Running) -> bool:
     """
     first = replace(running, process=running.unplaced or running.process)
     place = on_host(first.process, _data_dir_inside(first))
-    return not running.text("dataDir") and place is not None and bool(place.open)
+    chosen = bool(running.text("dataDir")) and place is not None and place.open != PROJECT
+    return place is not None and bool(place.open) and not chosen
 
 
 def _below(running: Running, why: str) -> None:
