@@ -160,3 +160,15 @@ def test_no_question_offers_an_amount_that_no_source_says() -> None:
             line for line in found.text.split("\n") if re.search(r"# TODO (price|max_price|deposit|reserve) =", line)
         ]
         assert asked and not any(re.search(r'= "[^"]*[0-9]', line) for line in asked), asked
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [(f"{SELLER} -pricePerUnit 7 -aiModels /etc/lp/x.json", "models"),
+     (f"{SELLER} -pricePerUnit 7 -pricePerGateway /etc/lp/x.json", "gateway_prices"),
+     (f"livepeer -gateway {CHAIN} -orchAddr o.example.net:1 -maxPricePerCapability /etc/lp/x.json", "max_model_prices"),
+     (f"livepeer -gateway {CHAIN} -orchAddr o.example.net:1 -transcodingOptions x.json", "ladder")],
+)  # fmt: skip
+def test_question_names_the_file_that_answers_it(command: str, key: str) -> None:
+    (line,) = [one for one in adopt([Source("o.sh", command)]).text.split("\n") if one.startswith(f"# TODO {key} = ")]
+    assert line.endswith("x.json has it, and is none of the sources: adopt again with that file too")

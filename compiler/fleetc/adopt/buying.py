@@ -23,7 +23,7 @@ from fleetc.adopt.listeners import (
     written,
 )  # fmt: skip
 from fleetc.adopt.listening import helper_http, open_listener
-from fleetc.adopt.reading import missing, names_document
+from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
 from fleetc.adopt.values import rows_of, takes_text
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
@@ -318,9 +318,7 @@ def _model_caps(work: Filling, pixels: int) -> None:
         source = work.document(flag)
         if source is None:
             missing(word, "the file with caps by model", work.session.ledger)
-            work.ask(
-                "max_model_prices", "the file with them is none of the sources", flag, '{ model = "..." }', warn=False
-            )
+            work.ask("max_model_prices", in_file(text), flag, '{ model = "..." }', warn=False)
             return
         text = source.text
     try:
@@ -361,7 +359,7 @@ def _renditions(work: Filling) -> None:
         return  # names of built-in renditions are a plain setting
     if source is None:
         missing(word, "the file with renditions", work.session.ledger)
-        work.ask("ladder", "the file with its renditions is none of the sources", flag, warn=False)
+        work.ask("ladder", in_file(word.text), flag, warn=False)
         return
     try:
         profiles = documents.renditions(source.text)

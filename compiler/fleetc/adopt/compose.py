@@ -159,6 +159,7 @@ class _Compose:
             sees=self._seen(fields, variables),
             placed=f"it runs {copies} times on this host" if copies > 1 else "", several=copies > 1,
             published=tuple(ports_of(fields.get("ports"), self._text)), secrets=secrets, bounds=of_service(fields),
+            container=self._text(fields.get("container_name")) or f"$(docker compose ps -q {name})",
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
         )  # fmt: skip

@@ -61,6 +61,7 @@ def docker_process(
     name = values["name"][-1].text if "name" in values else ""
     found = Process(
         name=name,
+        container=name,
         span=span,
         words=tuple(arguments),
         variables={

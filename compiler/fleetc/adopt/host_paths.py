@@ -199,6 +199,11 @@ def project_of(directory: str) -> str:
     return re.sub(r"^[^a-z0-9]+|[^a-z0-9_-]", "", posixpath.basename(directory.rstrip("/")).lower())
 
 
+def plain_container(name: str) -> bool:
+    """Whether a container can be named in a command that people paste."""
+    return bool(re.fullmatch(r"[A-Za-z0-9_.-]+|\$\(docker compose ps -q [A-Za-z0-9_.-]+\)", name))
+
+
 def known_host_path(process: Process, path: str) -> str | None:
     """The path on the host of a path that a process sees; None where no source says all of it."""
     place = on_host(process, path)
@@ -311,9 +316,9 @@ def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: se
         wanted += f"{', and ' if folder else 'write '}the last part of it for each {PROJECT}"
     shows = next(
         (
-            f"; docker inspect -f '{{{{json .Mounts}}}}' {one.name} shows both sides of each volume"
+            f"; docker inspect -f '{{{{json .Mounts}}}}' {one.container} shows both sides of each volume"
             for one in nodes
-            if one.runtime == "docker" and re.fullmatch(r"[A-Za-z0-9_.-]+", one.name)
+            if one.runtime == "docker" and plain_container(one.container)
         ),
         "",
     )

@@ -164,8 +164,9 @@ def _workload(cluster: _Cluster, source: Source, root: Node, ledger: Ledger) -> 
     containers = pod.get("containers") if pod is not None else None
     for container in containers.items if containers is not None else []:
         process = _container(cluster, source, pod, container, name, ledger, claims)
-        process = replace(process, peers=peers, placed=placed, several=several) if process is not None else None
         if process is not None:
+            workload = f"{kind.lower()}/{name}"
+            process = replace(process, peers=peers, placed=placed, several=several, workload=workload)
             ledger.note(span, f"{kind} {name}"[:80], Fate.UNDERSTOOD, placed or "a node on the host that it names")
             if several:
                 ledger.warn(

@@ -5,9 +5,13 @@ In: a `Filling`. Out: its fields for listeners, and what is exposed today.
 
 from __future__ import annotations
 
+import re
+
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.filling import Filling
+from fleetc.adopt.host_paths import plain_container
 from fleetc.adopt.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
+from fleetc.adopt.reading import Running
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.text import leaks
 
@@ -66,6 +70,25 @@ def cli(work: Filling) -> None:
                 "the administration listener is reachable from outside, and asks nobody for a password",
                 f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel',
             )  # fmt: skip
+
+
+def ask_node(running: Running, path: str) -> str:
+    """The command that asks the administration listener of a node as it runs today, and where to type it."""
+    process = running.process
+    host, port = cli_listener(running.role, running.text("cliAddr")) or ("*", CLI_LISTENERS[running.table].port)
+    inside = LOOPBACK if host == "*" or is_loopback(host) or host in process.peers else host
+    curl = f"curl -s http://{inside}:{port}/{path}"
+    if process.workload:
+        if not re.fullmatch("[a-z0-9/.-]+", process.workload):
+            return f"kubectl port-forward to port {port} of its pod, with {curl} beside it,"
+        return f"kubectl port-forward {process.workload} {port}, with {curl} beside it,"
+    if process.network == "host":
+        return f"{curl} on its host"
+    published = next((one for one in process.published if one.inside == port and not is_loopback(host)), None)
+    if published is not None:
+        return f"curl -s http://{published.address or LOOPBACK}:{published.port}/{path} on its host"
+    name = process.container if plain_container(process.container) else "CONTAINER"
+    return f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) {curl} on its host"
 
 
 def helper_http(work: Filling) -> None:

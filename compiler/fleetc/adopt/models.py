@@ -15,7 +15,7 @@ from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import callers_place
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.reading import missing, names_document
+from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
 from fleetc.adopt.web import address
@@ -44,7 +44,7 @@ def _models(work: Filling) -> None:
         source = work.own_file(flag)
         if source is None and names_document(text):
             missing(word, "the list of models", work.session.ledger)
-            work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)
+            work.ask("models", in_file(text), flag, '[{ use = "..." }]', warn=False)
             running.reasons["aiModels prices"] = "the list of models is none of the sources"
         else:
             _list_of_models(work, source, text)

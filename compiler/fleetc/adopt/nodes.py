@@ -23,15 +23,13 @@ from fleetc.adopt.host_paths import (
     opens_home_or_folder,
     whereabouts,
 )
-from fleetc.adopt.listeners import cli_listener
-from fleetc.adopt.listening import cli, helper_http
+from fleetc.adopt.listening import ask_node, cli, helper_http
 from fleetc.adopt.reading import Running
 from fleetc.adopt.runner_host import STATE_DIR
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.variables import environment
 from fleetc.adopt.words import Fate
-from fleetc.language.effective import CLI_LISTENERS
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
@@ -237,10 +235,9 @@ def _ask_deposit(running: Running, wallet: Table) -> None:
     """Ask for what backs the tickets of a wallet, once: no source says it, and the node does."""
     if any(question.startswith("TODO deposit") for question in wallet.questions):
         return
-    port = (cli_listener(running.role, running.text("cliAddr")) or ("", CLI_LISTENERS[running.table].port))[1]
-    shows = f"curl -s http://127.0.0.1:{port}/senderInfo beside the node shows it in wei"
-    wallet.ask(f'TODO deposit = "... ETH": what is set aside for tickets today; {shows}')
-    wallet.ask(f'TODO reserve = "... ETH": what backs them today; {shows}, as FundsRemaining')
+    shows = ask_node(running, "senderInfo")
+    wallet.ask(f'TODO deposit = "... ETH": what is set aside for tickets today; {shows} shows it in wei')
+    wallet.ask(f'TODO reserve = "... ETH": what backs them today; {shows} shows it in wei, as FundsRemaining')
 
 
 def _no_account(text: str) -> str:

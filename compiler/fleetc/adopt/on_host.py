@@ -173,7 +173,7 @@ class _Reader:
             process, runtime="docker", image=Word(image, program.span) if image else None,
             network="host" if container.get("network") == "host" else "bridge", mounts=mounts,
             published=tuple(_published(container.get("ports", []))), peers=tuple(filter(None, (process.name,))),
-            directory="", bounds=(),
+            directory="", bounds=(), container=process.name,
         )  # fmt: skip
 
     def _unit(self, unit: Mapping[str, Any], name: str, program: Word, words: tuple[Word, ...]) -> None:

@@ -276,6 +276,11 @@ def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) 
     return config
 
 
+def in_file(path: str) -> str:
+    """That a file has what is asked for, in words."""
+    return f"{showing.file_name(path)} has it, and is none of the sources: adopt again with that file too"
+
+
 def missing(word: Word, what: str, ledger: Ledger) -> None:
     """A file that a process needs, and that is none of the sources."""
     known = showing.file_name(word.text)

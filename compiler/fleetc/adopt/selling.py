@@ -17,7 +17,7 @@ from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port
 from fleetc.adopt.listening import open_listener
 from fleetc.adopt.models import fill_models
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.reading import Running, missing, names_document, secret_file, shown
+from fleetc.adopt.reading import Running, in_file, missing, names_document, secret_file, shown
 from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
@@ -242,7 +242,7 @@ def _gateway_prices(work: Filling) -> None:
     source = work.document(flag)
     if source is None and names_document(word.text):
         missing(word, "the file with prices by gateway", work.session.ledger)
-        work.ask("gateway_prices", "the file with them is none of the sources", flag, '{ "0x..." = "..." }', warn=False)
+        work.ask("gateway_prices", in_file(word.text), flag, '{ "0x..." = "..." }', warn=False)
         return
     try:
         entries = documents.gateway_prices(source.text if source else word.text)
