@@ -414,3 +414,18 @@ def test_answer_for_a_volume_is_another_project_and_nothing_else(fleet: Path) ->
     changed(fleet, 'other_gwdata/_data/arbitrum-one-mainnet"', 'other_gwdata/_data/elsewhere"')
     reasons = {one["flag"]: one["reason"] for one in compare(fleet, code=1)["differences"]}
     assert reasons["dataDir"] == "" and reasons["ethKeystorePath"]
+
+
+def test_file_that_is_none_of_the_sources_is_named_as_not_compared(tmp_path: Path) -> None:
+    worker = (
+        "livepeer -aiWorker -orchAddr o.example.net:1 -orchSecret /s -nvidia 0 -aiModels /etc/lp/m.json -dataDir /d"
+    )
+    (tmp_path / "start.sh").write_text(f"{worker}\n")
+    assert fleetc("adopt", "gpu@192.0.2.1=start.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = re.sub(r"# TODO models = .*", 'models = [{ use = "b" }]', (tmp_path / "fleet.toml").read_text())
+    (tmp_path / "fleet.toml").write_text(f'{text}\n[models.b]\npipeline = "text-to-image"\nid = "a/b"\n')
+    told = "what /etc/lp/m.json says, which is none of the sources"
+    assert told in compare(tmp_path, sources=("gpu@192.0.2.1=start.sh",))["not_compared"]
+    (tmp_path / "m.json").write_text('[{"pipeline": "text-to-image", "model_id": "a/b"}]')
+    found = compare(tmp_path, sources=("gpu@192.0.2.1=start.sh", "m.json"))
+    assert told not in found["not_compared"] and "aiModels" not in {one["flag"] for one in found["differences"]}

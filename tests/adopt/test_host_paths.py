@@ -181,7 +181,8 @@ def test_the_folder_of_a_compose_file_answers_paths_and_the_project() -> None:
     (question,) = questions(asked)
     assert question.startswith("folder: where on this host is lp/compose.yaml? Write it for each ./ below, and the ")
     words = "--answers FILE -o FILE (this file) --directory /opt/lp"
-    assert f"or adopt again with {words}; docker inspect -f '{{{{json .Mounts}}}}' $(docker compose ps -q orch) shows" in question
+    shows = "docker inspect -f '{{json .Mounts}}' $(docker compose ps -q orch) shows"
+    assert f"or adopt again with {words}; {shows}" in question
     for folders in (Folders(directories={"": "/srv/My-Node"}), Folders(directories={"lp": "/srv/My-Node", "": "/x"})):
         answered = adopted("lp/compose.yaml", text, folders)
         assert places(answered)[1:] == (

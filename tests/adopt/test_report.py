@@ -172,3 +172,33 @@ def test_no_question_offers_an_amount_that_no_source_says() -> None:
 def test_question_names_the_file_that_answers_it(command: str, key: str) -> None:
     (line,) = [one for one in adopt([Source("o.sh", command)]).text.split("\n") if one.startswith(f"# TODO {key} = ")]
     assert line.endswith("x.json has it, and is none of the sources: adopt again with that file too")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("127.0.0.1:6935", "127.0.0.1:6935, the default of its role, which the spec leaves out"),
+        ("127.0.0.1:7000", "cli"),
+    ],
+)  # fmt: skip
+def test_listener_that_the_spec_leaves_out_is_not_said_to_be_in_it(address: str, told: str) -> None:
+    found = adopt([Source("start.sh", f"{WORKER} -cliAddr {address}")])
+    assert [one.words for one in found.entries if one.shown.startswith("-cliAddr")] == [told]
+    assert ("\ncli = " in found.text) is (told == "cli")
+
+
+def test_lone_number_is_no_listener_that_others_reach() -> None:
+    """The node takes it for a host: it stops, and is not open to all."""
+    found = adopt([Source("start.sh", f"{WORKER} -cliAddr 6935")])
+    assert fates(found, "-cliAddr") == ["a mistake today"]
+    assert {one.code for one in found.diagnostics} == {"adopt-value-invalid"}
+
+
+def test_open_administration_listener_is_asked_for_and_not_understood() -> None:
+    assert fates(adopt([Source("start.sh", f"{WORKER} -cliAddr 0.0.0.0:6935")]), "-cliAddr") == ["a mistake today"]
+
+
+def test_worker_without_models_is_asked_for_them() -> None:
+    found = adopt([Source("start.sh", "livepeer -aiWorker -orchAddr o.example.net:1 -orchSecret /s -nvidia 0")])
+    assert '# TODO models = [{ use = "..." }]  # a worker does not start without a list of them' in found.text
+    assert [flag for _, flag in found.waiting][:1] == ["aiModels"]

@@ -33,6 +33,7 @@ from fleetc.adopt.reading import Running
 from fleetc.adopt.takeover import account, directory
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
+from fleetc.text.encoders import visible
 
 _ANSWERED = "the spec answers what adopting asks"
 _LEFT = f"{QUESTION}: adopting asks, and the spec does not answer"
@@ -216,4 +217,7 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
         yield "avatar stacks"
     if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
         yield f"the release, which no source says: {', '.join(unsaid)}"
+    missing = (one.shown for one in found.entries if one.code == "adopt-file-missing")
+    for name in dict.fromkeys(missing):
+        yield f"what {visible(name)} says, which is none of the sources"
     yield "what no node is told: deposits, reserves, firewalls, monitoring"

@@ -20,9 +20,8 @@ from fleetc.adopt.listeners import (
     is_loopback,
     orchestrator_url,
     split,
-    written,
 )  # fmt: skip
-from fleetc.adopt.listening import helper_http, open_listener
+from fleetc.adopt.listening import helper_http, open_listener, say_listener
 from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
 from fleetc.adopt.values import rows_of, takes_text
@@ -123,18 +122,14 @@ def _listeners(work: Filling) -> None:
         if listener is None:
             work.ask("http", "the node cannot listen where the source says", "httpAddr", '"127.0.0.1:9935"')
         else:
-            work.take("httpAddr", "http")
-            if written(listener) != str(GATEWAY_HTTP):
-                work.say("http", written(listener))
+            say_listener(work, "httpAddr", "http", listener, str(GATEWAY_HTTP))
     if not (work.has("rtmpAddr") and work.unknown("rtmpAddr", "rtmp")):
         listener = split(completed(running.text("rtmpAddr"), LOOPBACK, RTMP))
         listener = open_listener(work, "rtmpAddr", listener, "RTMP listener")
         if listener is None:
             work.ask("rtmp", "the node cannot listen where the source says", "rtmpAddr", '"127.0.0.1:1935"')
             return
-        work.take("rtmpAddr", "rtmp")
-        if written(listener) != str(GATEWAY_RTMP):
-            work.say("rtmp", written(listener))
+        say_listener(work, "rtmpAddr", "rtmp", listener, str(GATEWAY_RTMP))
 
 
 def _discovery(work: Filling, behind_signer: bool) -> None:

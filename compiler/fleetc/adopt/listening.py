@@ -46,17 +46,17 @@ def cli(work: Filling) -> None:
     if work.has("cliAddr") and work.unknown("cliAddr", "cli"):
         return
     listener = open_listener(work, "cliAddr", cli_listener(running.role, text), "administration listener")
-    if listener is None:
+    if listener is None or listener[0].isdecimal():  # a lone number is no port to the node: it is a host
         work.mistake("adopt-value-invalid", "cliAddr", "the node cannot listen there", 'write "127.0.0.1:7935"')
         return
     default = CLI_LISTENERS[running.table]
     if not text and running.role in ("redeemer", "reward"):
         running.reasons["cliAddr"] = "the node would listen on port 80 of all interfaces; fleetc keeps it on loopback"
         return
-    work.take("cliAddr", "cli")
     exposed = not is_loopback(listener[0])
-    if written(listener) != str(default) and not (exposed and not work.process.ours):
-        work.say("cli", written(listener))
+    work.done.add("cliAddr")
+    if not exposed or work.process.ours:
+        say_listener(work, "cliAddr", "cli", listener, str(default))
     if exposed and work.process.ours:
         work.say("cli_exposed", True)
     elif exposed:
@@ -101,6 +101,13 @@ def helper_http(work: Filling) -> None:
     if listener is None:
         work.ask("http", "the node cannot listen where the source says", "httpAddr", '"127.0.0.1:8935"')
         return
-    work.take("httpAddr", "http")
-    if written(listener) != str(HELPER_HTTP):
-        work.say("http", written(listener))
+    say_listener(work, "httpAddr", "http", listener, str(HELPER_HTTP))
+
+
+def say_listener(work: Filling, flag: str, key: str, listener: Listener, default: str) -> None:
+    """Write down where a node listens; the spec leaves out the default of its role, and the account says so."""
+    if written(listener) == default:
+        work.take(flag, f"{default}, the default of its role, which the spec leaves out")
+        return
+    work.say(key, written(listener))
+    work.take(flag, key)

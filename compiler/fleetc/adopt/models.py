@@ -48,6 +48,8 @@ def _models(work: Filling) -> None:
             running.reasons["aiModels prices"] = "the list of models is none of the sources"
         else:
             _list_of_models(work, source, text)
+    elif running.table == "ai_workers" and not text:
+        work.ask("models", "a worker does not start without a list of them", flag, '[{ use = "..." }]')
     if running.text("aiModelsDir") and running.on("aiWorker"):
         if work.unknown("aiModelsDir", "models_dir"):
             return

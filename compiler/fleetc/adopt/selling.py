@@ -14,7 +14,7 @@ from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
-from fleetc.adopt.listening import open_listener
+from fleetc.adopt.listening import open_listener, say_listener
 from fleetc.adopt.models import fill_models
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import Running, in_file, missing, names_document, secret_file, shown
@@ -138,9 +138,8 @@ def _listener(work: Filling) -> None:
         return
     if scheme == "http":
         work.say("http_tls", False)
-    if listener != ("*", service_port(service) if "service" in work.table.values else 8935):
-        work.say("http", written(listener))
-    work.take(flag, "http")
+    usual = written(("*", service_port(service) if "service" in work.table.values else 8935))
+    say_listener(work, flag, "http", listener, usual)
 
 
 def _registry(work: Filling) -> None:
