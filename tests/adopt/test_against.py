@@ -389,3 +389,43 @@ def test_each_node_of_a_process_that_runs_several_times_is_compared(tmp_path: Pa
     assert [(pair["node"], pair["host"], pair["by"]) for pair in found["pairs"]] == [
         ("t-1", "gpu-1", "one of several that run of it"), ("t-2", "gpu-2", "one of several that run of it"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [("/home/lp/models", "the spec answers what adopting asks"), ("/mnt/other", ""), ("/home/lp/model", "")],
+)
+def test_answer_that_leaves_out_what_a_source_says_is_a_difference(tmp_path: Path, answer: str, told: str) -> None:
+    """Of ~/models only the home is open."""
+    worker = "livepeer -aiWorker -orchAddr o.example.net:1 -orchSecret /s -nvidia 0 -aiModels m.json -dataDir /d"
+    (tmp_path / "start.sh").write_text(f"{worker} -aiModelsDir ~/models\n")
+    (tmp_path / "m.json").write_text('[{"pipeline": "text-to-image", "model_id": "a/b"}]')
+    sources = ("gpu@192.0.2.1=start.sh", "m.json")
+    assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    changed(tmp_path, '"~/models"', f'"{answer}"')
+    found = compare(tmp_path, sources=sources, code=0 if told else 1)
+    reasons = {one["flag"]: one["reason"] for one in found["differences"]}
+    assert reasons["aiModelsDir"] == told
+
+
+def test_answer_for_a_volume_is_another_project_and_nothing_else(fleet: Path) -> None:
+    changed(fleet, f'"{DATA}"', f'"{DATA.replace("/volumes/gw_", "/volumes/other_")}"')
+    assert compare(fleet)["settled"]
+    changed(fleet, 'other_gwdata/_data/arbitrum-one-mainnet"', 'other_gwdata/_data/elsewhere"')
+    reasons = {one["flag"]: one["reason"] for one in compare(fleet, code=1)["differences"]}
+    assert reasons["dataDir"] == "" and reasons["ethKeystorePath"]
+
+
+def test_file_that_is_none_of_the_sources_is_named_as_not_compared(tmp_path: Path) -> None:
+    worker = (
+        "livepeer -aiWorker -orchAddr o.example.net:1 -orchSecret /s -nvidia 0 -aiModels /etc/lp/m.json -dataDir /d"
+    )
+    (tmp_path / "start.sh").write_text(f"{worker}\n")
+    assert fleetc("adopt", "gpu@192.0.2.1=start.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = re.sub(r"# TODO models = .*", 'models = [{ use = "b" }]', (tmp_path / "fleet.toml").read_text())
+    (tmp_path / "fleet.toml").write_text(f'{text}\n[models.b]\npipeline = "text-to-image"\nid = "a/b"\n')
+    told = "what /etc/lp/m.json says, which is none of the sources"
+    assert told in compare(tmp_path, sources=("gpu@192.0.2.1=start.sh",))["not_compared"]
+    (tmp_path / "m.json").write_text('[{"pipeline": "text-to-image", "model_id": "a/b"}]')
+    found = compare(tmp_path, sources=("gpu@192.0.2.1=start.sh", "m.json"))
+    assert told not in found["not_compared"] and "aiModels" not in {one["flag"] for one in found["differences"]}

@@ -148,6 +148,7 @@ def test_names_that_people_gave_stay(fleet: Path) -> None:
     assert spec["wallets"]["club"]["deposit"] == "0.5 ETH"
     for line in ("[orchestrators.tokyo] is orch", "[hosts.rack] is main", "[wallets.club] is payer"):
         assert f"  {line} in the sources, and keeps its name\n" in said
+    assert "kept from fleet.toml: 5 values that the sources leave open, 3 names:\n" in said
     assert fleetc("check", cwd=fleet).returncode == 0
 
 

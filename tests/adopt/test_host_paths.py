@@ -204,7 +204,8 @@ def test_the_folder_of_a_compose_file_answers_paths_and_the_project() -> None:
     (question,) = questions(asked)
     assert question.startswith("folder: where on this host is lp/compose.yaml? Write it for each ./ below, and the ")
     words = "--answers FILE -o FILE (this file) --directory /opt/lp"
-    assert f"or adopt again with {words}; docker inspect -f '{{{{json .Mounts}}}}' orch shows" in question
+    shows = "docker inspect -f '{{json .Mounts}}' $(docker compose ps -q orch) shows"
+    assert f"or adopt again with {words}; {shows}" in question
     for folders in (Folders(directories={"": "/srv/My-Node"}), Folders(directories={"lp": "/srv/My-Node", "": "/x"})):
         answered = adopted("lp/compose.yaml", text, folders)
         assert places(answered)[1:] == (
@@ -335,3 +336,19 @@ def test_a_home_that_people_name_is_the_same_directory_for_each_path() -> None:
 def test_gpus_that_no_source_says_are_asked_for_by_number() -> None:
     found = adopted("start.sh", f"{SELLS} -nvidia $GPU".replace("-orchestrator", "livepeer -orchestrator", 1))
     assert "TODO gpus = [0]" in found.text
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["livepeer -transcoder -nvidia 0 -orchAddr o.example.net:8935 -orchSecret ~/secret.txt",
+     "livepeer -transcoder -nvidia 0 -orchAddr o.example.net:8935 -orchSecret ~/secret.txt -dataDir ~/lp",
+     "docker run -v ~/lp:/root/.lpData -v ~/secret.txt:/s livepeer/go-livepeer -transcoder -orchAddr o.example.net:1 "
+     "-orchSecret /s",
+     "docker run -v ~/lp:/lp -v ~/s:/s livepeer/go-livepeer -transcoder -orchAddr o.example.net:1 -orchSecret /s "
+     "-dataDir /lp"],
+)  # fmt: skip
+def test_home_makes_the_same_node_on_the_command_line_as_in_the_spec(command: str) -> None:
+    sources = [Source("start.sh", command)]
+    asked = tomllib.loads(adopt(sources).text.replace('"~/', '"/home/lp/'))
+    said = tomllib.loads(adopt(sources, Said(folders=Folders({"": "/home/lp"}))).text)
+    assert asked["transcoders"] == said["transcoders"]

@@ -925,6 +925,44 @@ def test_where_a_deposit_can_be_read_is_said_with_the_port_of_the_node() -> None
         assert text.count(f"curl -s http://127.0.0.1:{port}/senderInfo") == 2
 
 
+PAYER = "-gateway -network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethAcctAddr 0x" + "1" * 40
+PROJECT = """\
+services:
+  pay:
+    image: livepeer/go-livepeer:v0.9.1
+    command: WORDS
+    MORE
+"""
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: pay}
+spec: {template: {spec: {containers: [{image: "livepeer/go-livepeer:v0.9.1", args: [WORDS]}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("compose__yaml", PROJECT.replace("MORE", "network_mode: host"), "curl -s http://127.0.0.1:5935/senderInfo on"),
+        ("compose__yaml", PROJECT.replace("WORDS", "WORDS -cliAddr :5935").replace("MORE", 'ports: ["6000:5935"]'),
+         "{{.State.Pid}}' $(docker compose ps -q pay)) curl -s http://127.0.0.1:5935/senderInfo on"),
+        ("compose__yaml", PROJECT.replace("WORDS", "WORDS -cliAddr 0.0.0.0").replace("MORE", 'ports: ["6000:5935"]'),
+         "; curl -s http://127.0.0.1:6000/senderInfo on its host"),
+        ("compose__yaml", PROJECT.replace("MORE", "container_name: lp"),
+         "sudo nsenter -n -t $(docker inspect -f '{{.State.Pid}}' lp) curl -s http://127.0.0.1:5935/senderInfo on"),
+        ("run__sh", "docker run --name lp livepeer/go-livepeer WORDS", "'{{.State.Pid}}' lp) curl -s"),
+        ("run__sh", "docker run livepeer/go-livepeer WORDS", "'{{.State.Pid}}' CONTAINER) curl -s"),
+        ("run__sh", "livepeer WORDS -cliAddr 10.0.0.5:5935", "; curl -s http://10.0.0.5:5935/senderInfo on its host"),
+        ("pod__yaml", DEPLOYMENT.replace("WORDS", ", ".join(PAYER.split())),
+         "kubectl port-forward deployment/pay 5935, with curl -s http://127.0.0.1:5935/senderInfo beside it, shows"),
+    ],
+)  # fmt: skip
+def test_command_that_shows_a_deposit_reaches_the_node(name: str, text: str, command: str) -> None:
+    """A node in a container listens on the loopback of that, unless its port is published."""
+    assert adopted(**{name: text.replace("WORDS", PAYER)}).text.count(command) == 2
+
+
 @pytest.mark.parametrize(("rtmp", "noted"), [("-rtmpAddr 0.0.0.0:1935", True), ("", False)])
 def test_a_gateway_of_video_whose_orchestrators_sell_ai_says_so_at_its_mode(rtmp: str, noted: bool) -> None:
     sells = (

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 
 import pytest
 
-from fleetc.adopt.adoption import adopt, located
+from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.report import reported
 from fleetc.adopt.said import Said
 from fleetc.messages.forms import AdoptionFormat
@@ -74,3 +76,134 @@ def test_nodes_that_a_rule_refuses_together_are_compared_all_the_same() -> None:
     )
     assert not found.complete  # both use one port
     assert found.compared == 30 and found.differences == ()
+
+
+CHAIN = (
+    "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -dataDir /srv/lp -ethPassword /srv/lp/pw "
+    "-ethAcctAddr 0x1111111111111111111111111111111111111111"
+)
+SELLER = f"livepeer -orchestrator -aiWorker {CHAIN} -serviceAddr orch.example.net:8935 -nvidia 0"
+PAYER = "0x2222222222222222222222222222222222222222"
+
+
+def fates(found: Adopted, word: str) -> list[str]:
+    """What became of the words that begin so."""
+    return [str(entry.fate) for entry in found.entries if entry.shown.startswith(word)]
+
+
+@pytest.mark.parametrize(
+    ("command", "flag", "key"),
+    [
+        (SELLER.replace("0x1111111111111111111111111111111111111111", "0x52908400098527886E0F7030069857D2E4169Ee7"),
+         "ethAcctAddr", "address"),
+        (SELLER.replace("0x1111111111111111111111111111111111111111", "$ACCOUNT"), "ethAcctAddr", "address"),
+        (f"{SELLER} -pricePerUnit 1,5", "pricePerUnit", "price"),
+        (f"{SELLER} -pricePerUnit 900 -pixelsPerUnit $PIXELS", "pixelsPerUnit", "price"),
+        (f"livepeer -gateway {CHAIN} -orchAddr o.example.net:1 -maxPricePerUnit 900 -pixelsPerUnit $PIXELS",
+         "maxPricePerUnit", "max_price"),
+        (f"livepeer -gateway {CHAIN} -orchAddr o.example.net:1 -maxPricePerUnit 900 -pixelsPerUnit $PIXELS",
+         "pixelsPerUnit", "max_price"),
+    ],
+)  # fmt: skip
+def test_setting_that_the_spec_asks_for_is_not_understood(command: str, flag: str, key: str) -> None:
+    found = adopt([Source("start.sh", command)])
+    assert f"# TODO {key} = " in found.text
+    assert fates(found, f"-{flag}") == ["dropped"]
+
+
+def test_token_of_a_runner_is_lost_and_said_to_be_everywhere() -> None:
+    listed = '[{"pipeline": "llm", "model_id": "m/l", "warm": true, "url": "http://127.0.0.1:9000", "token": "s3cr3t"}]'
+    sources = [Source("start.sh", f"{SELLER} -aiModels models.json"), Source("models.json", listed)]
+    found = adopt(sources)
+    assert fates(found, "token of m/l") == ["dropped"]
+    (whole,) = (entry.words for entry in found.entries if entry.shown == "the file")
+    assert whole.endswith("but for the lines of it that this account names")
+    (lost,) = (one for one in found.differences if one.flag == "aiModels token")
+    assert (lost.today, lost.compiled) == ("m/l: set", "(unset)") and "credential" in lost.reason
+    assert "s3cr3t" not in found.text + "".join(reported(found, form, located(found)) for form in AdoptionFormat)
+    plain = adopt([sources[0], Source("models.json", listed.replace(', "token": "s3cr3t"', ""))])
+    assert {entry.words for entry in plain.entries if entry.shown == "the file"} == {
+        "what it says is in the spec, as the node reads it"
+    }
+
+
+def test_price_for_one_gateway_is_no_price_for_all() -> None:
+    entry = {"pipeline": "text-to-image", "model_id": "m/i", "price_per_unit": 5, "gateway": PAYER}
+    for listed in ([entry], [entry, {**entry, "price_per_unit": 9, "gateway": ""}]):
+        text = json.dumps(listed)
+        found = adopt([Source("o.sh", f"{SELLER} -pricePerUnit 70 -aiModels m.json"), Source("m.json", text)])
+        spec = tomllib.loads(found.text)
+        (use,) = spec["orchestrators"]["o"]["models"]
+        assert use["gateway_prices"] == {PAYER: "5 wei / pixel"}
+        assert spec["models"]["i"].get("price") == (None if len(listed) == 1 else "9 wei / pixel")
+
+
+@pytest.mark.parametrize("price", ['"price_per_unit": -5', '"price_per_unit": 5, "currency": "A_B"'])
+def test_price_that_no_spec_has_is_asked_for(price: str) -> None:
+    listed = f'[{{"pipeline": "text-to-image", "model_id": "m/i", {price}}}]'
+    found = adopt([Source("o.sh", f"{SELLER} -pricePerUnit 70 -aiModels m.json"), Source("m.json", listed)])
+    assert "# TODO models: the price of m/i" in found.text
+    assert fates(found, "price_per_unit of m/i") == ["a mistake today"]
+    named = f'{{"gateways": [{{"ethaddress": "{PAYER}", "priceperunit": -1, "pixelsperunit": 1}}]}}'
+    found = adopt([Source("o.sh", f"{SELLER} -pricePerUnit 70 -pricePerGateway g.json"), Source("g.json", named)])
+    assert f"# TODO gateway_prices: the price for {PAYER}" in found.text
+    assert fates(found, "the price for") == ["a mistake today"]
+
+
+_MONEY = re.compile("# TODO (price|max_price|deposit|reserve) =")
+
+
+def test_no_question_offers_an_amount_that_no_source_says() -> None:
+    """Who removes "# TODO " without a thought must be refused, and not sell or buy at a guess."""
+    seller = f"livepeer -orchestrator -transcoder {CHAIN} -serviceAddr orch.example.net:8935"
+    buyer = f"livepeer -gateway {CHAIN} -orchAddr o.example.net:1 -maxPricePerUnit $CAP"
+    for command in (seller, f"{seller} -pricePerUnit $PRICE", buyer):
+        found = adopt([Source("start.sh", command)])
+        pasted = check_spec([Source("fleet.toml", re.sub(r"(?m)^# TODO ([a-z_]+ = )", r"\1", found.text))])
+        assert pasted.fleet is None
+        asked = [
+            line for line in found.text.split("\n") if re.search(r"# TODO (price|max_price|deposit|reserve) =", line)
+        ]
+        assert asked and not any(re.search(r'= "[^"]*[0-9]', line) for line in asked), asked
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [(f"{SELLER} -pricePerUnit 7 -aiModels /etc/lp/x.json", "models"),
+     (f"{SELLER} -pricePerUnit 7 -pricePerGateway /etc/lp/x.json", "gateway_prices"),
+     (f"livepeer -gateway {CHAIN} -orchAddr o.example.net:1 -maxPricePerCapability /etc/lp/x.json", "max_model_prices"),
+     (f"livepeer -gateway {CHAIN} -orchAddr o.example.net:1 -transcodingOptions x.json", "ladder")],
+)  # fmt: skip
+def test_question_names_the_file_that_answers_it(command: str, key: str) -> None:
+    (line,) = [one for one in adopt([Source("o.sh", command)]).text.split("\n") if one.startswith(f"# TODO {key} = ")]
+    assert line.endswith("x.json has it, and is none of the sources: adopt again with that file too")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("127.0.0.1:6935", "127.0.0.1:6935, the default of its role, which the spec leaves out"),
+        ("127.0.0.1:7000", "cli"),
+    ],
+)  # fmt: skip
+def test_listener_that_the_spec_leaves_out_is_not_said_to_be_in_it(address: str, told: str) -> None:
+    found = adopt([Source("start.sh", f"{WORKER} -cliAddr {address}")])
+    assert [one.words for one in found.entries if one.shown.startswith("-cliAddr")] == [told]
+    assert ("\ncli = " in found.text) is (told == "cli")
+
+
+def test_lone_number_is_no_listener_that_others_reach() -> None:
+    """The node takes it for a host: it stops, and is not open to all."""
+    found = adopt([Source("start.sh", f"{WORKER} -cliAddr 6935")])
+    assert fates(found, "-cliAddr") == ["a mistake today"]
+    assert {one.code for one in found.diagnostics} == {"adopt-value-invalid"}
+
+
+def test_open_administration_listener_is_asked_for_and_not_understood() -> None:
+    assert fates(adopt([Source("start.sh", f"{WORKER} -cliAddr 0.0.0.0:6935")]), "-cliAddr") == ["a mistake today"]
+
+
+def test_worker_without_models_is_asked_for_them() -> None:
+    found = adopt([Source("start.sh", "livepeer -aiWorker -orchAddr o.example.net:1 -orchSecret /s -nvidia 0")])
+    assert '# TODO models = [{ use = "..." }]  # a worker does not start without a list of them' in found.text
+    assert [flag for _, flag in found.waiting][:1] == ["aiModels"]

@@ -217,3 +217,24 @@ def test_secret_in_a_text_for_a_shell_is_shown_where_its_value_stands() -> None:
     (one,) = (item for item in located(found) if item.diagnostic.code == "adopt-secret-inline")
     assert one.primary.line == 1
     assert "as ETH_URL" in one.diagnostic.message
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'livepeer -transcoder -orchAddr o.example.net:1 -orchSecret "$SECRET"',
+        "livepeer -transcoder -orchAddr o.example.net:1 -orchSecret=$SECRET",
+        "export LP_ORCHSECRET=$SECRET\nlivepeer -transcoder -orchAddr o.example.net:1",
+        'COPY="${SECRET}"\nlivepeer -transcoder -orchAddr o.example.net:1 -orchSecret $COPY',
+        'WORDS="-orchSecret $SECRET -v 6"\nlivepeer -transcoder -orchAddr o.example.net:1 $WORDS',
+        'WORDS="-v 6 -orchSecret=$SECRET"\nlivepeer -transcoder -orchAddr o.example.net:1 $WORDS',
+        "docker run -e LP_ORCHSECRET=$SECRET livepeer/go-livepeer -transcoder -orchAddr o.example.net:1",
+    ],
+)
+def test_secret_of_a_sourced_file_is_told_where_its_value_stands(script: str) -> None:
+    """Who is told to move a value looks for it at the line that has it."""
+    env = Source("gateway.env", 'NAME=lp\nSECRET="hunter2-of-the-orchestrator"\n')
+    found = adopt([Source("start.sh", f'#!/bin/sh\n. "$(dirname "$0")/gateway.env"\n{script}\n'), env])
+    (one,) = (item for item in located(found) if item.diagnostic.code == "adopt-secret-inline")
+    assert (one.primary.file, one.primary.line, one.primary.hidden) == ("gateway.env", 2, True)
+    assert "as WORDS" not in one.diagnostic.message and "hunter2" not in found.text

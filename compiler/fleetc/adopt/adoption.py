@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fleetc import lower
 from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
+from fleetc.adopt.beside import Beside, beside_all
 from fleetc.adopt.compare import Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
@@ -38,7 +39,8 @@ class Adopted:
     """What came of some sources. `text` is the spec, "" where it was refused.
 
     `compared` counts settings, `stacks` stacks of avatars. `waiting` are settings, by node, that could not be compared
-    because an answer is missing, and `asked` the places of the spec that ask.
+    because an answer is missing, and `asked` the places of the spec that ask. `beside` is what changes for
+    processes beside their settings.
     """
 
     sources: tuple[Source, ...]
@@ -57,6 +59,7 @@ class Adopted:
     blueprint: Blueprint | None = None
     library: Library = field(default_factory=lambda: Library({}))
     carried: Carried | None = None
+    beside: tuple[Beside, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -121,6 +124,7 @@ def adopt(
         tuple(assembled.nodes), checked, (*of_nodes.differences, *assembled.differences),
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
+        tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
     )  # fmt: skip
 
 
@@ -158,10 +162,12 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
 def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:
     """Account for sources as a whole: those that a node reads, and those that nothing names."""
     known = {entry.span.source for entry in ledger.entries}
+    left = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.UNDERSTOOD}
     for source in sources:
         span = Span(source.name, 0, 1)
         if source.name in library.used:
-            ledger.note(span, "the file", Fate.UNDERSTOOD, "what it says is in the spec, as the node reads it")
+            but = ", but for the lines of it that this account names" if source.name in left else ""
+            ledger.note(span, "the file", Fate.UNDERSTOOD, f"what it says is in the spec, as the node reads it{but}")
         elif source.name not in known:
             ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.assemble import release_said
+from fleetc.adopt.beside import Beside, as_started, beside_settings, started
 from fleetc.adopt.compare import (
     QUESTION,
     Difference,
@@ -23,13 +24,16 @@ from fleetc.adopt.compare import (
     open_flags,
     services_of,
     shown,
+    waits,
 )
+from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running
-from fleetc.adopt.takeover import account, beside_settings, directory
+from fleetc.adopt.takeover import account, directory
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
+from fleetc.text.encoders import visible
 
 _ANSWERED = "the spec answers what adopting asks"
 _LEFT = f"{QUESTION}: adopting asks, and the spec does not answer"
@@ -50,15 +54,6 @@ class Pair:
     today: Running
     node: Placed
     same: str
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Something about a node that differs beside its settings. `reason` is "" where nothing explains it."""
-
-    node: str
-    words: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
     pairs.sort(key=lambda pair: order[pair.today.name])
     first = services_of(found.blueprint) if found.blueprint is not None else {}
     hosts = {place.name: place for place in found.blueprint.hosts} if found.blueprint is not None else {}
-    as_started = {(one.span, one.name): one for one in found.processes}  # before a host made all of them containers
+    before = as_started(found.processes)
     differences: list[Difference] = []
     beside: list[Beside] = []
     count = 0
@@ -107,7 +102,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         found_there, compared = _settings(pair, fresh, found.library, found.asked)
         differences += found_there
         count += compared
-        process = as_started.get((pair.today.process.span, pair.today.process.name), pair.today.process)
+        process = started(pair.today, before)
         expected = set(beside_settings(fresh, process, hosts[pair.today.host])) if fresh else set()
         moved = _moved(pair, hosts.get(pair.today.host), found.asked)
         beside += [Beside(pair.node.service.name, moved, "")] if moved else []
@@ -191,8 +186,10 @@ def _settings(
         if today.get(flag) == then.get(flag):
             continue
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
-        if name in unanswered or reason.startswith(QUESTION):
-            reason = _LEFT if left_open(name, service) else "" if _known(one, flag, today) else _ANSWERED
+        if waits(flag, unanswered) or reason.startswith(QUESTION):
+            made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
+            answer = _ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
+            reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             reason = ""
         found.append(Difference(service.name, flag, shown(today.get(flag)), shown(then.get(flag)), reason))
@@ -220,4 +217,7 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
         yield "avatar stacks"
     if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
         yield f"the release, which no source says: {', '.join(unsaid)}"
+    missing = (one.shown for one in found.entries if one.code == "adopt-file-missing")
+    for name in dict.fromkeys(missing):
+        yield f"what {visible(name)} says, which is none of the sources"
     yield "what no node is told: deposits, reserves, firewalls, monitoring"

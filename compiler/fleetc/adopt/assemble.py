@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from fleetc.adopt import documents
 from fleetc.adopt.asking_chain import asks_chain, fill_rpc, rpc_value
 from fleetc.adopt.assembled import FLEET_NAME, Assembled
+from fleetc.adopt.callers import note_callers
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
@@ -62,7 +63,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     put_on_hosts(found, said.folders.nodes, session, inventory, sources.claimed)
     names, lone = name_all(found, session, inventory, sources.claimed)
     for one in found:
-        one.process = said.folders.placed(one.process, one.host)
+        one.unplaced, one.process = one.process, said.folders.placed(one.process, one.host)
     fleet = Table({"name": said.fleet_name, "network": network})
     fleet.guessed |= {"name"} if said.fleet_name == FLEET_NAME else set()
     fleet.guessed |= {"network"} if network == OFFCHAIN and not any(map(_on_a_network, found)) else set()
@@ -71,6 +72,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     machines.learn_state_dirs()
     facts = _facts(found, network, machines, by_orchestrator(sources.capabilities, found, session.ledger))
     tables = _node_tables(found, fleet, facts, session)
+    note_callers(found, tables, sources.others, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
     return Assembled(fleet, _in_order(found, tables, session), found, differences, compared)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from fleetc.adopt import documents
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.flags import number
@@ -19,11 +20,10 @@ from fleetc.adopt.listeners import (
     is_loopback,
     orchestrator_url,
     split,
-    written,
 )  # fmt: skip
-from fleetc.adopt.listening import helper_http, open_listener
-from fleetc.adopt.reading import looks_like_path, missing
-from fleetc.adopt.session import flag_price, price_text
+from fleetc.adopt.listening import helper_http, open_listener, say_listener
+from fleetc.adopt.reading import in_file, missing, names_document
+from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
 from fleetc.adopt.values import rows_of, takes_text
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
 from fleetc.text import leaks
@@ -122,18 +122,14 @@ def _listeners(work: Filling) -> None:
         if listener is None:
             work.ask("http", "the node cannot listen where the source says", "httpAddr", '"127.0.0.1:9935"')
         else:
-            work.take("httpAddr", "http")
-            if written(listener) != str(GATEWAY_HTTP):
-                work.say("http", written(listener))
+            say_listener(work, "httpAddr", "http", listener, str(GATEWAY_HTTP))
     if not (work.has("rtmpAddr") and work.unknown("rtmpAddr", "rtmp")):
         listener = split(completed(running.text("rtmpAddr"), LOOPBACK, RTMP))
         listener = open_listener(work, "rtmpAddr", listener, "RTMP listener")
         if listener is None:
             work.ask("rtmp", "the node cannot listen where the source says", "rtmpAddr", '"127.0.0.1:1935"')
             return
-        work.take("rtmpAddr", "rtmp")
-        if written(listener) != str(GATEWAY_RTMP):
-            work.say("rtmp", written(listener))
+        say_listener(work, "rtmpAddr", "rtmp", listener, str(GATEWAY_RTMP))
 
 
 def _discovery(work: Filling, behind_signer: bool) -> None:
@@ -265,9 +261,9 @@ def _caps(work: Filling, behind_signer: bool) -> None:
     if not running.on_chain and not work.has("maxPricePerUnit"):
         work.take("pixelsPerUnit", "")
     elif work.has("maxPricePerUnit") and (running.word("maxPricePerUnit").holes or pixels is None):
-        work.unknown("maxPricePerUnit", "max_price")
-        work.done |= {"pixelsPerUnit", "maxPricePerUnit"}
-        running.reasons.setdefault("maxPricePerUnit", "a question is left: the cap")
+        if not work.unknown("maxPricePerUnit", "max_price", PIXEL_PRICE):
+            work.ask("max_price", "the source leaves its pixels open", "maxPricePerUnit", PIXEL_PRICE)
+        account_for_pixels(work, "maxPricePerUnit", "max_price")
     else:
         text = running.text("maxPricePerUnit") or "0"
         price = flag_price(text, pixels or 1)
@@ -277,14 +273,24 @@ def _caps(work: Filling, behind_signer: bool) -> None:
             if not running.text("maxPricePerUnit"):
                 work.table.ask("TODO max_price: today it pays any price, because nothing sets a cap")
         elif shown is None:
-            work.ask("max_price", f"the node does not read {leaks.shown(text)} as a price", "maxPricePerUnit",
-                     '"1200 wei / pixel"')  # fmt: skip
+            work.ask(
+                "max_price", f"the node does not read {leaks.shown(text)} as a price", "maxPricePerUnit", PIXEL_PRICE
+            )
         else:
             work.say("max_price", shown)
-        work.take("maxPricePerUnit", "max_price")
-        work.take("pixelsPerUnit", "max_price")
+        if work.has("maxPricePerUnit"):
+            work.take("maxPricePerUnit", "max_price")
+        account_for_pixels(work, "maxPricePerUnit", "max_price")
     if running.text("maxPricePerCapability"):
         _model_caps(work, pixels or 1)
+
+
+def account_for_pixels(work: Filling, flag: str, key: str) -> None:
+    """Account for the pixels of a price: they are understood or asked for with it."""
+    if work.running.reasons.get(flag, "").startswith(QUESTION):
+        work.leave_open("pixelsPerUnit", key, "the pixels of the price")
+    else:
+        work.take("pixelsPerUnit", key)
 
 
 def pixels_of(work: Filling) -> int | None:
@@ -303,13 +309,11 @@ def _model_caps(work: Filling, pixels: int) -> None:
     flag = "maxPricePerCapability"
     word = work.running.word(flag)
     text, source = word.text, None
-    if looks_like_path(text):
+    if names_document(text):
         source = work.document(flag)
         if source is None:
             missing(word, "the file with caps by model", work.session.ledger)
-            work.ask(
-                "max_model_prices", "the file with them is none of the sources", flag, '{ model = "..." }', warn=False
-            )
+            work.ask("max_model_prices", in_file(text), flag, '{ model = "..." }', warn=False)
             return
         text = source.text
     try:
@@ -342,7 +346,7 @@ def _renditions(work: Filling) -> None:
         return
     word = work.running.word(flag)
     source = work.document(flag)
-    if source is None and not looks_like_path(word.text) and not word.text.endswith(".json"):
+    if source is None and not names_document(word.text):
         names = [item.strip() for item in word.text.split(",")]
         if not any(name in RENDITIONS for name in names):
             work.mistake("adopt-value-invalid", flag, "the node knows none of these renditions, and stops at its start",
@@ -350,7 +354,7 @@ def _renditions(work: Filling) -> None:
         return  # names of built-in renditions are a plain setting
     if source is None:
         missing(word, "the file with renditions", work.session.ledger)
-        work.ask("ladder", "the file with its renditions is none of the sources", flag, warn=False)
+        work.ask("ladder", in_file(word.text), flag, warn=False)
         return
     try:
         profiles = documents.renditions(source.text)

@@ -48,6 +48,8 @@ _SKIPPED = frozenset({"config", "version", "j", "broadcaster", "datadir", "pixel
 PRICED_FLAGS = frozenset({"maxPricePerUnit", "maxPricePerCapability", "pricePerUnit", "pricePerGateway", "ticketEV",
                            "maxFaceValue", "maxTicketEV", "maxTotalEV", "depositMultiplier", "autoAdjustPrice",
                            "priceFeedAddr", "selectRandFreq", "selectStakeWeight", "selectPriceWeight"})  # fmt: skip
+TOKENS = "aiModels token"
+"""Stands for the credentials of runners in a list of models: those that have one."""
 SET = "set"
 """Stands for a secret, of which only its being there is compared and shown."""
 
@@ -97,7 +99,7 @@ def compare(
         before, after = of_process(node, library), of_service(node.role, service)
         unanswered = open_flags(node, service, said) if said else frozenset()
         for flag in flags_of(node, before, after):
-            if flag.partition(" ")[0] in unanswered:
+            if waits(flag, unanswered):
                 waiting.append((node.name, flag))
                 continue
             count += 1
@@ -139,6 +141,11 @@ def open_flags(node: Running, service: Service, said: Collection[tuple[str, ...]
         if flag not in given and not found.isdisjoint(others):
             found.add(flag)
     return frozenset(found)
+
+
+def waits(flag: str, unanswered: Collection[str]) -> bool:
+    """Whether a setting waits for an answer. No answer brings credentials of runners back."""
+    return flag != TOKENS and flag.partition(" ")[0] in unanswered
 
 
 def left_open(flag: str, service: Service) -> bool:
@@ -351,7 +358,13 @@ def _documents(texts: Mapping[str, str], read: Files, chain: bool) -> dict[str, 
         plain = {"fpsDen": 1, "quality": 0, "encoder": "H.264", "fps": 0}
         return tuple(tuple(sorted((k, v) for k, v in e.items() if plain.get(k) != v)) for e in entries)
 
+    def tokens(text: str) -> object:
+        return tuple(f"{entry.model_id}: {SET}" for entry in documents.models(text) if entry.token)
+
     found: dict[str, object] = {"aiModels": _read(texts.get("aiModels", ""), read, models)}
+    credentials = _read(texts.get("aiModels", ""), read, tokens)
+    if credentials and isinstance(credentials, tuple):
+        found[TOKENS] = credentials
     options = texts.get("transcodingOptions", "")
     if options and read(options) is not None:
         found["transcodingOptions"] = _read(options, read, renditions)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
+from fleetc.adopt.bounds import of_service
 from fleetc.adopt.compose_files import extended_file, merged, only_document
 from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, ports_of
 from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
@@ -145,7 +146,7 @@ class _Compose:
             why = _UNDERSTOOD.get(field)
             where = (service.key(field) or node).span(self.source.name)
             self.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
-                             why or "fleetc decides how containers of nodes run")  # fmt: skip
+                             why or "fleetc decides how containers of nodes run; what differs is said")  # fmt: skip
         copies = self._copies(name, fields)
         variables, secrets = self._environment(fields)
         network = self._text(fields.get("network_mode"))
@@ -157,7 +158,8 @@ class _Compose:
             mounts=(*self._mounts(fields), *files_of(fields, self.root, self._text)),
             sees=self._seen(fields, variables),
             placed=f"it runs {copies} times on this host" if copies > 1 else "", several=copies > 1,
-            published=tuple(ports_of(fields.get("ports"), self._text)), secrets=secrets,
+            published=tuple(ports_of(fields.get("ports"), self._text)), secrets=secrets, bounds=of_service(fields),
+            container=self._text(fields.get("container_name")) or f"$(docker compose ps -q {name})",
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
         )  # fmt: skip

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from fleetc.adopt.bounds import of_options
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.library import Library
@@ -60,6 +61,7 @@ def docker_process(
     name = values["name"][-1].text if "name" in values else ""
     found = Process(
         name=name,
+        container=name,
         span=span,
         words=tuple(arguments),
         variables={
@@ -72,6 +74,7 @@ def docker_process(
         home="/root" if user in ("root", "0", "0:0") else "",
         network="host" if network == "host" else "bridge",
         mounts=tuple(_mounts(values)),
+        bounds=of_options((name, word.text) for name, word in options),
         published=tuple(published(word.text) for word in values.get("publish", []) if _PORT.fullmatch(word.text)),
         peers=tuple(dict.fromkeys(filter(None, (name, *(w.text for w in values.get("hostname", [])))))),
     )
@@ -152,7 +155,7 @@ def _account(name: str, word: Word, ledger: Ledger, understood: Mapping[str, str
     elif name == "env-file":
         ledger.note(word.span, shown, Fate.UNDERSTOOD, "a file with variables of the process")
     else:
-        ledger.note(word.span, shown, Fate.DROPPED, "fleetc decides how containers of nodes run")
+        ledger.note(word.span, shown, Fate.DROPPED, "fleetc decides how containers of nodes run; what differs is said")
 
 
 def _of_files(words: Iterable[Word], library: Library | None, ledger: Ledger) -> dict[str, Word]:

@@ -15,7 +15,7 @@ from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, secret_key, whereabouts
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, secret_file, shown
+from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, names_document, secret_file, shown
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Fate, Process, Word
@@ -137,18 +137,21 @@ class Filling:
         """Leave a question where a value is not known; `warn` unless something else already has."""
         self.table.ask(f"TODO {key} = {example}: {words}")
         if flag:
-            self.done.add(flag)
-            self.running.reasons[flag] = f"a question is left: {words}"
-            if flag in self.running.settings:
-                word = self.running.word(flag)
-                text = f"{words}; asked with a TODO at {key}"
-                self.session.ledger.note(word.span, shown(flag, word.text), Fate.DROPPED, text, "adopt-value-unknown")
-                if not warn:
-                    return
+            self.leave_open(flag, key, words)
+            if warn and flag in self.running.settings:
                 self.session.ledger.warn(
-                    "adopt-value-unknown", word.span, f"the value of -{flag} is not in the sources",
-                    f"write {key} where the spec has its TODO line",
+                    "adopt-value-unknown", self.running.word(flag).span,
+                    f"the value of -{flag} is not in the sources", f"write {key} where the spec has its TODO line",
                 )  # fmt: skip
+
+    def leave_open(self, flag: str, key: str, words: str, code: str = "adopt-value-unknown") -> None:
+        """Account for a setting that the spec asks for at `key`: nothing of it is understood."""
+        self.done.add(flag)
+        self.running.reasons[flag] = f"{QUESTION}: {words}"
+        if flag in self.running.settings:
+            word = self.running.word(flag)
+            asked = f"{words}; asked with a TODO at {key}"
+            self.session.ledger.note(word.span, shown(flag, word.text), Fate.DROPPED, asked, code)
 
     def unknown(self, flag: str, key: str, example: str = '"..."') -> bool:
         """Whether the value of a setting has holes; then a question stands in its place."""
@@ -227,7 +230,7 @@ class Filling:
     def document(self, flag: str) -> Source | None:
         """The text that a setting names or holds."""
         word = self.running.word(flag)
-        return self.own_file(flag) if looks_like_path(word.text) else None
+        return self.own_file(flag) if names_document(word.text) else None
 
     def own_file(self, flag: str) -> Source | None:
         """The source that a path means to the process; what only has its name is told as a guess, and asked about."""

@@ -15,11 +15,12 @@ from fleetc.adopt.session import Table
 from fleetc.adopt.words import Fate, Ledger
 from fleetc.language.effective import CLI_LISTENERS, GATEWAY_HTTP, HELPER_HTTP
 
-_FLAGS = {"cli": "cliAddr", "http": "httpAddr", "rtmp": "rtmpAddr"}
+FLAGS = {"cli": "cliAddr", "http": "httpAddr", "rtmp": "rtmpAddr"}
+"""The keys of listeners in tables of nodes, with their flags."""
 _HIGHEST = 65535
 
 
-class _Listens(NamedTuple):
+class Listens(NamedTuple):
     """A listener of a node: the key of its table, and where it is."""
 
     node: Running
@@ -31,16 +32,16 @@ class _Listens(NamedTuple):
     @property
     def moves(self) -> bool:
         """Whether nothing outside its container reaches it."""
-        return _FLAGS[self.key] in self.node.unreached
+        return FLAGS[self.key] in self.node.unreached
 
 
 def free_ports(
     found: Iterable[Running], tables: Mapping[str, Mapping[str, Table]], runners: Iterable[Table], ledger: Ledger
 ) -> None:
     """Move listeners, host by host, until no two have the same port."""
-    hosts: dict[str, list[_Listens]] = {}
+    hosts: dict[str, list[Listens]] = {}
     for one in found:
-        hosts.setdefault(one.host, []).extend(_listeners(one, tables[one.table][one.name]))
+        hosts.setdefault(one.host, []).extend(listeners_of(one, tables[one.table][one.name]))
     others: dict[str, set[int]] = {}
     for runner in runners:
         port = runner.values.get("port")
@@ -50,7 +51,7 @@ def free_ports(
         _separate(listens, others.get(host, set()), ledger)
 
 
-def _listeners(one: Running, table: Table) -> Iterator[_Listens]:
+def listeners_of(one: Running, table: Table) -> Iterator[Listens]:
     """Where a node listens, as its table says or leaves to the default of its role."""
     usual = {"cli": str(CLI_LISTENERS[one.table])}
     if one.table == "gateways":
@@ -63,10 +64,10 @@ def _listeners(one: Running, table: Table) -> Iterator[_Listens]:
     for key, text in usual.items():
         listener = split(str(table.values.get(key, text)))
         if listener is not None:
-            yield _Listens(one, table, key, *listener)
+            yield Listens(one, table, key, *listener)
 
 
-def _separate(listens: list[_Listens], taken: set[int], ledger: Ledger) -> None:
+def _separate(listens: list[Listens], taken: set[int], ledger: Ledger) -> None:
     """Leave listeners that are reached today where they are, and give the rest ports that nobody else has."""
     owners: dict[int, str] = dict.fromkeys(taken, "a runner")
     for one in listens:
@@ -85,13 +86,13 @@ def _separate(listens: list[_Listens], taken: set[int], ledger: Ledger) -> None:
             _move(one, port, owner, ledger)
 
 
-def _move(one: _Listens, port: int, owner: str, ledger: Ledger) -> None:
+def _move(one: Listens, port: int, owner: str, ledger: Ledger) -> None:
     """Write down another port, and why."""
     why = f"today each container has a network of its own; on the host, {owner} has port {one.port}"
     one.table.values[one.key] = f"{one.host}:{port}"
     one.table.notes[one.key] = f"{owner} has port {one.port}"
     one.table.guessed.add(one.key)
-    one.node.reasons[_FLAGS[one.key]] = why
+    one.node.reasons[FLAGS[one.key]] = why
     ledger.note(
         one.node.process.span, f"port {one.port}", Fate.UNDERSTOOD, f"{one.key} of {one.node.name} is {port}: {why}"
     )

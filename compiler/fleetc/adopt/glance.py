@@ -13,6 +13,7 @@ from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.compare import PRICED_FLAGS, Difference
 from fleetc.adopt.filling import PATHS
 from fleetc.adopt.host_paths import ANSWERS
+from fleetc.adopt.report import beside_lines
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text import leaks
 
@@ -93,6 +94,14 @@ def changes(found: Adopted) -> Iterator[str]:
     yield from _values(urgent)
     others = [*_values([one for one in plain if one not in urgent]), *_paths(found.differences)]
     yield from _capped(others, "changes")
+
+
+def beside(found: Adopted) -> Iterator[str]:
+    """What changes for the processes of today beside their settings."""
+    lines = list(beside_lines(found.beside))
+    if lines:
+        yield "beside the settings, this changes for what runs today:"
+        yield from _capped(lines, "lines")
 
 
 def _values(found: Iterable[Difference]) -> Iterator[str]:

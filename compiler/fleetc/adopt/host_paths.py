@@ -204,6 +204,11 @@ def project_of(directory: str) -> str:
     return re.sub(r"^[^a-z0-9]+|[^a-z0-9_-]", "", posixpath.basename(directory.rstrip("/")).lower())
 
 
+def plain_container(name: str) -> bool:
+    """Whether a container can be named in a command that people paste."""
+    return bool(re.fullmatch(r"[A-Za-z0-9_.-]+|\$\(docker compose ps -q [A-Za-z0-9_.-]+\)", name))
+
+
 def known_host_path(process: Process, path: str) -> str | None:
     """The path on the host of a path that a process sees; None where no source says all of it."""
     place = on_host(process, path)
@@ -238,8 +243,21 @@ def with_folders(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.startswith((f"{HOME}/", FOLDER)):
-        value = posixpath.normpath(f"/folders/folder/{value.partition('/')[2]}")
-    return value.replace(f"{_VOLUMES}/{PROJECT}_", f"{_VOLUMES}/project_")
+        value = posixpath.normpath(f"{_EXAMPLE}/{value.partition('/')[2]}")
+    return value.replace(f"{_VOLUMES}/{PROJECT}_", _EXAMPLE_VOLUME)
+
+
+_EXAMPLE, _EXAMPLE_VOLUME = "/folders/folder", f"{_VOLUMES}/project_"
+
+
+def fits_example(example: object, answer: object) -> bool:
+    """Whether an answer has what sources say of a path whose home, folder or project is an example: its end."""
+    if not isinstance(example, str) or not isinstance(answer, str):
+        return True
+    for begin in (_EXAMPLE, posixpath.dirname(_EXAMPLE)):
+        if f"{example}/".startswith(f"{begin}/"):
+            return answer.endswith(example.removeprefix(begin))
+    return not example.startswith(_EXAMPLE_VOLUME) or answer.endswith(example.removeprefix(_EXAMPLE_VOLUME[:-1]))
 
 
 def is_open(value: Any) -> bool:
@@ -312,9 +330,9 @@ def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: se
         wanted += f"{', and ' if folder else 'write '}the last part of it for each {PROJECT}"
     shows = next(
         (
-            f"; docker inspect -f '{{{{json .Mounts}}}}' {one.name} shows both sides of each volume"
+            f"; docker inspect -f '{{{{json .Mounts}}}}' {one.container} shows both sides of each volume"
             for one in nodes
-            if one.runtime == "docker" and re.fullmatch(r"[A-Za-z0-9_.-]+", one.name)
+            if one.runtime == "docker" and plain_container(one.container)
         ),
         "",
     )

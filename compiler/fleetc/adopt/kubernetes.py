@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from fleetc.adopt.bounds import Bounds, of_fields
 from fleetc.adopt.docker_run import names_node
 from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.library import Library
@@ -163,8 +164,9 @@ def _workload(cluster: _Cluster, source: Source, root: Node, ledger: Ledger) -> 
     containers = pod.get("containers") if pod is not None else None
     for container in containers.items if containers is not None else []:
         process = _container(cluster, source, pod, container, name, ledger, claims)
-        process = replace(process, peers=peers, placed=placed, several=several) if process is not None else None
         if process is not None:
+            workload = f"{kind.lower()}/{name}"
+            process = replace(process, peers=peers, placed=placed, several=several, workload=workload)
             ledger.note(span, f"{kind} {name}"[:80], Fate.UNDERSTOOD, placed or "a node on the host that it names")
             if several:
                 ledger.warn(
@@ -227,12 +229,16 @@ def _container(
         known = key in ("image", "command", "args", "env", "envFrom", "ports", "volumeMounts", "name", "resources")
         ledger.note((container.key(key) or container).span(source.name), key,
                     Fate.UNDERSTOOD if known else Fate.DROPPED,
-                    "how the node starts" if known else "fleetc decides how containers of nodes run")  # fmt: skip
+                    "how the node starts" if known
+                    else "fleetc decides how containers of nodes run; what differs is said")  # fmt: skip
+    security = {**_texts(pod.get("securityContext")), **_texts(container.get("securityContext"))}
+    user = security.get("runAsUser", "")
     filled = {name for item in command for name in _EXPANSION.findall(item.text)}
     selector = pod.get("nodeSelector")
     base = Process(
         name=name, span=(container.key("image") or container).span(source.name), words=tuple(words),
-        variables=_own(variables, filled, ledger), runtime="docker", user="root", home="/root",
+        variables=_own(variables, filled, ledger), runtime="docker", user=user or "root",
+        home="/root" if user in ("", "0") else "", bounds=_bounds(pod, container),
         host=_text(selector.get(_HOST_LABEL)) if selector is not None else "",
         image=Word(image.text, image.span(source.name), holes_in(image.text)) if image is not None else None,
         # a pod has an address of its own, where its listeners are open to the cluster as the command says
@@ -245,6 +251,20 @@ def _container(
     if program and not program.startswith("-"):
         return replace(base, words=tuple(words[1:]))
     return base
+
+
+def _bounds(pod: Node, container: Node) -> Bounds:
+    """What the cluster bounds of a container, or lets it do; its user and its GPUs have places of their own."""
+    resources = container.get("resources")
+    limits = resources.get("limits") if resources is not None else None
+    found = of_fields(limits.fields().items(), (), "limits.") if limits is not None else ()
+    security = [one for one in (pod.get("securityContext"), container.get("securityContext")) if one is not None]
+    for one in security:
+        found += of_fields(one.fields().items(), ())
+    return tuple(dict(one for one in found if one[0] not in _SAID_ELSEWHERE).items())
+
+
+_SAID_ELSEWHERE = ("limits.nvidia.com/gpu", "runAsUser", "runAsNonRoot")
 
 
 def _gpus(container: Node) -> str:

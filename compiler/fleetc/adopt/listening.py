@@ -5,9 +5,13 @@ In: a `Filling`. Out: its fields for listeners, and what is exposed today.
 
 from __future__ import annotations
 
+import re
+
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.filling import Filling
+from fleetc.adopt.host_paths import plain_container
 from fleetc.adopt.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
+from fleetc.adopt.reading import Running
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.text import leaks
 
@@ -42,17 +46,17 @@ def cli(work: Filling) -> None:
     if work.has("cliAddr") and work.unknown("cliAddr", "cli"):
         return
     listener = open_listener(work, "cliAddr", cli_listener(running.role, text), "administration listener")
-    if listener is None:
+    if listener is None or listener[0].isdecimal():  # a lone number is no port to the node: it is a host
         work.mistake("adopt-value-invalid", "cliAddr", "the node cannot listen there", 'write "127.0.0.1:7935"')
         return
     default = CLI_LISTENERS[running.table]
     if not text and running.role in ("redeemer", "reward"):
         running.reasons["cliAddr"] = "the node would listen on port 80 of all interfaces; fleetc keeps it on loopback"
         return
-    work.take("cliAddr", "cli")
     exposed = not is_loopback(listener[0])
-    if written(listener) != str(default) and not (exposed and not work.process.ours):
-        work.say("cli", written(listener))
+    work.done.add("cliAddr")
+    if not exposed or work.process.ours:
+        say_listener(work, "cliAddr", "cli", listener, str(default))
     if exposed and work.process.ours:
         work.say("cli_exposed", True)
     elif exposed:
@@ -68,6 +72,25 @@ def cli(work: Filling) -> None:
             )  # fmt: skip
 
 
+def ask_node(running: Running, path: str) -> str:
+    """The command that asks the administration listener of a node as it runs today, and where to type it."""
+    process = running.process
+    host, port = cli_listener(running.role, running.text("cliAddr")) or ("*", CLI_LISTENERS[running.table].port)
+    inside = LOOPBACK if host == "*" or is_loopback(host) or host in process.peers else host
+    curl = f"curl -s http://{inside}:{port}/{path}"
+    if process.workload:
+        if not re.fullmatch("[a-z0-9/.-]+", process.workload):
+            return f"kubectl port-forward to port {port} of its pod, with {curl} beside it,"
+        return f"kubectl port-forward {process.workload} {port}, with {curl} beside it,"
+    if process.network == "host":
+        return f"{curl} on its host"
+    published = next((one for one in process.published if one.inside == port and not is_loopback(host)), None)
+    if published is not None:
+        return f"curl -s http://{published.address or LOOPBACK}:{published.port}/{path} on its host"
+    name = process.container if plain_container(process.container) else "CONTAINER"
+    return f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) {curl} on its host"
+
+
 def helper_http(work: Filling) -> None:
     """The listener of a signer or a redeemer."""
     running = work.running
@@ -78,6 +101,13 @@ def helper_http(work: Filling) -> None:
     if listener is None:
         work.ask("http", "the node cannot listen where the source says", "httpAddr", '"127.0.0.1:8935"')
         return
-    work.take("httpAddr", "http")
-    if written(listener) != str(HELPER_HTTP):
-        work.say("http", written(listener))
+    say_listener(work, "httpAddr", "http", listener, str(HELPER_HTTP))
+
+
+def say_listener(work: Filling, flag: str, key: str, listener: Listener, default: str) -> None:
+    """Write down where a node listens; the spec leaves out the default of its role, and the account says so."""
+    if written(listener) == default:
+        work.take(flag, f"{default}, the default of its role, which the spec leaves out")
+        return
+    work.say(key, written(listener))
+    work.take(flag, key)

@@ -10,11 +10,12 @@ from typing import Any
 
 from fleetc.adopt import documents, yaml_nodes
 from fleetc.adopt.buying import pixels_of
+from fleetc.adopt.compare import QUESTION, TOKENS
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import callers_place
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.reading import looks_like_path, missing
+from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
 from fleetc.adopt.web import address
@@ -24,6 +25,8 @@ from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
+
+_UNSAID = "a spec has no credential of a runner, so the node reaches it without one"
 
 
 def fill_models(work: Filling) -> None:
@@ -39,12 +42,14 @@ def _models(work: Filling) -> None:
     if text and not work.unknown(flag, "models"):
         word = running.word(flag)
         source = work.own_file(flag)
-        if source is None and (looks_like_path(text) or text.endswith(".json")):
+        if source is None and names_document(text):
             missing(word, "the list of models", work.session.ledger)
-            work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)
+            work.ask("models", in_file(text), flag, '[{ use = "..." }]', warn=False)
             running.reasons["aiModels prices"] = "the list of models is none of the sources"
         else:
             _list_of_models(work, source, text)
+    elif running.table == "ai_workers" and not text:
+        work.ask("models", "a worker does not start without a list of them", flag, '[{ use = "..." }]')
     if running.text("aiModelsDir") and running.on("aiWorker"):
         if work.unknown("aiModelsDir", "models_dir"):
             return
@@ -80,21 +85,48 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
     for entry, place, token, lines in zip(entries, places or word, tokens, whole, strict=True):
         if entry.token:
             work.session.ledger.secrets.append(lines)
-            _lose_token(work, token)
+            _lose_token(work, entry, token)
         price = price_text(entry.price) if entry.price is not None and sells else None
+        if entry.price is not None and sells and price is None:
+            _no_price(work, entry, place)
         if entry.price is not None and not sells:
             work.running.reasons["aiModels prices"] = "nobody pays here, so the list of models has no prices"
             if work.running.table == "ai_workers" and entry.price.amount and not sold_from:
                 _unread_price(work, entry, place)
-        if entry.gateway and entry.gateway != "default":
-            use = by_key.get((entry.pipeline, entry.model_id))
-            if use is not None and price:
-                use.setdefault("gateway_prices", {})[entry.gateway] = price
-                continue
-        uses.append(_use(work, entry, price, overrides))
-        by_key[entry.pipeline, entry.model_id] = uses[-1]
+        _sell(work, entry, price, overrides, uses, by_key)
+    if any("gateway_prices" in use and "price" not in use for use in uses):
+        work.running.reasons.setdefault("aiModels", "a spec sells a model to all gateways; others pay the base price")
     work.say("models", uses)
     work.take(flag, "models")
+
+
+def _sell(
+    work: Filling, entry: ModelEntry, price: str | None, overrides: dict[str, Any], uses: list[dict[str, Any]],
+    by_key: dict[tuple[str, str], dict[str, Any]],
+) -> None:  # fmt: skip
+    """Add an entry to the models in use: what it costs one gateway stands beside what it costs all."""
+    key = (entry.pipeline, entry.model_id)
+    for_one = price is not None and entry.gateway not in ("", "default")
+    use = by_key.get(key)
+    if use is None or not (for_one or use.keys() == {"use", "gateway_prices"}):
+        by_key[key] = use = {}
+        uses.append(use)
+    if for_one:
+        use.setdefault("use", work.session.model(entry))
+        use.setdefault("gateway_prices", {})[entry.gateway] = price
+    else:
+        use |= _use(work, entry, price, overrides)
+
+
+def _no_price(work: Filling, entry: ModelEntry, place: Span) -> None:
+    """A price that no spec has: without it, the model would be sold at the base price."""
+    name = leaks.shown(visible(entry.model_id))
+    work.session.ledger.mistake(
+        "adopt-value-invalid", place, f"price_per_unit of {name}", f"no spec has this price of {name}",
+        "look which price is right, and write it in the table of the model in the spec", "not adopted",
+    )  # fmt: skip
+    work.table.ask(f"TODO models: the price of {name}, none that a spec has; without one it has the base price")
+    work.running.reasons["aiModels"] = f"{QUESTION}: the price of {name}"
 
 
 def _note_unread_flags(work: Filling, entries: Sequence[ModelEntry], places: Sequence[Span]) -> None:
@@ -156,7 +188,10 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[st
     return use
 
 
-def _lose_token(work: Filling, place: Span) -> None:
+def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
+    shown = f"token of {leaks.shown(visible(entry.model_id))}"
+    work.session.ledger.note(place, shown, Fate.DROPPED, _UNSAID, "adopt-cannot-say")
+    work.running.reasons[TOKENS] = _UNSAID
     work.session.ledger.warn(
         "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
         "it is not adopted; keep the runner where only this host reaches it",
@@ -177,6 +212,7 @@ def _reached(work: Filling, entry: ModelEntry) -> str:
     other = next((one for one in near if url is not None and url.host in one.peers), None)
     if url is None or other is None or work.process.network == "host":
         return entry.url
+    work.session.called.add(id(other))
     port = url.port if other.network == "host" else _published(other, url.port)
     if port is not None:
         work.running.reasons["aiModels"] = (

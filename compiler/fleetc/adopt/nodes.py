@@ -6,6 +6,7 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fleetc.adopt import buying, selling
@@ -14,6 +15,7 @@ from fleetc.adopt.flags import boolean
 from fleetc.adopt.host_paths import (
     HOME,
     IMAGE_HOME,
+    PROJECT,
     Place,
     default_data_dir,
     home_of,
@@ -21,15 +23,13 @@ from fleetc.adopt.host_paths import (
     opens_home_or_folder,
     whereabouts,
 )
-from fleetc.adopt.listeners import cli_listener
-from fleetc.adopt.listening import cli, helper_http
+from fleetc.adopt.listening import ask_node, cli, helper_http
 from fleetc.adopt.reading import Running
 from fleetc.adopt.runner_host import STATE_DIR
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.variables import environment
 from fleetc.adopt.words import Fate
-from fleetc.language.effective import CLI_LISTENERS
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
@@ -96,7 +96,7 @@ def _data_dir(work: Filling) -> None:
     if work.has(flag) and work.unknown(flag, "data_dir"):
         return
     place = on_host(process, _data_dir_inside(running))
-    if place is not None and place.open and not _needs_data(work):
+    if place is not None and not _needs_data(work) and _nobody_says(running):
         work.drop(flag, "the node keeps nothing there that it needs again, so its data directory is a new one")
         return
     if place is None:
@@ -122,6 +122,16 @@ def _data_dir(work: Filling) -> None:
             else "it is the same directory, by its whole path"
         )
         _below(running, running.reasons["dataDir"])
+
+
+def _nobody_says(running: Running) -> bool:
+    """Whether no command chooses the data directory, and the sources leave it open. What people say of homes and
+    folders does not count: it makes the same spec on the command line as in the spec.
+    """
+    first = replace(running, process=running.unplaced or running.process)
+    place = on_host(first.process, _data_dir_inside(first))
+    chosen = bool(running.text("dataDir")) and place is not None and place.open != PROJECT
+    return place is not None and bool(place.open) and not chosen
 
 
 def _below(running: Running, why: str) -> None:
@@ -186,34 +196,34 @@ def _wallet(work: Filling) -> None:
     hint = {"gateways": "payer", "remote_signers": "payer"}.get(running.table, "earner")
     name, wallet = session.wallet(key, hint)
     work.say("wallet", name)
-    work.take("ethAcctAddr", f"wallets.{name}.address")
     why = _no_account(running.text("ethAcctAddr")) if account and not holes else ""
     if why:
         words = f"the account; {why}"
         wallet.ask(f'TODO address = "0x...": {words}')
-        running.reasons["ethAcctAddr"] = f"a question is left: {words}"
+        work.leave_open("ethAcctAddr", f"wallets.{name}.address", words, "adopt-value-invalid")
         session.ledger.warn(
             "adopt-value-invalid", running.word("ethAcctAddr").span, f"the spec does not take this account: {why}",
             "today the node takes it as it stands; compare it with the wallet, and write the address of that",
         )  # fmt: skip
     elif account and not holes:
         wallet.values.setdefault("address", running.text("ethAcctAddr"))
+        work.take("ethAcctAddr", f"wallets.{name}.address")
     else:
         words = "the source leaves it open" if account else "no source names it, so the node takes any key it finds"
         wallet.ask(f'TODO address = "0x...": the account; {words}')
-        running.reasons["ethAcctAddr"] = f"a question is left: the account; {words}"
+        work.leave_open("ethAcctAddr", f"wallets.{name}.address", f"the account; {words}")
     if path is None and "keystore" not in wallet.values:
         said = whereabouts(process, keystore or f"{data_dir}/keystore")
         wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": the directory with the key file; {said}')
-        running.reasons["ethKeystorePath"] = "a question is left: where the key file is on the host"
+        work.leave_open("ethKeystorePath", f"wallets.{name}.keystore", "where the key file is on the host")
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
         if known != path:
             running.reasons["ethKeystorePath"] = "one wallet has one keystore directory on all hosts"
         elif path != keystore:
             running.reasons.setdefault("ethKeystorePath", "this is its path on the host")
-    work.done.add("ethKeystorePath")
-    work.take("ethKeystorePath", f"wallets.{name}.keystore")
+    if work.has("ethKeystorePath"):
+        work.take("ethKeystorePath", f"wallets.{name}.keystore")
     _password(work, name, wallet.values, wallet.ask)
     if running.table in ("gateways", "remote_signers"):
         _ask_deposit(running, wallet)
@@ -226,10 +236,9 @@ def _ask_deposit(running: Running, wallet: Table) -> None:
     """Ask for what backs the tickets of a wallet, once: no source says it, and the node does."""
     if any(question.startswith("TODO deposit") for question in wallet.questions):
         return
-    port = (cli_listener(running.role, running.text("cliAddr")) or ("", CLI_LISTENERS[running.table].port))[1]
-    shows = f"curl -s http://127.0.0.1:{port}/senderInfo beside the node shows it in wei"
-    wallet.ask(f'TODO deposit = "0.5 ETH": what is set aside for tickets today; {shows}')
-    wallet.ask(f'TODO reserve = "0.3 ETH": what backs them today; {shows}, as FundsRemaining')
+    shows = ask_node(running, "senderInfo")
+    wallet.ask(f'TODO deposit = "... ETH": what is set aside for tickets today; {shows} shows it in wei')
+    wallet.ask(f'TODO reserve = "... ETH": what backs them today; {shows} shows it in wei, as FundsRemaining')
 
 
 def _no_account(text: str) -> str:
@@ -246,19 +255,20 @@ def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> Non
     work.running.reasons.setdefault(flag, "a reference in the spec has the same password")
     if work.has(flag) and work.running.text(flag):
         reference = work.hidden(flag, "")
-        work.take(flag, f"wallets.{name}.password")
         if reference is not None:
+            work.take(flag, f"wallets.{name}.password")
             if values.setdefault("password", reference) != reference:
                 work.running.reasons[flag] = "one wallet has one password, and another node of it names another one"
             return
-    elif work.has(flag):
-        work.take(flag, "empty, which the node takes for no password")
     if "password" not in values:
-        work.running.reasons[flag] = "a question is left: where the password of the key file is"
+        work.leave_open(flag, f"wallets.{name}.password", "where the password of the key file is")
         file = work.secret_file(flag) if flag in work.running.settings else ""
         said = f"; {whereabouts(work.process, file)}" if file else ""
         ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: where the password of the key file is{said}')
-    work.done.add(flag)
+    elif work.has(flag) and not work.running.text(flag):
+        work.take(flag, "empty, which the node takes for no password")
+    elif work.has(flag):
+        work.drop(flag, "one wallet has one password, and another node of it says where it is")
 
 
 def _rows(work: Filling) -> None:
@@ -310,8 +320,7 @@ def _secret_row(work: Filling, flag: str, field: str) -> None:
             return
     reference = work.hidden(flag, field)
     if reference is None:
-        work.done.add(flag)
-        work.running.reasons[flag] = "a question is left: where this secret is on the host"
+        work.leave_open(flag, field, "where this secret is on the host")
         return
     work.running.reasons.setdefault(flag, "a reference in the spec has the same value")
     work.say(field, reference)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fleetc.adopt.bounds import of_unit
 from fleetc.adopt.filling import SECRET_VARIABLES
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
@@ -131,6 +132,7 @@ class _Reader:
         process = Process(
             called, program.span, words, variables, host=self.host, program=program.text,
             user=_text(told.get("user", "")), home=home, directory=_text(told.get("directory", "")),
+            bounds=of_unit((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
         )  # fmt: skip
         if told.get("container"):
             process = self._contained(process, container, program)
@@ -171,7 +173,7 @@ class _Reader:
             process, runtime="docker", image=Word(image, program.span) if image else None,
             network="host" if container.get("network") == "host" else "bridge", mounts=mounts,
             published=tuple(_published(container.get("ports", []))), peers=tuple(filter(None, (process.name,))),
-            directory="",
+            directory="", bounds=(), container=process.name,
         )  # fmt: skip
 
     def _unit(self, unit: Mapping[str, Any], name: str, program: Word, words: tuple[Word, ...]) -> None:

@@ -58,7 +58,7 @@ class Running:
     """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs.
 
     `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that
-    nothing outside its container reaches.
+    nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders.
     """
 
     process: Process
@@ -69,6 +69,7 @@ class Running:
     host: str = ""
     runners: dict[str, str] = field(default_factory=dict)
     unreached: set[str] = field(default_factory=set)
+    unplaced: Process | None = None
 
     @property
     def table(self) -> str:
@@ -105,6 +106,11 @@ class Running:
 def looks_like_path(text: str) -> bool:
     """Whether a text that may be a secret or a path is a path."""
     return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
+
+
+def names_document(text: str) -> bool:
+    """Whether a text that may be a document or the path of one is a path, also one in the directory of the node."""
+    return looks_like_path(text) or (text.endswith(".json") and not text.lstrip().startswith(("{", "[")))
 
 
 _FILE_NAME = re.compile(
@@ -268,6 +274,11 @@ def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) 
             "shorten the line; what is behind it is not adopted either",
         )  # fmt: skip
     return config
+
+
+def in_file(path: str) -> str:
+    """That a file has what is asked for, in words."""
+    return f"{showing.file_name(path)} has it, and is none of the sources: adopt again with that file too"
 
 
 def missing(word: Word, what: str, ledger: Ledger) -> None:

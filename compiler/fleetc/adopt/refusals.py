@@ -24,6 +24,8 @@ from fleetc.places.diagnostic import Diagnostic, Label, Severity
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 
+_AMOUNTS = {"... wei / pixel": "1200 wei / pixel", "... USD / hour": "0.72 USD / hour", "... ETH": "0.5 ETH"}
+"""What stands for amounts that a question leaves blank. No spec has it: it would be a guess about money."""
 _MOST_NODES = 500
 """Judging thousands of nodes takes as long as reading them."""
 
@@ -129,6 +131,8 @@ def _answered(path: tuple[str, ...], table: Table, said: set[tuple[str, ...]], n
 
 def _unlike_others(example: Any, numbers: Iterator[int]) -> Any:
     """An example for one table: what only one may have is another one in each."""
+    if isinstance(example, str) and example in _AMOUNTS:
+        return _AMOUNTS[example]
     if example == "0x...":
         return f"0x{next(numbers):040x}"
     if example == "203.0.113.10":

@@ -14,7 +14,7 @@ from fleetc.adopt.reading import Running
 from fleetc.adopt.runner_host import Machines, same_project
 from fleetc.adopt.runner_list import price_of
 from fleetc.adopt.runner_processes import Started, arguments, in_order
-from fleetc.adopt.session import Session, Table
+from fleetc.adopt.session import HOUR_PRICE, Session, Table
 from fleetc.adopt.web import Address, address
 from fleetc.adopt.words import Fate, Other
 from fleetc.text import leaks
@@ -155,4 +155,4 @@ def _by_itself(other: Other, table: Table, on_chain: bool) -> None:
     if on_chain:
         price = said.get("price", "")
         words = f"; its own argument says {price}" if price_of(price) is not None else ""
-        table.ask(f'TODO price = "0.72 USD / hour": what it asks{words}')
+        table.ask(f"TODO price = {HOUR_PRICE}: what it asks{words}")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fleetc.adopt.adoption import Adopted
+from fleetc.adopt.beside import Beside
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.words import Entry, Fate
 from fleetc.messages.forms import AdoptionFormat
@@ -19,6 +20,7 @@ from fleetc.text.encoders import plain_output, visible
 from fleetc.toml.document import LineMap
 
 _UNCOMPARED = "unknown, because answers are missing: no node was compared"
+_MOST_NAMES = 5
 _UNEXPLAINED = "no reason is known: look at it before you deploy"
 
 
@@ -57,8 +59,21 @@ def _text(found: Adopted) -> Iterator[str]:
     yield from difference_lines(found.differences)
     if found.comparable and not found.differences:
         yield "  nothing"
+    if found.beside:
+        yield "Beside the settings:"
+        yield from beside_lines(found.beside)
     if found.waiting:
         yield f"Not compared: {_waiting(found)}"
+
+
+def beside_lines(found: Iterable[Beside]) -> Iterator[str]:
+    """A line for each thing that changes beside the settings, with all nodes that it is true of."""
+    nodes: dict[str, list[str]] = {}
+    for one in found:
+        nodes.setdefault(one.words, []).append(one.node)
+    for words, names in nodes.items():
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        yield f"  {', '.join(names[:_MOST_NAMES])}{more}: {visible(words)}"
 
 
 def _waiting(found: Adopted) -> str:
@@ -102,6 +117,9 @@ def _markdown(found: Adopted) -> str:
     lines += [f"Nodes: {cell(nodes or 'none')}.{counted}{unknown}", ""]
     if found.differences:
         lines += ["## What the spec changes", "", *difference_table(found.differences), ""]
+    if found.beside:
+        lines += ["## Beside the settings", "", "| Node | What |", "|---|---|"]
+        lines += [*(f"| {cell(one.node)} | {cell(one.words)} |" for one in found.beside), ""]
     if found.waiting:
         lines += [f"Not compared: {cell(_waiting(found))}.", ""]
     lines += ["## What became of each word", "", "| Place | Word | Fate | Where or why |", "|---|---|---|---|"]
@@ -127,6 +145,7 @@ def _values(found: Adopted, located: Sequence[Located]) -> dict[str, Any]:
         ],
         "compared": found.compared if found.comparable or found.compared else None,
         "differences": difference_values(found.differences),
+        "beside": [{"node": one.node, "what": one.words} for one in found.beside],
         "waiting": [{"node": node, "flag": flag} for node, flag in found.waiting],
         "words": [
             {"file": name, "line": line, "word": entry.shown, "fate": str(entry.fate), "why": entry.words,

@@ -16,7 +16,7 @@ from fleetc.adopt.reading import missing
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.runner_list import FLAG, MODES, Entry, RunnerList, gpu_text, meaning, quoted_price, read_list
 from fleetc.adopt.runner_processes import Started, in_order
-from fleetc.adopt.session import Session, Table
+from fleetc.adopt.session import HOUR_PRICE, Session, Table
 from fleetc.adopt.web import Address, address
 from fleetc.adopt.words import Fate, Other
 from fleetc.language.quantities import QuantityError, RunnerPrice, parse_url
@@ -224,7 +224,7 @@ class _Listed:
     def _price(self, name: str, table: Table) -> None:
         if "price_info" not in self.entry.keys:
             if self.work.running.on_chain:
-                table.ask('TODO price = "0.72 USD / hour": on a chain the node refuses a runner without one')
+                table.ask(f"TODO price = {HOUR_PRICE}: on a chain the node refuses a runner without one")
                 self._because(name, "price_info", "a question is left: its price")
             return
         said = quoted_price(self.entry)

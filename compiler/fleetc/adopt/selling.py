@@ -8,19 +8,21 @@ from __future__ import annotations
 import re
 
 from fleetc.adopt import documents
-from fleetc.adopt.buying import note_service_address, orchestrator_named, pixels_of
+from fleetc.adopt.buying import account_for_pixels, note_service_address, orchestrator_named, pixels_of
 from fleetc.adopt.capabilities import fill_capabilities
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
-from fleetc.adopt.listening import open_listener
+from fleetc.adopt.listening import open_listener, say_listener
 from fleetc.adopt.models import fill_models
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.reading import Running, looks_like_path, missing, secret_file, shown
+from fleetc.adopt.reading import Running, in_file, missing, names_document, secret_file, shown
 from fleetc.adopt.runners import fill_callback, fill_listed
-from fleetc.adopt.session import flag_price, price_text
+from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
+from fleetc.text.encoders import visible
 from fleetc.upstream import FLAGS, NETWORKS
 
 _PRICES = ("pricePerUnit", "pixelsPerUnit", "pricePerGateway", "pricePerBroadcaster", "ticketEV", "maxFaceValue",
@@ -136,9 +138,8 @@ def _listener(work: Filling) -> None:
         return
     if scheme == "http":
         work.say("http_tls", False)
-    if listener != ("*", service_port(service) if "service" in work.table.values else 8935):
-        work.say("http", written(listener))
-    work.take(flag, "http")
+    usual = written(("*", service_port(service) if "service" in work.table.values else 8935))
+    say_listener(work, flag, "http", listener, usual)
 
 
 def _registry(work: Filling) -> None:
@@ -186,7 +187,7 @@ def _price(work: Filling) -> None:
         text = running.text("pricePerUnit")
         if running.word("pricePerUnit").holes or pixels is None:
             if not work.unknown("pricePerUnit", "price"):
-                work.ask("price", "the source leaves its pixels open", "pricePerUnit", '"1200 wei / pixel"')
+                work.ask("price", "the source leaves its pixels open", "pricePerUnit", PIXEL_PRICE)
         else:
             price = flag_price(text, pixels)
             said = price_text(price) if price else None
@@ -195,23 +196,23 @@ def _price(work: Filling) -> None:
                     "price",
                     f"the node does not read {leaks.shown(text)} as a price",
                     "pricePerUnit",
-                    '"1200 wei / pixel"',
+                    PIXEL_PRICE,
                 )
             elif price and price.amount == 0 and _runners_alone(work) and not _wrote_price(work):
-                pass  # what fleetc writes for them without a word
+                work.take("pricePerUnit", "what fleetc writes for live runners without a word")
             else:
                 work.say("price", said)
-            work.take("pricePerUnit", "price")
+                work.take("pricePerUnit", "price")
     elif not running.on_chain:
         pass
     elif work.table.values["mode"] != "ai":
-        work.ask("price", "on a chain the node does not start without one", example='"1200 wei / pixel"')
+        work.ask("price", "on a chain the node does not start without one", example=PIXEL_PRICE)
         running.reasons["pricePerUnit"] = "a question is left: the price"
     elif _runners_alone(work):
         running.reasons["pricePerUnit"] = (
             "live runners have prices of their own, and the node does not start without one"
         )
-    work.take("pixelsPerUnit", "price")
+    account_for_pixels(work, "pricePerUnit", "price")
     _gateway_prices(work)
 
 
@@ -238,9 +239,9 @@ def _gateway_prices(work: Filling) -> None:
         return
     word = work.running.word(flag)
     source = work.document(flag)
-    if source is None and looks_like_path(word.text):
+    if source is None and names_document(word.text):
         missing(word, "the file with prices by gateway", work.session.ledger)
-        work.ask("gateway_prices", "the file with them is none of the sources", flag, '{ "0x..." = "..." }', warn=False)
+        work.ask("gateway_prices", in_file(word.text), flag, '{ "0x..." = "..." }', warn=False)
         return
     try:
         entries = documents.gateway_prices(source.text if source else word.text)
@@ -251,6 +252,15 @@ def _gateway_prices(work: Filling) -> None:
     if said:
         work.say("gateway_prices", said)
     work.take(flag, "gateway_prices")
+    for account in entries:
+        if account not in said:
+            name = leaks.shown(visible(account))[:60]
+            work.table.ask(f"TODO gateway_prices: the price for {name}, which is none that a spec has")
+            work.running.reasons[flag] = f"{QUESTION}: the price for {name}"
+            work.session.ledger.mistake(
+                "adopt-value-invalid", word.span, f"the price for {name}", f"no spec has this price for {name}",
+                "look which price is right, and write it in gateway_prices", "not adopted",
+            )  # fmt: skip
 
 
 def _orchestrator(work: Filling) -> None:

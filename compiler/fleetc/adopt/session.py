@@ -19,6 +19,8 @@ from fleetc.adopt.words import Ledger, Word
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
 
+PIXEL_PRICE, HOUR_PRICE = '"... wei / pixel"', '"... USD / hour"'
+"""Examples of prices in questions: nobody pastes an amount that no source says, and sells at it."""
 _LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 
 
@@ -85,6 +87,8 @@ class Session:
     """The label of the runner that a process is, by its id."""
     asked_hosts: set[str] = field(default_factory=set)
     """Hosts that ask whether all of their nodes run there."""
+    called: set[int] = field(default_factory=set)
+    """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
     unread_prices: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     opened: Opened = field(default_factory=Opened)

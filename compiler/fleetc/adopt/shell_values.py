@@ -14,6 +14,7 @@ from fleetc.adopt.flags import holes_in
 from fleetc.adopt.shell_folder import folder_of, in_containers
 from fleetc.adopt.shell_sums import ranged, sum_of
 from fleetc.adopt.shell_words import Part, ShellError, Token, quoted_parts
+from fleetc.adopt.showing import harmless
 from fleetc.adopt.words import Process, Word
 from fleetc.places.diagnostic import Span
 
@@ -196,7 +197,8 @@ class Values:
         lone = token.parts[0] if len(token.parts) == 1 and token.parts[0].kind == "variable" else None
         if lone is None and len(token.parts) == 2 and token.parts[1].kind == "variable":
             lone = token.parts[1] if token.parts[0].text.endswith("=") else None
-        variable = lone.name if lone is not None else ""
+        known = self.variables.get(lone.name) if lone is not None else None
+        said = (known.said or known.span) if known is not None else self._secret_place(token.parts)
         fields: list[Word] = []
         text, fresh = "", True
         holes: list[str] = []
@@ -210,14 +212,15 @@ class Values:
             cut = _fields(piece, inner)
             for index, field_text in enumerate(cut):
                 if index and not fresh:
-                    fields.append(Word(text, span, tuple(h for h in holes if h in text)))
+                    fields.append(Word(text, span, tuple(h for h in holes if h in text), said=said))
                     text, fresh = "", True
                 if field_text:
                     text, fresh = text + field_text, False
             holes += inner
         if not fresh:
-            known = self.variables.get(variable)
-            said = (known.said or known.span) if known is not None else None
+            value = known.text if known is not None else ""
+            whole = lone is not None and not fields and text.endswith(value) and not value.startswith("-")
+            variable = lone.name if lone is not None and whole else ""
             fields.append(Word(text, span, tuple(dict.fromkeys(h for h in holes if h in text)), variable, said))
         return fields
 
@@ -282,7 +285,17 @@ class Values:
         parts[0] = Part(first.kind, first.text[skip:], first.quoted, first.name)
         text, holes, _ = self.text(parts)
         self.note_folder(found[1], token)
-        return Word(text, Span(self.source, token.start, token.end), holes)
+        given = [part for part in parts if part.kind != "text" or part.text]
+        known = self.variables.get(given[0].name) if len(given) == 1 and given[0].kind == "variable" else None
+        alias = given[0].name if known is not None and known.text == text else ""
+        said = (known.said or known.span) if known is not None else self._secret_place(parts)
+        return Word(text, Span(self.source, token.start, token.end), holes, alias, said)
+
+    def _secret_place(self, parts: Sequence[Part]) -> Span | None:
+        """Where the value of the one variable stands that may be a secret; None for none, or several."""
+        named = (self.variables.get(part.name) for part in parts if part.kind == "variable")
+        found = [word for word in named if word is not None and not harmless(word)]
+        return (found[0].said or found[0].span) if len(found) == 1 else None
 
 
 def joined(before: Word | None, word: Word) -> Word:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fleetc.adopt.bounds import of_unit
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.host_paths import home_of
@@ -205,7 +206,7 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
     for key, words in sorted(unit.settings.items()):
         for word in words:
             fate = Fate.UNDERSTOOD if key in _TAKEN else Fate.DROPPED
-            why = "how the node starts" if key in _TAKEN else "fleetc writes the unit itself"
+            why = "how the node starts" if key in _TAKEN else "fleetc writes the unit itself; what differs is said"
             ledger.note(word.span, key, fate, why)
     variables: dict[str, Word] = {}
     secrets: dict[str, tuple[str, str]] = {}
@@ -223,6 +224,7 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         user=unit.last("User") or "root", directory=unit.last("WorkingDirectory").lstrip("-~") or "/",
         home=home, secrets=secrets,
         release=release[1] if release else "",
+        bounds=of_unit((key, word.text) for key, words in unit.settings.items() for word in words),
     )  # fmt: skip
     for word in unit.settings.get("ExecStart", []):
         words = split_words(Word(word.text.lstrip("@-:+!"), _behind(word)), variables, unit.specifiers)
@@ -260,6 +262,7 @@ def _started(
         yield replace(
             one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
             directory=base.directory, secrets=base.secrets, caller_home=home_of(base),
+            bounds=one.bounds if one.runtime == "docker" else base.bounds,
         )  # fmt: skip
 
 

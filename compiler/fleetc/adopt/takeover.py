@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fleetc.adopt.beside import beside_settings
 from fleetc.adopt.compare import Difference, compare
 from fleetc.adopt.host_paths import HOME, default_data_dir, home_of, known_host_path
 from fleetc.adopt.library import Library
@@ -126,35 +127,6 @@ def _taken(
         tuple(beside_settings(service, one.process, place)), tuple(sorted(secret.name for secret in service.secrets)),
         bool(service.ports) and one.process.network == "host" and not moves,
     )  # fmt: skip
-
-
-def beside_settings(service: Service, process: Process, place: HostBlueprint) -> list[str]:
-    """What differs beside the settings of the node."""
-    found = []
-    if process.runtime != place.runtime:
-        found.append(f"it runs in {_RUNTIMES[process.runtime]}, and will in {_RUNTIMES[place.runtime]}")
-    if process.runtime == "systemd" == place.runtime:
-        if process.user and process.user != place.node_user:
-            found.append(
-                f"its user is {process.user}, and will be {place.node_user}, who must be able to read its files"
-            )
-        path = service.program.path if service.program else ""
-        if path and process.program.startswith("/") and process.program != path:
-            found.append(f"its program is {process.program}, and will be {path}")
-    if process.image is not None and service.image and process.image.text != service.image:
-        found.append(f"its image is {process.image.text}, and will be {service.image}")
-    if process.network == "bridge":
-        found.append("it has a network of its own, and will have that of the host")
-    has = {name for name in process.variables if not name.startswith("LP_")}
-    gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
-    gets |= {secret.name for secret in service.secrets}
-    lost = sorted(has - gets)
-    if lost:
-        found.append(f"it has {', '.join(lost)} in its environment, and will not")
-    return found
-
-
-_RUNTIMES = {"systemd": "a process of the host", "docker": "a container"}
 
 
 def as_text(plan: Takeover, kept: bool = False) -> str:

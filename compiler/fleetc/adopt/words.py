@@ -152,6 +152,8 @@ class Process:
     for a container, those of whoever starts it, whose home is `caller_home`. `project` is that of Compose. `ours` says
     that fleetc wrote the source: then each setting there is one that a spec gives. `placed` says in words how something
     else than the source chooses its host, or how often it runs, and `several` that it is more than one process.
+    `bounds` are what its unit or container limits, grants or does beside its command. `container` is its container as a
+    shell on its host names it, and `workload` what a cluster calls it.
     """
 
     name: str
@@ -178,6 +180,9 @@ class Process:
     project: str = ""
     placed: str = ""
     several: bool = False
+    bounds: tuple[tuple[str, str], ...] = ()
+    container: str = ""
+    workload: str = ""
 
     def moved(self, move: Callable[[Span], Span]) -> Process:
         """The same process with other places for its words."""

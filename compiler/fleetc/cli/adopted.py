@@ -62,7 +62,7 @@ def summarise(found: Adopted, output: Path | None, again: Sequence[str], reporte
     stacks = f", {found.stacks} avatar {'stack' if found.stacks == 1 else 'stacks'}" if found.stacks else ""
     message(f"{where}{count} {'node' if count == 1 else 'nodes'}{stacks}, {questions} {asked}{_compared(found)}")
     lines = [*glance.nodes(found), *glance.questions(found, str(output) if output is not None else "")]
-    lines += [] if reported else glance.changes(found)
+    lines += [] if reported else [*glance.changes(found), *glance.beside(found)]
     options, spec = glance.options(found), shlex.quote(str(output)) if output is not None else "SPEC"
     if options:
         sources = shlex.join(again) if again else "SOURCE..."
@@ -140,11 +140,15 @@ def _kept(carried: Carried, name: str) -> Iterator[str]:
     answers: dict[tuple[str, ...], list[str]] = {}
     for place in carried.answers:
         answers.setdefault(place[:2] if len(place) > 2 else place[:1], []).append(place[-1])
-    count = len(carried.answers)
+    more = [
+        _counted(len(carried.renamed), "name"), _counted(len(carried.tables) + len(carried.stacks), "table"),
+    ]  # fmt: skip
+    values = _counted(len(carried.answers), "value")
+    parts = [f"{values} that the sources leave open" if values else "", *more]
     yield (
-        f"kept from {name}: {count} {'value' if count == 1 else 'values'} that the sources leave open:"
-        if count
-        else f"kept from {name}: no single value, because the sources say each one themselves"
+        f"kept from {name}: {', '.join(filter(None, parts))}:"
+        if any(parts)
+        else f"kept from {name}: nothing, because the sources say all of it themselves"
     )
     for table, keys in answers.items():
         yield f"  [{'.'.join(table)}] {', '.join(keys)}"
@@ -158,6 +162,10 @@ def _kept(carried: Carried, name: str) -> Iterator[str]:
         yield f"  [{'.'.join(place)}] as a whole: no source has it; remove it if it is gone"
     for stack in carried.stacks:
         yield f"  [avatars.{stack}] as a whole, although the sources have it: stacks of avatars are not compared"
+
+
+def _counted(number: int, what: str) -> str:
+    return "" if not number else f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _contradicted(carried: Carried, name: str) -> Iterator[str]:

@@ -95,12 +95,13 @@ ADOPTING_PAGES: dict[str, Page] = {
         "Remove cli and cli_exposed from the spec, so that it listens on loopback, and use an SSH tunnel.",
     ),
     "adopt-name-unreached": Page(
-        "A container is named that the node no longer reaches by that name.",
+        "A container is named that is no longer reached by that name.",
         "names of services exist in the network of a Compose project only. fleetc gives containers of nodes the "
-        "network of their host: a runner of a list of models is lost with the first rollout, and an orchestrator is "
-        "reached at its service address.",
+        "network of their host: a runner of a list of models is lost with the first rollout, an orchestrator is "
+        "reached at its service address, and a target of Prometheus or an upstream of a proxy leads nowhere.",
         "Publish the port of a runner on loopback, and write http://127.0.0.1:PORT as the url of the model. Look that "
-        "the host reaches the service address of its own orchestrator, which some routers prevent.",
+        "the host reaches the service address of its own orchestrator, which some routers prevent. Give programs that "
+        "call a node the address that the message names.",
     ),
     "adopt-network-missing": Page(
         "A command has settings of a chain and no -network.",

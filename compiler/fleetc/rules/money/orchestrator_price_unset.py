@@ -39,7 +39,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "orchestrator-price-unset",
                 f"orchestrator {node.name} has no price" + _without_work(node),
                 Label(node.path, "here"),
-                help='decide on a price, and write it like price = "1200 wei / pixel"',
+                help='decide on a price, and write it like price = "..."',
             )
         elif effective.serves_ai(node) and (settings.price is None or settings.price.is_zero):
             yield from _models(fleet, node, settings)

@@ -44,5 +44,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "zero-price",
                 f"orchestrator {asked.node.name} works for nothing",
                 Label(asked.path),
-                help='write a price, such as "1200 wei / pixel"; if you mean to work for free, silence this warning',
+                help='decide on a price, and write it like price = "..."; to work for free, silence this warning',
             )

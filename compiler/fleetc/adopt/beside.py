@@ -1,0 +1,80 @@
+"""What changes for a process beside the settings of its node: runtime, user, program, image, network, limits.
+
+In: a process as its source starts it, and the node that a spec makes of it. Out: `Beside`, in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fleetc.adopt import bounds
+from fleetc.adopt.reading import Running
+from fleetc.adopt.words import Process
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+
+_RUNTIMES = {"systemd": "a process of the host", "docker": "a container"}
+_ROOT = ("", "root", "0", "0:0", "root:root")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Something about a node that differs beside its settings. `reason` is "" where nothing explains it."""
+
+    node: str
+    words: str
+    reason: str = ""
+
+
+def as_started(processes: Sequence[Process]) -> dict[tuple[object, str], Process]:
+    """Processes as their sources start them, before a host made all of them containers."""
+    return {(one.span, one.name): one for one in processes}
+
+
+def started(one: Running, first: Mapping[tuple[object, str], Process]) -> Process:
+    """The process of a node as its source starts it."""
+    return first.get((one.process.span, one.process.name), one.process)
+
+
+def beside_all(nodes: Sequence[Running], blueprint: Blueprint, processes: Sequence[Process]) -> Iterator[Beside]:
+    """What the spec of some nodes changes beside their settings."""
+    first = as_started(processes)
+    services = {service.name: (place, service) for place in blueprint.hosts for service in place.services}
+    for one in nodes:
+        if one.name in services:
+            place, service = services[one.name]
+            for words in beside_settings(service, started(one, first), place):
+                yield Beside(one.name, words)
+
+
+def beside_settings(service: Service, process: Process, place: HostBlueprint) -> Iterator[str]:
+    """What differs beside the settings of the node."""
+    if process.runtime != place.runtime:
+        yield f"it runs in {_RUNTIMES[process.runtime]}, and will in {_RUNTIMES[place.runtime]}"
+    yield from _user(process, place)
+    path = service.program.path if service.program else ""
+    known = bool(path) and process.program.startswith("/")
+    if process.runtime == "systemd" == place.runtime and known and process.program != path:
+        yield f"its program is {process.program}, and will be {path}"
+    if process.image is not None and service.image and process.image.text != service.image:
+        yield f"its image is {process.image.text}, and will be {service.image}"
+    if process.network == "bridge":
+        yield "it has a network of its own, and will have that of the host"
+    yield from bounds.changed(process, service, place)
+    has = {name for name in process.variables if not name.startswith("LP_")}
+    gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
+    gets |= {secret.name for secret in service.secrets}
+    lost = sorted(has - gets)
+    if lost:
+        yield f"it has {', '.join(lost)} in its environment, and will not"
+
+
+def _user(process: Process, place: HostBlueprint) -> Iterator[str]:
+    """Who runs a node, where that changes."""
+    if place.runtime == "docker":
+        if process.user not in _ROOT:
+            inside = " in its container" if process.runtime == "docker" else ""
+            yield f"its user{inside} is {process.user}, and will be that of its image, which is root in the usual ones"
+    elif process.runtime == "docker" or (process.user and process.user != place.node_user):
+        user = process.user or "that of its image"
+        yield f"its user is {user}, and will be {place.node_user}, who must be able to read its files"

@@ -1,0 +1,212 @@
+"""What adopting says of a process beside the settings of its node: who runs it, its limits, its network."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fleetc.adopt import bounds
+from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.report import reported
+from fleetc.adopt.said import Said
+from fleetc.messages.forms import AdoptionFormat
+from fleetc.toml.document import Source
+from tests.support import ROOT, fleetc
+
+WORKER = "-transcoder -orchAddr orch.example.net:8935 -orchSecret /etc/lp/secret -dataDir /srv/lp"
+UNIT = f"""\
+[Unit]
+Description=A worker
+After=network-online.target
+[Service]
+Type=simple
+User=livepeer
+SETTINGS
+ExecStart=/usr/local/bin/livepeer {WORKER}
+[Install]
+WantedBy=multi-user.target
+"""
+COMPOSE = f"""\
+services:
+  worker:
+    image: livepeer/go-livepeer:v0.9.1
+    network_mode: host
+    volumes: ["/srv/lp:/srv/lp", "/etc/lp/secret:/etc/lp/secret"]
+    command: {WORKER}
+    restart: unless-stopped
+SETTINGS"""
+
+
+def of_unit(*settings: str, words: str = "") -> list[str]:
+    """What changes beside the settings of a unit with these lines more."""
+    text = UNIT.replace("SETTINGS", "\n".join(settings)).replace("ExecStart=", "ExecStart=", 1)
+    return _said(adopt([Source("lp.service", text.replace(WORKER, f"{WORKER} {words}"))]))
+
+
+def of_compose(*lines: str) -> list[str]:
+    """What changes beside the settings of a container with these lines more."""
+    return _said(adopt([Source("compose.yaml", COMPOSE.replace("SETTINGS", "".join(f"    {one}\n" for one in lines)))]))
+
+
+def _said(found: Adopted) -> list[str]:
+    return [one.words for one in found.beside]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("MemoryMax=8G", "its unit has MemoryMax=8G, and the new one does not"),
+        ("Nice=-5\nGroup=video", "its unit has Group=video, Nice=-5, and the new one does not"),
+        ("LimitNOFILE=1048576", "in its unit, LimitNOFILE=1048576 becomes 65536"),
+        ("TimeoutStopSec=2min", "in its unit, TimeoutStopSec=2min becomes 60s"),
+        ("Restart=no", "in its unit, Restart=no becomes always"),
+        ("ExecStartPre=/bin/mount /models", "its unit runs more commands (ExecStartPre), and the new one does not"),
+        ("StandardOutput=append:/var/log/lp.log",
+         "its unit has StandardOutput=append:/var/log/lp.log, and the new one does not"),
+    ],
+)  # fmt: skip
+def test_limit_of_a_unit_that_its_new_one_lacks_is_said(setting: str, words: str) -> None:
+    assert of_unit(setting) == [words]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["", "Restart=always\nRestartSec=30", "LimitNOFILE=65536:65536", "TimeoutStopSec=1min", "UMask=077",
+     "NoNewPrivileges=yes", "StandardOutput=journal", "MemoryMax=8G\nMemoryMax="],
+)  # fmt: skip
+def test_unit_that_does_the_same_is_not_said_to_change(setting: str) -> None:
+    assert of_unit(setting) == []
+
+
+def test_settings_of_the_new_unit_depend_on_its_node() -> None:
+    """A node with GPUs may gain privileges."""
+    assert of_unit("NoNewPrivileges=true", words="-nvidia 0") == [
+        "its unit has NoNewPrivileges=true, and the new one does not"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("mem_limit: 8g", "its container has mem_limit=8g, and the new one does not"),
+        ("ulimits: {nofile: {soft: 1024, hard: 4096}}",
+         "its container has ulimits.nofile.hard=4096, ulimits.nofile.soft=1024, and the new one does not"),
+        ("deploy: {resources: {limits: {memory: 4G}}}",
+         "its container has deploy.resources.limits.memory=4G, and the new one does not"),
+        ("stop_grace_period: 2m", "in its container, stop_grace_period=2m becomes 60s"),
+        ("labels: {traefik.enable: 'true'}", "its container has labels, and the new one does not"),
+        ("user: '1000'",
+         "its user in its container is 1000, and will be that of its image, which is root in the usual ones"),
+    ],
+)  # fmt: skip
+def test_limit_of_a_container_that_its_new_one_lacks_is_said(line: str, words: str) -> None:
+    assert of_compose(line) == [words]
+    assert of_compose("stop_grace_period: 60s", "logging: {driver: json-file}") == []
+
+
+def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:
+    run = f"docker run --network host -m 8g --ulimit nofile=1024 --stop-timeout 60 livepeer/go-livepeer:v0.9.1 {WORKER}"
+    assert _said(adopt([Source("start.sh", run)])) == [
+        "its container has memory=8g, ulimit=nofile=1024, and the new one does not"
+    ]
+    pod = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: w}\nspec:\n  securityContext: {runAsUser: 1000, fsGroup: 7}\n"
+        "  containers:\n"
+        "  - image: livepeer/go-livepeer:v0.9.1\n    resources: {limits: {memory: 8Gi, nvidia.com/gpu: 1}}\n"
+        f"    args: [{', '.join(WORKER.split())}]\n"
+    )
+    assert _said(adopt([Source("pod.yaml", pod)])) == [
+        "its user in its container is 1000, and will be that of its image, which is root in the usual ones",
+        "its container has limits.memory=8Gi, fsGroup=7, and the new one does not",
+    ]
+
+
+def test_what_fleetc_says_of_its_own_units_and_containers_is_what_they_have() -> None:
+    unit = (ROOT / "templates" / "systemd" / "service.j2").read_text()
+    plain, guarded = unit.split("{% if not gpus %}")
+    lines = [re.findall(r"(?m)^([A-Za-z]+)=([^{\n]+)$", text) for text in (plain, guarded.split("{% endif %}")[0])]
+    beside = {"WorkingDirectory", "User", "Type", "RestartSec", "StartLimitIntervalSec", "Wants", "After"}
+    assert {key: value for key, value in lines[0] if key not in beside} == {
+        **bounds.OF_UNITS, "SupplementaryGroups": "docker"
+    }  # fmt: skip
+    assert dict(lines[1]) == bounds.WITHOUT_GPUS
+    compose = (ROOT / "templates" / "compose" / "compose.yaml.j2").read_text()
+    for key in ("restart", "stop_grace_period"):
+        assert f"\n    {key}: {bounds.OF_CONTAINERS[key]}\n" in compose
+
+
+def test_first_run_says_it_in_each_form(tmp_path: Path) -> None:
+    """What is only told on request is told too late."""
+    (tmp_path / "compose.yaml").write_text(
+        COMPOSE.replace("SETTINGS", "    mem_limit: 8g\n").replace("    network_mode: host\n", "")
+    )
+    done = fleetc("adopt", "compose.yaml", "-o", "fleet.toml", cwd=tmp_path)
+    told = ["worker: it has a network of its own, and will have that of the host",
+            "worker: its container has mem_limit=8g, and the new one does not"]  # fmt: skip
+    for line in told:
+        assert f"  {line}\n" in done.stderr
+    found = adopt([Source("compose.yaml", (tmp_path / "compose.yaml").read_text())])
+    for form in AdoptionFormat:
+        report = reported(found, form, located(found)).replace("\\", "")
+        assert all(line.partition(": ")[2] in report for line in told)
+
+
+@pytest.mark.parametrize("name", ["demo", "home-gpu"])
+def test_tree_of_fleetc_changes_nothing_beside_its_settings(name: str) -> None:
+    tree = ROOT / "inventories" / name / "rendered" / "hosts"
+    texts = [Source(str(one), one.read_text()) for one in sorted(tree.rglob("*")) if one.is_file()]
+    found = adopt([one for one in texts if one.name.endswith((".service", "compose.yaml", ".env", ".json"))])
+    assert found.nodes and found.beside == ()
+
+
+PROJECT = """\
+services:
+  gateway:
+    image: livepeer/go-livepeer:v0.9.1
+    container_name: lp-gw
+    ports: ["8935:8935"]
+    command: -gateway -orchAddr o.example.net:8935 -httpAddr 0.0.0.0:8935 -cliAddr 0.0.0.0:5935 -monitor
+  idle:
+    image: livepeer/go-livepeer:v0.9.1
+    command: -gateway -orchAddr o.example.net:8935
+  OTHER
+"""
+ALONE = PROJECT.replace("  OTHER\n", "")
+
+
+def unreached(project: str, **files: str) -> list[str]:
+    """The places that call a node where it does not listen any more, as a line and a message."""
+    sources = [Source("compose.yaml", project), *(Source(name.replace("_", "."), text) for name, text in files.items())]
+    found = adopt(sources, Said(hosts={"compose.yaml": "edge"}, addresses={"edge": "203.0.113.7"}))
+    return [
+        f"{one.primary.file}:{one.primary.line}: {one.diagnostic.message}"
+        for one in located(found)
+        if one.diagnostic.code == "adopt-name-unreached"
+    ]
+
+
+def test_targets_that_move_are_said_at_their_lines() -> None:
+    config = "scrape_configs:\n- static_configs:\n  - targets: ['gateway:5935', 'idle:5935', 'gateway:9090']\n"
+    lost = "leads to lp-gw today, and to nothing after the first rollout: lp-gw then listens on"
+    proxy = "upstream lp { server lp-gw:8935; }\n"
+    assert unreached(ALONE, prometheus_yml=config, nginx_conf=proxy) == [
+        f"prometheus.yml:3: gateway:5935 {lost} 127.0.0.1:5935",
+        f"nginx.conf:1: lp-gw:8935 {lost} 0.0.0.0:8935",
+    ]
+    other = "proxy:\n    image: caddy\n    environment: {UPSTREAM: 'http://gateway:8935'}"
+    told = unreached(PROJECT.replace("OTHER", other))
+    assert f"compose.yaml:12: gateway:8935 {lost} 0.0.0.0:8935" in told
+    assert told[0].startswith("compose.yaml:10: proxy keeps the network that lp-gw and idle leave for that of the host")
+    in_host_network = PROJECT.replace("    image: livepeer", "    network_mode: host\n    image: livepeer")
+    assert unreached(in_host_network.replace("OTHER", other), prometheus_yml=config) == []
+
+
+def test_scraped_address_is_lost_where_the_listener_moves_to_loopback() -> None:
+    config = "scrape_configs:\n- static_configs:\n  - targets: ['203.0.113.7:5935', '203.0.113.9:5935']\n"
+    (told,) = unreached(
+        PROJECT.replace("  OTHER\n", "").replace('["8935', '["5935:5935", "8935'), prometheus_yml=config
+    )
+    assert told.startswith("prometheus.yml:3: 203.0.113.7:5935 leads to lp-gw today, and to nothing")
+    assert unreached(ALONE, prometheus_yml=config) == []
