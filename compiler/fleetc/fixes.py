@@ -107,19 +107,44 @@ def replacements(
 ) -> dict[Fix, tuple[TextEdit, ...]]:
     """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none."""
     sheets = _sheets(sources)
-    found: dict[Fix, tuple[TextEdit, ...]] = {}
-    for fix in dict.fromkeys(fixes):
-        located = [locate(sheets, _in_text(document, edit)) for edit in _as_said(document, fix)]
-        pieces = tuple(piece for pieces in located for piece in pieces)
-        if all(located) and not all(map(partial(_idle, sheets), pieces)):
-            found[fix] = pieces
+    located = {fix: _pieces(sheets, document, _as_said(document, fix)) for fix in dict.fromkeys(fixes)}
+    found = {fix: pieces for fix, pieces in located.items() if pieces}
     return {fix: found[fix] for fix in _sound(sources, document, found, list(found))}
+
+
+class Rewriting:
+    """Makes one fix after another in the same sources, each alone. Where everything is in them is found once."""
+
+    def __init__(self, sources: Sequence[Source], document: Document) -> None:
+        self._sources = tuple(sources)
+        self._document = document
+        self._sheets = _sheets(sources)
+
+    def rewritten(self, fix: Fix) -> tuple[Source, ...]:
+        """The sources with the fix made; () if they have no place for it. Whoever reads them asks `is_meant`."""
+        pieces = _pieces(self._sheets, self._document, _as_said(self._document, fix))
+        return _with(self._sources, pieces) if pieces and _take([], pieces) else ()
+
+    def is_meant(self, fix: Fix, after: Document) -> bool:
+        """Whether the rewritten sources say what the fix means, and nothing else changed."""
+        return _means(self._document.written, _as_said(self._document, fix), after.written)
 
 
 def together(pieces: Mapping[Fix, tuple[TextEdit, ...]]) -> dict[Fix, tuple[TextEdit, ...]]:
     """The fixes that can be made at once, with their pieces. Of those that meet in one place the first one counts."""
     taken: list[tuple[int, int, int]] = []
     return {fix: some for fix, some in pieces.items() if _take(taken, some)}
+
+
+def _pieces(sheets: Sequence[Sheet], document: Document, edits: Sequence[Edit]) -> tuple[TextEdit, ...]:
+    """The pieces of text that make the edits; () where one has no place, or the text says it all already."""
+    located = [locate(sheets, _in_text(document, edit)) for edit in edits]
+    pieces = tuple(piece for pieces in located for piece in pieces)
+    return pieces if all(located) and not all(map(partial(_idle, sheets), pieces)) else ()
+
+
+def _with(sources: Sequence[Source], pieces: Sequence[TextEdit]) -> tuple[Source, ...]:
+    return tuple(replace(source, text=written(source.text, index, pieces)) for index, source in enumerate(sources))
 
 
 def _sound(
@@ -140,8 +165,7 @@ def _makes(sources: Sequence[Source], document: Document, pieces: Mapping[Fix, I
     chosen = [piece for group in pieces.values() for piece in group]
     if not _take(taken, chosen):
         return False
-    texts = [replace(source, text=written(source.text, index, chosen)) for index, source in enumerate(sources)]
-    after, _ = read_written(texts)
+    after, _ = read_written(_with(sources, chosen))
     edits = dict.fromkeys(edit for fix in pieces for edit in _as_said(document, fix))
     return after is not None and _means(document.written, edits, after.raw)
 
@@ -196,7 +220,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
             line, column = maps[piece.source].position(piece.start)
             hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
             changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
-    texts = tuple(replace(source, text=written(source.text, index, chosen)) for index, source in enumerate(sources))
+    texts = _with(sources, chosen)
     after, _ = read_written(texts)
     return Applied(texts, tuple(changes)) if after is not None and _means(document.written, made, after.raw) else None
 
@@ -227,14 +251,15 @@ _ORDER = {EditKind.SET: 0, EditKind.INSERT: 0, EditKind.RENAME: 1, EditKind.REMO
 
 def _means(raw: dict[str, Any], edits: Iterable[Edit], after: dict[str, Any]) -> bool:
     """Whether `after` is what the edits make of `raw`. A list or a table whose last item went may be gone itself."""
-    wanted: dict[str, Any] = copy.deepcopy(raw)
+    wanted: dict[str, Any] = dict(raw)
+    own: dict[int, Any] = {}
     emptied: list[tuple[dict[str, Any], str]] = []
     for edit in sorted(edits, key=_order):
         owner: Any = None
         table: Any = wanted
         try:
             for part in edit.path[:-1]:
-                owner, table = table, table[part]
+                owner, table = table, _owned(table, part, own)
             _change(table, edit)
         except (KeyError, IndexError, TypeError):
             return False
@@ -245,6 +270,15 @@ def _means(raw: dict[str, Any], edits: Iterable[Edit], after: dict[str, Any]) ->
     for owner, key in emptied:
         owner.pop(key, None)
     return wanted == after
+
+
+def _owned(table: Any, part: str | int, own: dict[int, Any]) -> Any:
+    """What is in a table, copied the first time: what no edit touches stays shared. `own` keeps the copies alive."""
+    inner = table[part]
+    if id(inner) not in own:
+        inner = table[part] = copy.copy(inner)
+        own[id(inner)] = inner
+    return inner
 
 
 def _order(edit: Edit) -> tuple[int, int, list[int]]:

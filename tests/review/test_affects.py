@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from fleetc.emit.tree import Artifact, Tree
 from fleetc.fixes import apply
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import fix_set
-from fleetc.review.affects import Affected, Shipped, UnknownPlaceError, affected, as_json, as_text, places
+from fleetc.review.affects import Affected, Shipped, Trials, UnknownPlaceError, as_json, as_text, places
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.toml.document import Source, value_at
@@ -88,7 +89,9 @@ def measure(count: int, shared: bool = False) -> tuple[int, int, int]:
         sources, compiled = loaded(name)
         document, tree = compiled.checked.document, compiled.tree
         assert document is not None and tree is not None
-        made = 0
+        trials, made = Trials(compiled, sources, SHIPPED), 0
+        assert compiled.blueprint is not None
+        drafts = formats.Drafts(compiled.blueprint, *shipped(), sources)
         for edit in edits(compiled, count, seed=11):
             if made == -(-count // len(names)):
                 break
@@ -99,8 +102,9 @@ def measure(count: int, shared: bool = False) -> tuple[int, int, int]:
             if fleet is None:
                 continue
             other = formats.emit(lower.lower(fleet), *shipped(), changed.sources)
+            assert other == formats.emit(lower.lower(fleet), *shipped(), changed.sources, like=drafts)
             real = there(list(changed_tree_lines(tree, other)))
-            tried = affected(compiled, sources, edit.path, SHIPPED)
+            tried = trials.affected(edit.path)
             named = there(nearest(tried, edit.value).lines)
             right, wrong, missed = right + len(real & named), wrong + len(named - real), missed + len(real - named)
             made += 1
@@ -131,9 +135,9 @@ def test_named_lines_of_a_class_are_those_that_change_in_300_edits() -> None:
 
 def test_choice_is_tried_with_each_other_word() -> None:
     sources, compiled = loaded("dual-onchain")
-    found = affected(compiled, sources, ("hosts", "gpu", "runtime"), SHIPPED)
+    found = Trials(compiled, sources, SHIPPED).affected(("hosts", "gpu", "runtime"))
     assert [one.tried for one in found] == ['"docker"']
-    releases = affected(compiled, sources, ("fleet", "node_release"), SHIPPED)
+    releases = Trials(compiled, sources, SHIPPED).affected(("fleet", "node_release"))
     assert len({one.tried for one in releases}) == len(releases) > 2
 
 
@@ -144,7 +148,7 @@ def test_number_is_tried_where_it_reaches_most(path: str, near: int | str) -> No
     document, tree = compiled.checked.document, compiled.tree
     assert document is not None and tree is not None
     (place,) = places(document, path)
-    first, widest = affected(compiled, sources, place, SHIPPED)
+    first, widest = Trials(compiled, sources, SHIPPED).affected(place)
     near_sources = apply(sources, document, [fix_set(place, near)]).sources
     fleet = check_spec(near_sources).fleet
     assert fleet is not None
@@ -155,14 +159,40 @@ def test_number_is_tried_where_it_reaches_most(path: str, near: int | str) -> No
 
 def test_value_without_a_sound_alternative_is_answered_by_origin() -> None:
     sources, compiled = loaded("demo")
-    (found,) = affected(compiled, sources, ("spec",), SHIPPED)
+    (found,) = Trials(compiled, sources, SHIPPED).affected(("spec",))
     assert found.tried == ""
     assert "by origin" in as_text([found])
 
 
+def test_numbers_spelt_in_another_way_are_rendered_again() -> None:
+    """Hosts that are equal have equal files, also where a number is equal and not spelt the same."""
+    sources, compiled = loaded("two-regions")
+    assert compiled.blueprint is not None
+    drafts = formats.Drafts(compiled.blueprint, *shipped(), sources)
+    spelt = [replace(one, text=re.sub(r"\b([0-9]+\.?[0-9]*) (wei|USD|ETH) /", _longer, one.text)) for one in sources]
+    assert spelt != sources
+    fleet = check_spec(spelt).fleet
+    assert fleet is not None
+    blueprint = lower.lower(fleet)
+    assert formats.emit(blueprint, *shipped(), spelt, like=drafts) == formats.emit(blueprint, *shipped(), spelt)
+
+
+def _longer(number: re.Match[str]) -> str:
+    return f"{number[1]}{'00' if '.' in number[1] else '.00'} {number[2]} /"
+
+
+def test_choice_in_a_table_is_tried_with_one_other_word() -> None:
+    text = fleetc("affects", "orchestrators", ROOT / "inventories" / "two-regions", "--format", "json")
+    tried: dict[str, int] = {}
+    for one in json.loads(text.stdout):
+        tried[one["path"]] = tried.get(one["path"], 0) + (not one["tried"].strip('"').isdigit())
+    assert len(tried) > 10
+    assert max(tried.values()) == 1
+
+
 def test_item_of_a_list_is_answered_with_the_lines_of_the_list() -> None:
     sources, compiled = loaded("dual-onchain")
-    (found,) = affected(compiled, sources, ("orchestrators", "orch", "gpus", 0), SHIPPED)
+    (found,) = Trials(compiled, sources, SHIPPED).affected(("orchestrators", "orch", "gpus", 0))
     assert found.tried == ""
     assert "-nvidia=0,1" in {line.old for line in found.lines}
 
@@ -215,7 +245,7 @@ def test_command_prints_lines_and_json(tmp_path: Path) -> None:
 
 def test_json_is_a_list_of_values() -> None:
     sources, compiled = loaded("demo")
-    found = affected(compiled, sources, ("fleet", "name"), SHIPPED)
+    found = Trials(compiled, sources, SHIPPED).affected(("fleet", "name"))
     assert json.loads(as_json(found))[0]["path"] == "fleet.name"
 
 

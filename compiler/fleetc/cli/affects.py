@@ -44,7 +44,8 @@ def affects(
 ) -> None:
     """List the lines of the tree that depend on a value of the spec.
 
-    It tries another value and compares.
+    It tries another value and compares. Of a choice it tries the other words, and only one of them if PLACE is a table
+    or a list.
     """
     from fleetc.disk import files
     from fleetc.review import affects
@@ -55,13 +56,14 @@ def affects(
     assert document is not None  # noqa: S101  # it compiled
     try:
         shipped = affects.Shipped(files.read_templates(), files.read_playbooks())
+        trials = affects.Trials(compiled, document.sources, shipped)
         paths = affects.places(document, place)
     except files.FilesError as failure:
         files_failure(failure, form)
     except affects.UnknownPlaceError as problem:
         wrong_usage(str(problem))
-    asked_for = paths[: affects.VALUES_LIMIT]
-    found = [one for path in asked_for for one in quietly(affects.affected, compiled, document.sources, path, shipped)]
+    words = affects.CHOICES if len(paths) == 1 else 1
+    found = [one for path in paths[: affects.VALUES_LIMIT] for one in quietly(trials.affected, path, words)]
     put(affects.as_json(found) if form is Format.json else affects.as_text(found))
     if len(paths) > affects.VALUES_LIMIT:
         message(f"note: {len(paths) - affects.VALUES_LIMIT} more values were not tried; name them one by one")

@@ -59,7 +59,10 @@ class UnfitError(ValueError):
 
 
 class Drafts:
-    """The files of a blueprint's tree. Each is rendered when it is first read."""
+    """The files of a blueprint's tree. Each is rendered when it is first read.
+
+    `like` are those of a similar fleet with the same templates: what it has of an equal host is not rendered again.
+    """
 
     def __init__(
         self,
@@ -67,12 +70,17 @@ class Drafts:
         templates: Mapping[str, str],
         playbooks: Mapping[str, bytes],
         sources: Sequence[Source],
+        like: Drafts | None = None,
     ) -> None:
         self._blueprint = blueprint
         self._templates = Templates(templates)
         self._playbooks = playbooks
         self._sources = sources
         self._of_hosts: dict[str, list[Draft]] = {}
+        if like is not None:
+            before = {host.name: host for host in like._blueprint.hosts}
+            same = [host for host in blueprint.hosts if host == before.get(host.name)]
+            self._of_hosts = {host.name: like.of_host(host) for host in same}
 
     def of_host(self, host: HostBlueprint) -> list[Draft]:
         """The files in `hosts/<host>/`."""
@@ -109,10 +117,14 @@ class Drafts:
 
 
 def emit(
-    blueprint: Blueprint, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]
+    blueprint: Blueprint,
+    templates: Mapping[str, str],
+    playbooks: Mapping[str, bytes],
+    sources: Sequence[Source],
+    like: Drafts | None = None,
 ) -> Tree:
-    """All artifacts of a blueprint and the manifest that lists them. Raises UnfitError."""
-    drafts = Drafts(blueprint, templates, playbooks, sources)
+    """All artifacts of a blueprint and the manifest that lists them; `like` is as for `Drafts`. Raises UnfitError."""
+    drafts = Drafts(blueprint, templates, playbooks, sources, like)
     of_fleet = drafts.of_fleet()
     with suppress(EncodingError):  # of a host, which is told below with its place
         # Making the page takes more memory than it has, so it comes before there are any other files.

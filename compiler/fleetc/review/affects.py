@@ -1,7 +1,7 @@
 """Which lines of the tree depend on a value of the spec: tries another value and shows what changes.
 
 In: sources with a sound spec, and a key path or a line of one of the sources. Out: `Affected`, and its text or JSON.
-The answer comes from compiling twice, so it covers everything between spec and tree, including derivations and digests.
+The answer comes from compiling again, so it covers everything between spec and tree, including derivations and digests.
 If no other value leaves the spec sound, the origins of all lines give the answer instead.
 """
 
@@ -11,13 +11,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
 from fleetc import lower
 from fleetc.emit import formats
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree
-from fleetc.fixes import apply
+from fleetc.fixes import Rewriting
 from fleetc.language.sharing import in_the_language
 from fleetc.language.spec import json_schema
 from fleetc.language.versions import respelled_text
@@ -125,36 +126,73 @@ def _on_line(document: Document, name: str, line: int) -> Iterator[Path]:
                 break
 
 
-def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> tuple[Affected, ...]:
-    """The lines that would change with the value at a path. `compiled` is the result for the sources, without errors.
+class Trials:
+    """Tries other values in one spec. `compiled` is the result for its sources, without errors."""
 
-    A value that is one of a few words is replaced by each other word that leaves the spec sound, the CHOICES most
-    similar first; any other value by the nearest one that does, or by one further away that changes more lines.
-    """
-    document, tree = compiled.checked.document, compiled.tree
-    assert document is not None and tree is not None  # noqa: S101  # the caller has checked for errors
-    path = document.said_at(path) or path
-    value = value_at(document.written, path)
-    known = {**document.written, **document.raw}
+    def __init__(self, compiled: Compiled, sources: Sequence[Source], shipped: Shipped) -> None:
+        document, blueprint, tree = compiled.checked.document, compiled.blueprint, compiled.tree
+        assert document is not None and blueprint is not None and tree is not None  # noqa: S101  # there are no errors
+        self._document, self._tree = document, tree
+        self._shipped = shipped
+        self._drafts = formats.Drafts(blueprint, shipped.templates, shipped.playbooks, sources)
+        self._rewriting = Rewriting(sources, document)
+        self._known = {**document.written, **document.raw}
 
-    def tried(candidates: Iterable[Value]) -> Iterator[Affected | None]:
+    def affected(self, path: Path, words_tried: int = CHOICES) -> tuple[Affected, ...]:
+        """The lines that would change with the value at a path.
+
+        A value that is one of a few words is replaced by other words that leave the spec sound, the `words_tried` most
+        similar ones; any other value by the nearest one that does, or by one further away that changes more lines.
+        """
+        path = self._document.said_at(path) or path
+        value = value_at(self._document.written, path)
+        others = choices(self._known, value, words(json_schema(), in_the_language(path)))
+        if found := tuple(islice(filter(None, self._tried(path, others)), words_tried)):
+            return found
+        nearest = next(filter(None, self._tried(path, alternatives(value))), None)
+        if nearest is not None:
+            return tuple(dict.fromkeys((nearest, _widest(nearest, self._tried(path, further(value))))))
+        return (Affected(path, _shown(value), "", tuple(self._traced(path))),)
+
+    def _tried(self, path: Path, candidates: Iterable[Value]) -> Iterator[Affected | None]:
         """What each candidate changes; None for one with which the spec is not sound."""
+        value = _shown(value_at(self._document.written, path))
         for candidate in candidates:
-            other = _compiled(sources, document, path, candidate, shipped)
+            other = self._compiled(path, candidate)
             if other is None:
                 yield None
                 continue
-            changed = list(changed_tree_lines(tree, other))
+            changed = list(changed_tree_lines(self._tree, other))
             following = frozenset(_covered(line) for line in changed if _follows(line))
-            yield Affected(path, _shown(value), _shown(candidate), tuple(map(_covered, changed)), following)
+            yield Affected(path, value, _shown(candidate), tuple(map(_covered, changed)), following)
 
-    chosen = filter(None, tried(choices(known, value, words(json_schema(), in_the_language(path)))))
-    if found := tuple(islice(chosen, CHOICES)):
-        return found
-    nearest = next(filter(None, tried(alternatives(value))), None)
-    if nearest is not None:
-        return tuple(dict.fromkeys((nearest, _widest(nearest, tried(further(value))))))
-    return (Affected(path, _shown(value), "", tuple(_traced(compiled, sources, path, shipped))),)
+    def _compiled(self, path: Path, value: Value) -> Tree | None:
+        """The tree of the spec with another value at a path; None if that spec is not sound."""
+        fix = fix_set(path, value)
+        sources = self._rewriting.rewritten(fix)
+        checked = check_spec(sources) if sources else None
+        if checked is None or checked.fleet is None or checked.document is None:
+            return None
+        if not self._rewriting.is_meant(fix, checked.document):
+            return None
+        blueprint = lower.lower(checked.fleet)
+        try:
+            return formats.emit(blueprint, self._shipped.templates, self._shipped.playbooks, sources, self._drafts)
+        except formats.UnfitError:
+            return None
+
+    def _traced(self, path: Path) -> Iterator[Line]:
+        """The lines whose origins name the path, or the array that contains it: a list of values is one value."""
+        named = {path, path[:-1]} if isinstance(path[-1], int) else {path}
+        named_by = cache(lambda origin: any(self._document.said_at(place) in named for place in origin.paths))
+        for draft in sorted(self._drafts.all(), key=lambda draft: draft.path):
+            lines = draft.lines()
+            # All rows of a table are there because of the same origins, which are as many as its rows.
+            groups = {id(group): group for line in lines for group in (line.origins, *line.deciding)}
+            found = {key for key, group in groups.items() if any(map(named_by, group))}
+            for number, line in enumerate(lines, 1):
+                if not found.isdisjoint(map(id, (line.origins, *line.deciding))):
+                    yield _covered(Line(draft.path, number, 0, line.text, None))
 
 
 def _widest(nearest: Affected, further: Iterator[Affected | None]) -> Affected:
@@ -170,30 +208,6 @@ def _widest(nearest: Affected, further: Iterator[Affected | None]) -> Affected:
             break
         widest = one
     return widest
-
-
-def _compiled(sources: Sequence[Source], document: Document, path: Path, value: Value, shipped: Shipped) -> Tree | None:
-    """The tree of the spec with another value at a path; None if that spec is not sound."""
-    applied = apply(sources, document, [fix_set(path, value)])
-    checked = check_spec(applied.sources) if applied.changes else None
-    if checked is None or checked.fleet is None:
-        return None
-    try:
-        return formats.emit(lower.lower(checked.fleet), shipped.templates, shipped.playbooks, applied.sources)
-    except formats.UnfitError:
-        return None
-
-
-def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> Iterator[Line]:
-    """The lines whose origins name the path, or the array that contains it: a list of numbers or texts is one value."""
-    assert compiled.blueprint is not None and compiled.checked.document is not None  # noqa: S101  # as in `affected`
-    said_at = compiled.checked.document.said_at
-    named = {path, path[:-1]} if isinstance(path[-1], int) else {path}
-    drafts = formats.Drafts(compiled.blueprint, shipped.templates, shipped.playbooks, sources)
-    for draft in sorted(drafts.all(), key=lambda draft: draft.path):
-        for number, line in enumerate(draft.lines(), 1):
-            if any(said_at(place) in named for origin in (*line.origins, *line.presence) for place in origin.paths):
-                yield _covered(Line(draft.path, number, 0, line.text, None))
 
 
 def _follows(line: Line) -> bool:

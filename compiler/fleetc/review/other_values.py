@@ -18,6 +18,9 @@ from fleetc.upstream import NETWORKS, PIPELINES, RELEASES, RENDITIONS, format_re
 DOUBLINGS = 20
 """How often a number is doubled: to about a million times itself, more than any count of a fleet."""
 
+NAMES = 16
+"""How many other names are tried for one: the most alike half of them, and of the rest as many from all over."""
+
 _NUMBER = re.compile("[0-9]+")
 _AMOUNT = re.compile("([0-9]+)( ?[A-Za-z]+|%)")
 
@@ -35,7 +38,7 @@ def leaves(raw: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def choices(raw: dict[str, Any], value: object, words: tuple[str, ...]) -> tuple[str, ...]:
-    """The other words that a value is chosen from, the most alike first; none for values that people make up.
+    """Other words that a value is chosen from, at most NAMES, the most alike first; none for a value made up by people.
 
     They are those that the field allows (`words`), known names (pipelines, renditions, networks, releases), and the
     names of the table that the value is from.
@@ -46,7 +49,10 @@ def choices(raw: dict[str, Any], value: object, words: tuple[str, ...]) -> tuple
     tables = [table for table in raw.values() if isinstance(table, dict)]
     found = [*words, *(word for known in (*vocabularies, *tables) if value in known for word in known)]
     found = [word for word in found if word != value]
-    return tuple(sorted(dict.fromkeys(found), key=lambda word: (-SequenceMatcher(None, value, word).ratio(), word)))
+    alike = sorted(dict.fromkeys(found), key=lambda word: (-SequenceMatcher(None, value, word).ratio(), word))
+    half = NAMES // 2
+    # In a large fleet the names that are most alike are often refused for one reason: hosts of one kind are all taken.
+    return (*alike[:half], *alike[half :: max(1, -(-(len(alike) - half) // half))])
 
 
 def alternatives(value: object) -> Iterator[Value]:
