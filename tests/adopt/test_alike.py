@@ -13,6 +13,7 @@ from fleetc.adopt import writing
 from fleetc.adopt.adoption import adopt
 from fleetc.adopt.alike import shared
 from fleetc.adopt.assembled import Assembled
+from fleetc.adopt.said import Said
 from fleetc.adopt.session import Table
 from fleetc.language.spec import read_spec
 from fleetc.toml.document import Source
@@ -43,7 +44,7 @@ def of_units(units: list[tuple[str, str, str]]) -> str:
         f"{host} ansible_host=203.0.113.{10 + place}\n" for place, (host, _, _) in enumerate(units)
     )
     places = {source.name: host for source, (host, _, _) in zip(sources, units, strict=True)}
-    return adopt([Source("inventory.ini", inventory), *sources], places).text
+    return adopt([Source("inventory.ini", inventory), *sources], Said(hosts=places)).text
 
 
 def test_twenty_equal_hosts_are_two_tables() -> None:

@@ -368,3 +368,6 @@ def test_a_worker_says_nothing_of_the_network_and_no_source_of_a_host(tmp_path: 
     assert spec["fleet"]["network"] == "arbitrum-one-mainnet"
     assert spec["transcoders"]["worker"]["host"] == "gpu"
     assert 'no longer "arbitrum' not in said and 'no longer "gpu"' not in said
+    assert spec["transcoders"]["worker"]["orchestrator"] == "orch"
+    assert 'no longer "orch"' not in said
+    assert "--in-place HOST fleet.toml says what to stop there, for each of 2 hosts (gpu, host-1)" in said

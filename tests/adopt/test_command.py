@@ -34,6 +34,14 @@ def test_script_becomes_a_spec_that_compiles(tmp_path: Path) -> None:
     assert 'address = "192.0.2.5"' in (tmp_path / "fleet.toml").read_text()
 
 
+def test_a_dash_is_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text("livepeer -gateway -orchAddr a.example.net:1\n")
+    done = fleetc("adopt", "start.sh", "-o", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert list(tomllib.loads(done.stdout)["gateways"]) == ["gateway"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["start.sh"]
+
+
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_secrets_appear_nowhere(tmp_path: Path, form: str) -> None:
     (tmp_path / "start.sh").write_text(SCRIPT)
@@ -118,6 +126,22 @@ def test_page_that_shows_nodes_is_passed_over_unless_it_is_named(tmp_path: Path)
     named = fleetc("adopt", ".", "NOTES.md", cwd=tmp_path)
     assert "passed over" not in named.stderr
     assert "[gateways.notes]" in named.stdout and "[transcoders.transcoder]" in named.stdout
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It's one box.\nlivepeer -gateway\n", "  501  livepeer -transcoder -orchAddr o.example.net:8935\n"],
+)
+def test_loose_text_that_is_no_script_is_passed_over_unless_it_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "notes.txt").write_text(text)
+    (tmp_path / "start.sh").write_text("livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret /s -nvidia 0\n")
+    done = fleetc("adopt", ".", "--report", "text", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "passed over notes.txt: " in done.stderr and "name it as a source" in done.stderr
+    assert f"notes.txt:{text.count('box') + 1}: the file: dropped: " in done.stdout
+    assert fleetc("adopt", "start.sh", "notes.txt", cwd=tmp_path).returncode == 1
+    (tmp_path / "notes.txt").rename(tmp_path / "other.sh")
+    assert fleetc("adopt", ".", cwd=tmp_path).returncode == 1
 
 
 def test_tree_that_came_of_the_sources_is_none_of_them(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.said import Said
 from fleetc.formatting import formatted
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
@@ -121,7 +122,7 @@ def adopted(example: dict[str, Any], only: str = "", text: str | None = None) ->
         name = "prices.json" if example["id"] == "L48" else "start.sh"
     sources = [Source(name, filled(example["text"]) if text is None else text)]
     sources += [Source(f"files/{file}", content) for file, content in FILES.items() if file in example["text"]]
-    return adopt(sources, only=[only] if only else [], role=ROLES.get(example["id"], ""))
+    return adopt(sources, Said(only=[only] if only else [], role=ROLES.get(example["id"], "")))
 
 
 def runs(example: dict[str, Any]) -> tuple[str, ...]:
@@ -218,7 +219,7 @@ def test_words_of_a_published_command_are_read_as_a_shell_or_compose_reads_them(
     files = dict(curated["files"])
     sources = [Source(SUFFIXES[EXAMPLES[name]["kind"]], text)]
     sources += [Source(f"files{path}", content) for path, content in files.items()]
-    found = adopt(sources, only=[ONLY[name, service]] if (name, service) in ONLY else [])
+    found = adopt(sources, Said(only=[ONLY[name, service]] if (name, service) in ONLY else []))
     wanted = published(curated, service).meaning
     node = next(node for node in found.nodes if node.name == service or len(found.nodes) == 1)
     assert understand(before(node, files)).differences(wanted) == READ_OTHERWISE.get(name, {})

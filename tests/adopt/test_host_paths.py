@@ -9,6 +9,7 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.host_paths import Folders
+from fleetc.adopt.said import Said
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
 
@@ -22,7 +23,7 @@ BELOW = ".lpData/arbitrum-one-mainnet"
 
 def adopted(name: str, text: str, folders: Folders | None = None, env: str = "") -> Adopted:
     """Adopt one source, with an environment file beside it."""
-    return adopt([Source(name, text), Source("lp/.env", env)], folders=folders)
+    return adopt([Source(name, text), Source("lp/.env", env)], Said(folders=folders or Folders()))
 
 
 def places(found: Adopted) -> tuple[str, str, Any]:
@@ -36,7 +37,9 @@ def places(found: Adopted) -> tuple[str, str, Any]:
 def questions(found: Adopted) -> list[str]:
     """What the TODO lines are about, but for those that every such node has."""
     lines = [line.removeprefix("# TODO ") for line in found.text.splitlines() if line.startswith("# TODO ")]
-    return [line for line in lines if not line.startswith(("address", "node_release", "deposit", "reserve"))]
+    return [
+        line for line in lines if not line.startswith(("address", "node_release", "deposit", "reserve", "node_user"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,23 @@ def test_a_known_home_leaves_no_question(command: str, home: str) -> None:
     found = adopted("start.sh", command.replace("WORDS", f"{SELLS} -ethPassword ~/pw"))
     assert places(found) == (f"{home}/{BELOW}", f"{home}/{BELOW}/keystore", f"{home}/pw")
     assert questions(found) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "asked"),
+    [
+        ("", "/srv/lp", 'node_user = "livepeer"'),
+        ("", "/root/.lpData/x", 'node_user = "root"'),
+        ("", "/home/lp/data", 'node_user = "lp"'),
+        ("sudo -u lp", "/srv/lp", ""),
+        ("", "~/data", ""),  # the question about the home asks for the user too
+    ],
+)
+def test_whose_directories_they_are_is_asked_where_no_source_says_it(before: str, path: str, asked: str) -> None:
+    found = adopted("start.sh", f"{before} livepeer {SELLS} -ethPassword /etc/pw -dataDir {path}")
+    lines = [line for line in found.text.split("\n") if line.startswith("# TODO node_user")]
+    assert len(lines) == bool(asked)
+    assert all(line.startswith(f"# TODO {asked}  # who starts orchestrator today?") for line in lines)
 
 
 @pytest.mark.parametrize("written", ["~/pw", "$HOME/pw", '"${HOME}/pw"', "$(cat ~/pw)", '"$(cat $HOME/pw)"'])
@@ -106,7 +126,7 @@ def test_a_home_of_another_host_is_not_that_of_this_one() -> None:
     assert places(other)[0] == f"~/{BELOW}"
     assert places(own)[0] == f"/home/lp/{BELOW}"  # as the spec calls the lone host
     source = Source("start.sh", text)
-    named = adopt([source], {"start.sh": "orch"}, folders=Folders(homes={"orch": "/home/lp", "": "/x"}))
+    named = adopt([source], Said(hosts={"start.sh": "orch"}, folders=Folders(homes={"orch": "/home/lp", "": "/x"})))
     assert places(named)[0] == f"/home/lp/{BELOW}"
 
 
@@ -178,6 +198,9 @@ def test_the_folder_of_a_compose_file_answers_paths_and_the_project() -> None:
     text = COMPOSE.replace("VOLUME", volumes).replace("/root/.lpData/pw", "/keys/pw")
     asked = adopted("lp/compose.yaml", text)
     assert places(asked)[2] == f"{DOCKER}/<PROJECT>_keys/_data/pw"
+    assert asked.checked is not None
+    errors = {d.message for d in asked.checked.diagnostics if d.severity is Severity.ERROR}
+    assert "this path does not say which Compose project its volume is of" in errors
     (question,) = questions(asked)
     assert question.startswith("folder: where on this host is lp/compose.yaml? Write it for each ./ below, and the ")
     words = "--answers FILE -o FILE (this file) --directory /opt/lp"
@@ -213,7 +236,7 @@ def test_a_directory_that_a_node_does_without_is_no_question() -> None:
 
 def test_a_question_about_one_of_several_hosts_names_it() -> None:
     texts = {"a.sh": f"livepeer {SELLS} -ethPassword /etc/pw", "b.sh": f"livepeer {SELLS} -dataDir /d -ethPassword /p"}
-    found = adopt([Source(name, text) for name, text in texts.items()], {"a.sh": "orch", "b.sh": "edge"})
+    found = adopt([Source(name, text) for name, text in texts.items()], Said(hosts={"a.sh": "orch", "b.sh": "edge"}))
     (asked,) = questions(found)
     assert asked.endswith("or adopt again with --answers FILE -o FILE (this file) --home orch=/home/NAME")
 
@@ -248,7 +271,7 @@ def test_a_file_is_found_through_the_mounts_of_its_container(
 ) -> None:
     text = LISTS.replace("SELLS", SELLS.partition("-transcoder ")[2]).replace("VOLUME", volume)
     files = {"lp/compose.yaml": text, "lp/ai/aiModels.json": RUN, **sources}
-    found = adopt([Source(*one) for one in files.items()], folders=Folders(directories={"": "/srv/lp"}))
+    found = adopt([Source(*one) for one in files.items()], Said(folders=Folders(directories={"": "/srv/lp"})))
     spec = tomllib.loads(found.text)
     assert [use["use"] for use in spec["orchestrators"]["orch"]["models"]] == [sold]
     assert [use["use"] for use in spec["ai_workers"]["worker"]["models"]] == ["run"]
@@ -303,7 +326,7 @@ def test_a_home_that_people_name_is_the_same_directory_for_each_path() -> None:
         "-orchAddr o.example.net:8935 -orchSecret /s -aiModels m.json -aiModelsDir ~/models"
     )
     models = Source("m.json", '[{"pipeline": "text-to-image", "model_id": "maker/one"}]')
-    found = adopt([Source("start.sh", command), models], folders=Folders(homes={"": "/home/lp"}))
+    found = adopt([Source("start.sh", command), models], Said(folders=Folders(homes={"": "/home/lp"})))
     (change,) = (one for one in found.differences if one.flag == "aiModelsDir")
     assert (change.today, change.compiled) == ("~/models", "/home/lp/models")
     assert change.reason == "it is the same directory, by its whole path"

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import adopt
+from fleetc.adopt.said import Said
 from fleetc.emit.tree import Tree
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.pipeline import compile_spec
@@ -99,7 +100,7 @@ def difference(sources: Sequence[Source]) -> dict[str, tuple[bytes | None, bytes
     wanted = files_of_hosts(compiled.tree)
     if not wanted:
         return None
-    found = adopt(given, fleet_name=compiled.checked.fleet.fleet.name)
+    found = adopt(given, Said(compiled.checked.fleet.fleet.name))
     assert found.text, found.diagnostics
     again = compile_spec([Source("fleet.toml", answered(found.text))], *shipped())
     assert again.tree is not None, (again.checked.diagnostics, found.text)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.said import Said
 from fleetc.toml.document import Source
 from tests.support import fleetc
 
@@ -49,7 +50,7 @@ def placed(found: Adopted) -> dict[str, str]:
 def test_nodes_are_on_the_hosts_that_paths_name_and_are_called_otherwise(
     sources: dict[str, str], hosts: dict[str, str], nodes: dict[str, str]
 ) -> None:
-    found = adopt([Source(name, text) for name, text in sources.items()], hosts)
+    found = adopt([Source(name, text) for name, text in sources.items()], Said(hosts=hosts))
     assert placed(found) == nodes
     assert found.checked is not None
     assert "name-used-twice" not in {one.code for one in found.checked.diagnostics}
@@ -74,5 +75,68 @@ def test_folders_that_cannot_be_one_host_are_asked_about(second: str, asked: boo
     sources = [Source("ber-1/start.sh", TRANSCODER), Source("x/ber-2/start.sh", second)]
     text = adopt(sources).text
     assert ("port; if their folders are hosts, adopt again with ber-1=ber-1 ber-2=x/ber-2\n" in text) is asked
-    known = adopt(sources, {"ber-1/start.sh": "ber-1", "x/ber-2/start.sh": "ber-2"})
+    known = adopt(sources, Said(hosts={"ber-1/start.sh": "ber-1", "x/ber-2/start.sh": "ber-2"}))
     assert "TODO host:" not in known.text
+
+
+NOTES = """# Notes
+
+```sh
+docker run -d --name gw --network host livepeer/go-livepeer:v0.8.5 -gateway -network offchain \\
+  -orchAddr https://203.0.113.31:8935 -httpAddr 127.0.0.1:8937
+```
+
+On the GPU box:
+
+```sh
+docker run -d --name orch --network host --gpus all livepeer/go-livepeer:v0.8.5 -orchestrator -transcoder \\
+  -network offchain -nvidia all -serviceAddr 203.0.113.31:8935
+```
+"""
+
+
+def test_a_page_with_nodes_of_two_hosts_asks_which_run_where(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text(NOTES)
+    done = fleetc("adopt", "NOTES.md", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (question,) = [line for line in (tmp_path / "fleet.toml").read_text().split("\n") if "TODO host:" in line]
+    assert question.endswith("adopt again with --answers FILE -o FILE (this file) --host HOST@ADDRESS=orch")
+    answer = ("--answers", "fleet.toml", "-o", "fleet.toml", "--host", "gpu-1@203.0.113.31=orch", "--host", "edge=gw")
+    done = fleetc("adopt", "NOTES.md", *answer, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "--host gpu-1@203.0.113.31=orch --host edge=gw --compare fleet.toml" in done.stderr
+    text = (tmp_path / "fleet.toml").read_text()
+    spec = tomllib.loads(text)
+    assert "TODO host:" not in text
+    assert {name: host.get("address") for name, host in spec["hosts"].items()} == {
+        "gpu-1": "203.0.113.31", "edge": None,
+    }  # fmt: skip
+    assert [node["host"] for kind in ("gateways", "orchestrators") for node in spec[kind].values()] == ["edge", "gpu-1"]
+
+
+def test_a_node_that_no_source_starts_is_on_no_host(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text(NOTES)
+    done = fleetc("adopt", "NOTES.md", "--host", "gpu-1=orhc", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no source starts orhc; nodes are gw, orch" in done.stderr
+    for wrong in ("gpu-1", "=orch", "gpu-1@=orch"):
+        assert (
+            "--host takes a host and a node of it" in fleetc("adopt", "NOTES.md", "--host", wrong, cwd=tmp_path).stderr
+        )
+
+
+@pytest.mark.parametrize(
+    ("worker", "sign"),
+    [
+        ("-orchAddr 203.0.113.31:8935", "worker reaches orch at 203.0.113.31"),
+        ("-orchAddr 127.0.0.1:8935", ""),
+    ],
+)
+def test_commands_that_speak_for_two_hosts_are_asked_about(worker: str, sign: str) -> None:
+    orch = (
+        "docker run --name orch --network host livepeer/go-livepeer:v0.8.5 -orchestrator -network offchain "
+        "-serviceAddr 203.0.113.31:8935"
+    )
+    text = adopt([Source("orch.sh", orch), Source("worker.sh", f"livepeer -transcoder -nvidia 0 {worker}")]).text
+    assert ("TODO host: all nodes are taken for those of one host" in text) is bool(sign)
+    assert sign in text

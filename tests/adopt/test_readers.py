@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.said import Said
 from fleetc.adopt.sources import kind_of
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity, Span
@@ -419,7 +420,7 @@ def test_unit_with_drop_in_and_environment_file() -> None:
             Source("etc/livepeer.service.d/more.conf", "[Service]\nEnvironment=ORCH=old.example.net:8935\n"),
             Source("etc/livepeer/node.env", "ORCH=orch.example.net:8935\n"),
         ],
-        addresses={"gpu-1": "192.0.2.7"},
+        Said(addresses={"gpu-1": "192.0.2.7"}),
     )
     assert found.checked is not None
     assert found.checked.fleet is not None, found.text
@@ -518,7 +519,7 @@ def test_files_of_a_compose_secret_are_on_the_host() -> None:
 def test_sources_beside_those_of_a_named_host_are_elsewhere() -> None:
     command = "livepeer -gateway -orchAddr a.example.net:{0} -dataDir /d/{0}"
     sources = [Source("a.sh", command.format(1)), Source("b.sh", command.format(2))]
-    found = adopt(sources, hosts={"a.sh": "edge"}, addresses={"edge": "192.0.2.7"})
+    found = adopt(sources, Said(hosts={"a.sh": "edge"}, addresses={"edge": "192.0.2.7"}))
     assert [(node.name, node.host) for node in found.nodes] == [("a", "edge"), ("b", "host-1")]
 
 
@@ -534,7 +535,7 @@ def test_same_wallet_and_model_met_twice_are_one_table() -> None:
             Source("a.sh", command.format(1)), Source("b.sh", command.format(2)),
             Source("models-1.json", models % 5), Source("models-2.json", models % 5),
         ],
-        hosts={"a.sh": "a", "b.sh": "b"},
+        Said(hosts={"a.sh": "a", "b.sh": "b"}),
     )  # fmt: skip
     assert found.text.count("[wallets.") == found.text.count("[models.") == 1
     assert found.text.count('price = "5 wei / pixel"') == 1  # of the model, since all ask the same
@@ -741,7 +742,7 @@ def test_what_many_nodes_have_in_common_is_said_once() -> None:
         f"-cliAddr 127.0.0.1:{7000 + i} -dataDir /d/{i}\n"
         for i in range(3)
     )
-    found = adopt([Source("start.sh", text)], addresses={"gpu-1": "192.0.2.7"})
+    found = adopt([Source("start.sh", text)], Said(addresses={"gpu-1": "192.0.2.7"}))
     assert found.text.count("max_sessions") == 1
     assert "[defaults.transcoders]" in found.text
     assert found.checked is not None
@@ -945,3 +946,95 @@ def test_value_of_a_unit_loses_to_its_environment_file() -> None:
     assert lost.message == "systemd does not use this value of LP_V: an environment file comes after it"
     assert lost.primary.place == Span("g.service.d/more.conf", 22, 28)
     assert "verbosity = 5" in found.text
+
+
+@pytest.mark.parametrize(
+    ("branches", "nodes"),
+    [
+        ('start) up ;;\n restart) "$0" stop; up ;;', 1),
+        ("start) up ;;\n stop) kill 7 ;;", 1),
+        ("start) for n in 1 2; do up; done ;;\n restart) down; for n in 1 2; do up; done ;;", 2),
+    ],
+)
+def test_a_node_that_two_branches_of_a_case_start_is_one(branches: str, nodes: int) -> None:
+    script = "up() {\n docker run -d livepeer/go-livepeer:v0.8.5 -transcoder -orchAddr o.example.net:1\n}\n"
+    found = adopted(a__sh=f'{script}case "${{1:-start}}" in\n {branches}\nesac')
+    assert len(found.nodes) == nodes
+
+
+@pytest.mark.parametrize(
+    "joining",
+    ['$(IFS=,; echo "${ALL[*]}")', '$(IFS="," && printf "%s" "${ALL[*]}")', "$(IFS=',' ; printf '%s' \"${ALL[*]}\")"],
+)
+def test_items_of_an_array_are_joined_as_the_script_does_it(joining: str) -> None:
+    found = adopted(
+        a__sh=f"ALL=(\n https://a.example.net:1\n https://b.example.net:1\n)\nLIST={joining}\n"
+        'livepeer -gateway -orchAddr "$LIST"'
+    )
+    assert 'orchestrators = ["https://a.example.net:1", "https://b.example.net:1"]' in found.text
+
+
+def test_items_that_only_a_running_script_knows_are_not_joined() -> None:
+    found = adopted(a__sh='ALL=("$A" b:1)\nlivepeer -gateway -orchAddr "$(IFS=,; echo "${ALL[*]}")"')
+    assert "# TODO orchestrators" in found.text
+
+
+def test_keys_of_a_secret_that_pods_read_as_files_are_references() -> None:
+    pod = """apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec:
+  nodeSelector: {kubernetes.io/hostname: ber-1}
+  containers:
+    - name: node
+      image: livepeer/go-livepeer:v0.8.8
+      args: [ARGS, -orchSecret=/keys/orch-secret]
+      volumeMounts: [{name: keys, mountPath: /keys}]
+  volumes: [{name: keys, secret: {secretName: lp}}]
+"""
+    sells = "-orchestrator, -network=offchain, -serviceAddr=o.example.net:8935"
+    works = "-transcoder, -orchAddr=o.example.net:8935, -nvidia=0"
+    both = "---\n".join(
+        pod.replace("ARGS", args).replace("NAME", name) for name, args in (("orch", sells), ("worker", works))
+    )
+    found = adopted(all__yaml=both)
+    assert tomllib.loads(found.text)["orchestrators"]["orch"]["secret"] == {"env": "LP_ORCH_SECRET"}
+    assert "TODO secret" not in found.text
+    assert "adopt-secrets-differ" not in codes(found)
+    chosen = both.replace("secretName: lp}", "secretName: lp, items: [{key: a, path: orch-secret}]}")
+    assert "# TODO secret" in adopted(all__yaml=chosen).text
+
+
+LIBRARY = """#!/bin/bash
+PORT=8935
+orch() {
+  livepeer -orchestrator -network offchain -serviceAddr "$1:$PORT"
+}
+function worker {
+  livepeer -transcoder -orchAddr "$1:$PORT" -nvidia 0 -orchSecret /s
+}
+"""
+
+
+def test_functions_of_a_script_that_another_one_reads_are_called() -> None:
+    found = adopted(lib__sh=LIBRARY, start__sh='#!/bin/bash\n. "$(dirname "$0")/lib.sh"\norch o.example.net\n')
+    assert [(one.table, one.text("serviceAddr")) for one in found.nodes] == [("orchestrators", "o.example.net:8935")]
+    (node,) = found.nodes
+    assert node.process.span.source == "lib.sh"
+    lost = [one for one in located(found) if one.diagnostic.code == "adopt-branch-not-followed"]
+    assert [(one.primary.file, one.primary.line) for one in lost] == [("lib.sh", 7)]
+
+
+def test_a_script_that_nobody_reads_is_read_by_itself() -> None:
+    assert len(adopted(lib__sh=LIBRARY).nodes) == 2
+    assert (
+        len(
+            adopted(lib__sh=LIBRARY, b__sh=". lib.sh\norch a.example.net", a__sh=". lib.sh\nworker b.example.net").nodes
+        )
+        == 2
+    )
+
+
+def test_scripts_that_read_each_other_come_to_an_end() -> None:
+    found = adopted(a__sh=". b.sh\nf() { :; }\nlivepeer -gateway -orchAddr a:1\n", b__sh=". a.sh\nf() { :; }\n")
+    assert len(found.nodes) >= 1

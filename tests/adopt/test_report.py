@@ -8,16 +8,18 @@ import pytest
 
 from fleetc.adopt.adoption import adopt, located
 from fleetc.adopt.report import reported
+from fleetc.adopt.said import Said
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 
 WORKER = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /etc/lp/secret -dataDir /srv/lp -nvidia 0"
+ON_GPU = Said(hosts={"start.sh": "gpu"}, addresses={"gpu": "192.0.2.1"})
 
 
 def reports(command: str) -> dict[AdoptionFormat, str]:
     """The report of a command in each form, on a host whose address is known."""
-    found = adopt([Source("start.sh", command)], {"start.sh": "gpu"}, {"gpu": "192.0.2.1"})
+    found = adopt([Source("start.sh", command)], ON_GPU)
     return {form: reported(found, form, located(found)) for form in AdoptionFormat}
 
 
@@ -29,7 +31,7 @@ def test_settings_that_wait_for_an_answer_are_named_and_not_compared() -> None:
         waiting = [one["flag"] for one in json.loads(report[AdoptionFormat.json])["waiting"]]
         assert waiting == (["orchSecret"] if waits else [])
         assert ("settings:\n  nothing\n" in report[AdoptionFormat.text]) is True
-    whole, part = (adopt([Source("start.sh", text)], {"start.sh": "gpu"}, {"gpu": "192.0.2.1"}) for text in (
+    whole, part = (adopt([Source("start.sh", text)], ON_GPU) for text in (
         WORKER, WORKER.replace("-orchSecret /etc/lp/secret", "")))  # fmt: skip
     assert whole.complete and not part.complete
     assert whole.compared == part.compared + 1
@@ -46,7 +48,7 @@ def test_nothing_is_counted_where_nothing_was_compared(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("value", ["auto", "0", "-3", "ten"])
 def test_value_that_no_spec_has_is_not_compiled_as_the_default(value: str) -> None:
-    found = adopt([Source("start.sh", f"{WORKER} -maxSessions {value}")], {}, {"gpu": "192.0.2.1"})
+    found = adopt([Source("start.sh", f"{WORKER} -maxSessions {value}")], Said(addresses={"gpu": "192.0.2.1"}))
     assert "# TODO max_sessions" in found.text
     assert "max_sessions = " in found.text.split("[transcoders.")[1]
     assert not found.complete
@@ -66,6 +68,9 @@ def test_listeners_are_shown_as_people_write_them() -> None:
 
 def test_nodes_that_a_rule_refuses_together_are_compared_all_the_same() -> None:
     other = WORKER.replace("/srv/lp", "/srv/other")
-    found = adopt([Source("start.sh", f"{WORKER} -v 7\n{other}\n")], {"start.sh": "gpu"}, {"gpu": "192.0.2.1"})
+    found = adopt(
+        [Source("start.sh", f"{WORKER} -v 7\n{other}\n")],
+        ON_GPU,
+    )
     assert not found.complete  # both use one port
     assert found.compared == 30 and found.differences == ()

@@ -14,6 +14,7 @@ from fleetc import lower
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.compare import compare
 from fleetc.adopt.library import Library
+from fleetc.adopt.said import Said
 from fleetc.adopt.words import Fate
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
@@ -161,7 +162,7 @@ ENTRY = {"label": "llm", "app": "p/llm", "runner_url": "http://127.0.0.1:8000/v1
 
 def runners_of(*sources: Source) -> dict[str, Any]:
     """The tables of runners that sources become."""
-    found = adopt(list(sources), {"unit/llm.service": "h", "unit/orch.service": "h"})
+    found = adopt(list(sources), Said(hosts={"unit/llm.service": "h", "unit/orch.service": "h"}))
     assert found.text, found.diagnostics
     tables: dict[str, Any] = tomllib.loads(found.text).get("runners", {})
     return tables

@@ -8,6 +8,7 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.host_paths import Folders
+from fleetc.adopt.said import Said
 from fleetc.toml.document import Source
 
 LADDER = '[{"name": "480p", "width": 854, "height": 480, "bitrate": 1600000, "fps": 30, "profile": "h264baseline"}]'
@@ -19,7 +20,7 @@ def adopted(script: str, folder: str = "/opt/lp") -> Adopted:
     """Adopt a script with a ladder beside it."""
     return adopt(
         [Source("lp/start.sh", f"#!/bin/bash\n{script}\n"), Source("lp/profiles.json", LADDER)],
-        folders=Folders(directories={"": folder} if folder else {}),
+        Said(folders=Folders(directories={"": folder} if folder else {})),
     )
 
 
@@ -55,6 +56,8 @@ def test_a_path_from_the_folder_of_the_script_is_found_there(folder: str) -> Non
         ('DIR=$(dirname "$0")\ncd -P -- "$DIR" || exit 1\nNODE USES', "/opt/lp/data"),
         ('FILE=$(readlink -f "$0")\nDIR=$(dirname "$FILE")\nNODE USES', "/opt/lp/data"),
         ('DIR=$(cd "$(dirname "$0")/.." && pwd)\nNODE USES', "/opt/data"),
+        ('cd "$(dirname "$0")/.."\n./NODE -dataDir data', "/opt/data"),
+        ('DIR=$(dirname "$0")\ncd "$DIR/../etc"\nNODE -dataDir ./data', "/opt/etc/data"),
         ('DIR=$(dirname "$0")\nARGS=(USES)\nNODE "${ARGS[@]}"', "/opt/lp/data"),
     ],
 )
@@ -82,6 +85,15 @@ def test_a_folder_that_only_a_running_script_knows_is_asked_for(script: str) -> 
     (node,) = tomllib.loads(found.text)["gateways"].values()
     assert "data_dir" not in node
     assert "# TODO data_dir" in found.text
+
+
+def test_a_directory_from_the_folder_of_the_script_is_written_as_a_path_from_there() -> None:
+    script = f'cd "$(dirname "$0")/.."\n./bin/{NODE}'
+    found = adopted(script, folder="")
+    assert tomllib.loads(found.text)["hosts"]["host-1"]["binary"] == "./../bin/livepeer"
+    assert "TODO folder" in found.text
+    assert "TODO binary" not in found.text
+    assert tomllib.loads(adopted(script).text)["hosts"]["host-1"]["binary"] == "/opt/bin/livepeer"
 
 
 def test_a_mount_from_the_folder_of_the_script_is_there_on_the_host() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.said import Said
 from fleetc.adopt.unit_instances import specifiers
 from fleetc.disk.adopting import read_source_files
 from fleetc.toml.document import Source
@@ -115,10 +116,10 @@ def test_link_of_a_folder_counts_by_its_name_and_is_not_followed(tmp_path: Path)
 
 
 def test_people_can_name_the_instances_that_run() -> None:
-    found = adopt([UNIT, *ENV], instances=["livepeer@eu", "livepeer@us.service"])
+    found = adopt([UNIT, *ENV], Said(instances=["livepeer@eu", "livepeer@us.service"]))
     assert list(gateways(found)) == ["eu", "us"]
     assert "adopt-instances-unknown" not in {d.code for d in found.diagnostics}
-    assert not adopt([UNIT, *ENV], instances=["other@eu"]).processes
+    assert not adopt([UNIT, *ENV], Said(instances=["other@eu"])).processes
 
 
 def test_command_takes_instances_and_repeats_them_in_what_comes_next(tmp_path: Path) -> None:

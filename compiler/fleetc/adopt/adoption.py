@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from fleetc import lower
 from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
-from fleetc.adopt.assembled import FLEET_NAME
 from fleetc.adopt.compare import Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
-from fleetc.adopt.host_paths import Folders
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.reading import Running
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
 from fleetc.adopt.registering import registers_elsewhere
+from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
 from fleetc.adopt.words import Entry, Fate, Ledger, Process
@@ -70,36 +69,37 @@ class Adopted:
         return self.blueprint is not None
 
 
+NOTHING = Said()
+
+
 def adopt(
-    sources: Sequence[Source], hosts: Mapping[str, str] | None = None, addresses: Mapping[str, str] | None = None,
-    fleet_name: str = FLEET_NAME, only: Collection[str] = (), role: str = "",
-    on_hosts: Mapping[str, OnHost] | None = None, earlier: Earlier | None = None, folders: Folders | None = None,
-    instances: Collection[str] = (),
+    sources: Sequence[Source], said: Said = NOTHING, on_hosts: Mapping[str, OnHost] | None = None,
+    earlier: Earlier | None = None,
 ) -> Adopted:  # fmt: skip
-    """Adopt sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which processes
-    count, `role` what a process is that does not say it, `on_hosts` what hosts say that runs there, `earlier` what
-    people have answered, `folders` where homes and sources are on hosts, and `instances` which units of templates run.
-    Raises SenselessAnswerError where what a host says makes no sense.
+    """Adopt sources, of which people have `said` something. `on_hosts` is what hosts say that runs there, `earlier`
+    what people have answered.
+
+    Raises SenselessAnswerError where what a host says makes no sense, and UnknownNodeError where somebody says the host
+    of a node that there is none of.
     """
     ledger = Ledger()
-    seen = {host: observed(host, one.answer, ledger, only) for host, one in (on_hosts or {}).items()}
+    seen = {host: observed(host, one.answer, ledger, said.only) for host, one in (on_hosts or {}).items()}
     named = tuple(sources)
     sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
-    found = read_sources(named, hosts or {}, library, ledger, instances)
-    found.claimed = {*(hosts or {}).values(), *seen}
-    processes = [process for process in found.processes if not only or process.name in only]
+    found = read_sources(named, said.hosts, library, ledger, said.instances)
+    found.claimed = {*said.claimed, *seen}
+    processes = [process for process in found.processes if not said.only or process.name in said.only]
     for host, one in seen.items():
         processes += one.processes
         found.hosts.setdefault(host, Table(origin="from the command line")).values.update((on_hosts or {})[host].table)
-    for host, address in (addresses or {}).items():
+    for host, address in said.addresses.items():
         found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
         _nothing_found(sources, {one.name for one in found.processes}, ledger)
-    folders = folders or Folders()
-    assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, fleet_name, role, folders)
+    assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
                        secrets=tuple(ledger.secrets))  # fmt: skip

@@ -45,7 +45,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
         table, key = _table_at(assembled, place)
         if table is not None:
             table.guessed.add(key)
-    keep_names(earlier, assembled, done)
+    earlier = keep_names(earlier, assembled, done)
     nodes = {one.name: one for one in assembled.nodes}
     fleet = earlier.raw.get("fleet", {})
     if any(one.text("ethUrl") == fleet.get("rpc") for one in assembled.nodes):

@@ -1,7 +1,7 @@
 """Makes one fleet of all processes: names, hosts, network, wallets, and the tables of the nodes.
 
-In: processes and hosts that inventories name. Out: `Assembled`: tables by name, and each process with its node; or
-nothing, where the processes do not fit into one spec.
+In: processes, hosts that inventories name, and what people say. Out: `Assembled`: tables by name, and each process with
+its node; or nothing, where the processes do not fit into one spec.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling
 from fleetc.adopt.free_ports import free_ports
-from fleetc.adopt.host_paths import Folders
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
-from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address
-from fleetc.adopt.naming import LONE_HOST, name_all, place_all
+from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address, ask_users
+from fleetc.adopt.naming import LONE_HOST, name_all, place_all, put_on_hosts
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.own_files import note_mounted
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
 from fleetc.adopt.runner_host import Machines, complete_gpus
+from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table, price_text
 from fleetc.adopt.sources import Found
 from fleetc.adopt.stack_files import StackFiles
@@ -41,36 +41,43 @@ from fleetc.toml.document import Source
 from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, format_release
 
 
-def assemble(
-    processes: Sequence[Process], sources: Found, session: Session, fleet_name: str, role: str, folders: Folders
-) -> Assembled | None:
-    """Make one fleet, or refuse. `role` is that of processes that do not say theirs, `folders` what people say of
-    hosts.
-    """
+def assemble(processes: Sequence[Process], sources: Found, session: Session, said: Said) -> Assembled | None:
+    """Make one fleet, or refuse."""
     inventory = sources.hosts
     processes = place_all(processes, inventory)
     sources.others = place_all(sources.others, inventory)
     note_mounted(session.library, processes)
     found = [
-        one for process in processes if (one := running(process, session.library, session.ledger, role)) is not None
+        one
+        for process in processes
+        if (one := running(process, session.library, session.ledger, said.role)) is not None
     ]
     if len(found) < len(processes):
         return None
     if not found and not sources.stacks and not any(map(registers_elsewhere, sources.others)):
-        return _only_models(sources, session, fleet_name)
+        return _only_models(sources, session, said.fleet_name)
     network = _network(found, session)
     if network is None:
         return None
+    put_on_hosts(found, said.folders.nodes, session, inventory, sources.claimed)
     names, lone = name_all(found, session, inventory, sources.claimed)
     for one in found:
-        one.process = folders.placed(one.process, one.host)
-    fleet = Table({"name": fleet_name, "network": network})
-    fleet.guessed |= {"name"} if fleet_name == FLEET_NAME else set()
+        one.process = said.folders.placed(one.process, one.host)
+    fleet = Table({"name": said.fleet_name, "network": network})
+    fleet.guessed |= {"name"} if said.fleet_name == FLEET_NAME else set()
     fleet.guessed |= {"network"} if network == OFFCHAIN and not any(map(_on_a_network, found)) else set()
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
     machines.learn_state_dirs()
     facts = _facts(found, network, machines, by_orchestrator(sources.capabilities, found, session.ledger))
+    tables = _node_tables(found, fleet, facts, session)
+    differences, compared = _stacks(sources, tables, fleet, session)
+    add_idle_hosts(found, session, inventory)
+    return Assembled(fleet, _in_order(found, tables, session), found, differences, compared)
+
+
+def _node_tables(found: list[Running], fleet: Table, facts: Facts, session: Session) -> dict[str, dict[str, Table]]:
+    """The tables of the nodes, and what all of them say together of their fleet, wallets and models."""
     tables: dict[str, dict[str, Table]] = {}
     for one in found:
         if asks_chain(one) and one.text("ethUrl"):
@@ -91,28 +98,29 @@ def assemble(
     _rewards(found, tables, session)
     _model_prices(tables, session)
     _ask_models(tables)
-    differences, compared = _stacks(sources, tables, fleet, session)
-    add_idle_hosts(found, session, inventory)
+    return tables
+
+
+def _in_order(
+    found: list[Running], tables: dict[str, dict[str, Table]], session: Session
+) -> dict[str, dict[str, Table]]:
+    """All tables by kind, with what is only known once all are there: questions about folders, and GPUs."""
     for host, question in session.opened.questions(alone=len(session.hosts) == 1):
         session.hosts[host].ask(question)
+    ask_users(found, tables, session)
     complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
-    for kind in (session.hosts, session.wallets, session.models, *tables.values(), session.runners, session.ladders):
+    ordered = {
+        "hosts": session.hosts,
+        "wallets": session.wallets,
+        "models": session.models,
+        **tables,
+        "runners": session.runners,
+        "ladders": session.ladders,
+    }
+    for kind in ordered.values():
         for table in kind.values():
             _without_hidden(table)
-    return Assembled(
-        fleet,
-        {
-            "hosts": session.hosts,
-            "wallets": session.wallets,
-            "models": session.models,
-            **tables,
-            "runners": session.runners,
-            "ladders": session.ladders,
-        },
-        found,
-        differences,
-        compared,
-    )
+    return ordered
 
 
 def _stacks(

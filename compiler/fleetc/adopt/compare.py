@@ -45,7 +45,7 @@ from fleetc.text import leaks
 from fleetc.upstream import FLAGS, NETWORKS
 
 _SKIPPED = frozenset({"config", "version", "j", "broadcaster", "datadir", "pixelsPerUnit", "pricePerBroadcaster"})
-_PRICED_FLAGS = frozenset({"maxPricePerUnit", "maxPricePerCapability", "pricePerUnit", "pricePerGateway", "ticketEV",
+PRICED_FLAGS = frozenset({"maxPricePerUnit", "maxPricePerCapability", "pricePerUnit", "pricePerGateway", "ticketEV",
                            "maxFaceValue", "maxTicketEV", "maxTotalEV", "depositMultiplier", "autoAdjustPrice",
                            "priceFeedAddr", "selectRandFreq", "selectStakeWeight", "selectPriceWeight"})  # fmt: skip
 SET = "set"
@@ -231,7 +231,7 @@ def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets
     if chain:
         found |= _prices(texts, read)
     else:
-        found |= dict.fromkeys(_PRICED_FLAGS, "off-chain")
+        found |= dict.fromkeys(PRICED_FLAGS, "off-chain")
     found |= _documents(texts, read, chain)
     return found
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
-from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, whereabouts
+from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, secret_key, whereabouts
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, secret_file, shown
 from fleetc.adopt.runner_host import Machines
@@ -177,6 +177,8 @@ class Filling:
         if printed is not None:
             return {"host_file": self.placed(printed)}
         file = self.secret_file(flag)
+        if file and (variable := secret_key(process, file)):
+            return {"env": variable}
         if file:
             path = self.host_path(file)
             if path is not None:

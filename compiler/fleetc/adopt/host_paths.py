@@ -46,11 +46,13 @@ class Place:
 class Folders:
     """What people say of hosts: in whose home `~` is, and where the folder of the sources is; by host, or "" for all.
 
-    A folder may also be that of one source only, by the folder of that source.
+    A folder may also be that of one source only, by the folder of that source. `nodes` are those of which no file
+    says the host, by name, with their hosts.
     """
 
     homes: Mapping[str, str] = field(default_factory=dict)
     directories: Mapping[str, str] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
 
     def placed(self, process: Process, host: str) -> Process:
         """A process with what is said of its host, by the name that the spec or a source has for it."""
@@ -64,7 +66,8 @@ class Folders:
         home = process.caller_home or _home_of_root(process) or home
         if process.runtime != "docker" and not process.user:
             process = replace(process, user=_user_of(home), home=process.home or home)
-        return replace(process, caller_home=home, directory=process.directory or directory)
+        own = process.directory if process.directory.startswith("/") else ""
+        return replace(process, caller_home=home, directory=own or directory or process.directory)
 
 
 def _home_of_root(process: Process) -> str:
@@ -137,6 +140,8 @@ def callers_place(process: Process, path: str) -> Place | None:
         return Place(text) if text is not None else None
     here = _HERE.match(path)
     rest = path[here.end() :] if here is not None else f"/{path}"
+    if process.directory and not process.directory.startswith("/"):  # from the folder of its source
+        return _whole("", f"/{posixpath.normpath(process.directory + rest)}", FOLDER)
     if process.directory.startswith("/"):  # Compose and shells both cut out two dots
         text = plain_path(posixpath.normpath(f"{process.directory}{rest}"))
         return Place(text) if text is not None else None
@@ -205,6 +210,16 @@ def known_host_path(process: Process, path: str) -> str | None:
     return place.path if place is not None and not place.open else None
 
 
+def secret_key(process: Process, path: str) -> str:
+    """The variable that stands for a key of a Secret, where a path of a pod is the file of one; "" for other paths."""
+    inside = normal(path)
+    mount = mount_of(process, inside) if path.startswith("/") else None
+    if mount is None or not mount.secret:
+        return ""
+    name = re.sub("[^A-Z0-9]+", "_", f"{mount.secret}_{inside[len(mount.inside) + 1 :]}".upper()).strip("_")
+    return name if re.fullmatch("[A-Z][A-Z0-9_]{0,100}", name) else ""
+
+
 def whereabouts(process: Process, path: str) -> str:
     """Where a path of a process is that is none of the host, in words."""
     mount = mount_of(process, normal(path)) if process.runtime == "docker" and path.startswith("/") else None
@@ -223,7 +238,7 @@ def with_folders(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.startswith((f"{HOME}/", FOLDER)):
-        value = f"/folder/{value.partition('/')[2]}"
+        value = posixpath.normpath(f"/folders/folder/{value.partition('/')[2]}")
     return value.replace(f"{_VOLUMES}/{PROJECT}_", f"{_VOLUMES}/project_")
 
 
@@ -232,7 +247,8 @@ def is_open(value: Any) -> bool:
     return bool(with_folders(value) != value)
 
 
-_ANSWERS = "--answers FILE -o FILE (this file)"
+ANSWERS = "--answers FILE -o FILE (this file)"
+"""How people adopt again, and keep what they have answered."""
 FOLDER_KEYS = ("~", "folder")
 """With what questions about homes and folders begin."""
 
@@ -276,7 +292,7 @@ def _home_question(host: str, source: str, nodes: Sequence[Process], alone: bool
         (name,) = named
         asked, user = f"where is the home of {name}? On its host, getent passwd {name} shows it", ""
     return (
-        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{user}, or adopt again with {_ANSWERS} --home "
+        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{user}, or adopt again with {ANSWERS} --home "
         f"{'' if alone else f'{host}='}{likely}"
     )
 
@@ -304,5 +320,5 @@ def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: se
     )
     return (
         f"TODO folder: where on this host is {leaks.shown(source)}? {wanted[:1].upper()}{wanted[1:]}, or adopt again "
-        f"with {_ANSWERS} --directory {'' if alone else f'{host}='}{likely}{shows}"
+        f"with {ANSWERS} --directory {'' if alone else f'{host}='}{likely}{shows}"
     )

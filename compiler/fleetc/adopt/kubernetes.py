@@ -337,6 +337,7 @@ def _mounts(pod: Node, container: Node, claims: Mapping[str, str]) -> Iterator[M
     volumes = pod.get("volumes")
     paths: dict[str, str] = {}
     words = dict(claims)
+    secrets: dict[str, str] = {}
     for volume in volumes.items if volumes is not None else []:
         called = _text(volume.get("name"))
         host = volume.get("hostPath")
@@ -345,6 +346,7 @@ def _mounts(pod: Node, container: Node, claims: Mapping[str, str]) -> Iterator[M
             inner = volume.get(kind)
             if inner is not None:
                 words[called] = what.format(_text(inner.get(key)))
+                secrets[called] = _text(inner.get(key)) if kind == "secret" and inner.get("items") is None else ""
     mounts = container.get("volumeMounts")
     for item in mounts.items if mounts is not None else []:
         inside, called = _text(item.get("mountPath")).rstrip("/"), _text(item.get("name"))
@@ -352,7 +354,8 @@ def _mounts(pod: Node, container: Node, claims: Mapping[str, str]) -> Iterator[M
         below = _text(item.get("subPath"))
         if inside:
             where = f"{outside}/{below}" if outside and below else outside
-            yield Mount(inside, where, words.get(called, "a volume that no source describes"))
+            said = words.get(called, "a volume that no source describes")
+            yield Mount(inside, where, said, secret="" if below else secrets.get(called, ""))
 
 
 _VOLUMES = (

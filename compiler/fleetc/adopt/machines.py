@@ -5,13 +5,13 @@ In: the nodes, and hosts that inventories or people name. Out: tables of hosts i
 
 from __future__ import annotations
 
-import posixpath
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
 
-from fleetc.adopt.host_paths import callers_place
+from fleetc.adopt.asking_hosts import several_hosts
+from fleetc.adopt.host_paths import FOLDER, Place, callers_place
 from fleetc.adopt.listeners import split
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
@@ -19,8 +19,6 @@ from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
-_MOST_NAMED = 20
-"""Folders that a question names."""
 _PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
 
 
@@ -32,26 +30,10 @@ def add_hosts(found: list[Running], session: Session, inventory: Mapping[str, Ta
         known = inventory.get(one.process.host) or inventory.get(one.host)
         here = [other for other in found if other.host == one.host]
         session.hosts[one.host] = _host(one.host, here, known, session)
-        if known is None and not one.process.host:
-            _ask_several(session.hosts[one.host], here)
-
-
-def _ask_several(table: Table, here: list[Running]) -> None:
-    """Ask whether folders of sources are hosts of their own, where nodes of two of them listen at the same port."""
-    folders: dict[str, set[tuple[str, str]]] = {}
-    for one in here:
-        folder = posixpath.dirname(one.process.span.source)
-        ports = folders.setdefault(folder, set())
-        if one.process.network == "host":
-            ports.add((one.role, one.text("cliAddr")))
-    alike = any(left & right for left, right in combinations(folders.values(), 2))
-    if len(folders) < 2 or not alike or not all(folders):
-        return
-    named = " ".join(f"{posixpath.basename(folder)}={folder}" for folder in sorted(folders)[:_MOST_NAMED])
-    table.ask(
-        "TODO host: all sources are taken for those of one host, where two of these nodes would listen at the same "
-        f"port; if their folders are hosts, adopt again with {leaks.shown(visible(named))}"
-    )
+        question = several_hosts([other for other in here if not other.process.host]) if known is None else ""
+        if question:
+            session.hosts[one.host].ask(question)
+            session.asked_hosts.add(one.host)
 
 
 def _log_in(table: Table, login: str) -> str:
@@ -103,7 +85,7 @@ def _host(name: str, here: list[Running], known: Table | None, session: Session)
             if one.process.runtime != runtime:
                 one.process = replace(one.process, runtime=runtime)
     if runtime == "systemd":
-        _systemd_host(table, here)
+        _systemd_host(table, here, session)
     return table
 
 
@@ -124,33 +106,54 @@ def _public(one: Running) -> str:
     return plain
 
 
-def _systemd_host(table: Table, here: list[Running]) -> None:
+def _systemd_host(table: Table, here: list[Running], session: Session) -> None:
     users = [one.process.user for one in here if one.process.user]
     if users and "node_user" not in table.values and users[0] != "livepeer":
         table.values["node_user"] = users[0]
     if "binary" not in table.values and "build" not in table.values:
-        _program(table, list(dict.fromkeys(_whole_path(one) for one in here if "/" in one.process.program)))
+        _program(table, [one for one in here if "/" in one.process.program], session)
 
 
-def _whole_path(one: Running) -> str:
-    """The program of a node by its whole path, where the folder or the home that it begins in is known."""
-    program = one.process.program
-    place = None if "$" in program else callers_place(one.process, program)
-    return place.path if place is not None and not place.open else program
-
-
-def _program(table: Table, programs: list[str]) -> None:
+def _program(table: Table, here: list[Running], session: Session) -> None:
     """The one program of all nodes of a host; a question where the sources have several, or do not say where it is."""
-    if len(programs) > 1:
-        others = ", ".join(map(leaks.shown, programs[1:]))
+    places = {one.process.program: _program_place(one) for one in here}
+    paths = list(dict.fromkeys(place.path if place else program for program, place in places.items()))
+    if len(paths) > 1:
+        others = ", ".join(map(leaks.shown, paths[1:]))
         table.ask(f"TODO binary: some of its nodes run {others}; a spec has one program for each host")
-    if not programs:
+    if not here:
         return
-    if not programs[0].startswith("/"):
-        said = leaks.shown(programs[0])
+    first = places[here[0].process.program]
+    if first is None:
+        said = leaks.shown(paths[0])
         table.ask(f'TODO binary = "/path/on/the/host": the source says {said}, and not from where')
-    elif programs[0] != "/usr/local/bin/livepeer":
-        table.values["binary"] = programs[0]
+    elif first.path != "/usr/local/bin/livepeer":
+        table.values["binary"] = first.path
+        session.opened.add(here[0].host, here[0].process, first)
+
+
+def _program_place(one: Running) -> Place | None:
+    """Where the program of a node is; None where nobody knows which folder its path begins in."""
+    place = None if "$" in one.process.program else callers_place(one.process, one.process.program)
+    return None if place is not None and place.open == FOLDER and not one.process.directory else place
+
+
+def ask_users(found: list[Running], tables: Mapping[str, Mapping[str, Table]], session: Session) -> None:
+    """Ask who starts the nodes of a host that have directories with keys of somebody, if no source says whose."""
+    for one in found:
+        host = session.hosts[one.host]
+        path = tables[one.table][one.name].values.get("data_dir", "")
+        known = one.process.user or "node_user" in host.values or host.values["runtime"] != "systemd"
+        asked = any(question.startswith(("TODO ~", "TODO node_user")) for question in host.questions)
+        if not known and not asked and path and one.on_chain and one.process.runtime == "systemd":
+            words = f"who starts {leaks.shown(one.name)} today? No source says it; whoever is written here has to own"
+            host.ask(f'TODO node_user = "{_likely_user(path)}": {words} {leaks.shown(path)}')
+
+
+def _likely_user(path: str) -> str:
+    """Whose home a path is in; else the user that fleetc makes."""
+    found = re.match("/(root)(?=/)|/home/([a-z_][a-z0-9_-]*)(?=/)", path)
+    return (found[1] or found[2]) if found is not None else "livepeer"
 
 
 def add_idle_hosts(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:

@@ -28,13 +28,16 @@ def shows_node(page: Source) -> bool:
     return _NODE.search(page.text) is not None
 
 
-def passed_over(page: Source) -> Entry:
-    """The account of a page that nobody named."""
-    found = _NODE.search(page.text)
+PAGE = "it shows commands of nodes"
+LOOSE = "it shows commands of nodes, and is no script that can be read"
+"""Why a text that nobody named is passed over."""
+
+
+def passed_over(text: Source, why: str) -> Entry:
+    """The account of a text that nobody named."""
+    found = _NODE.search(text.text)
     at = found.start() if found is not None else 0
-    return Entry(
-        Span(page.name, at, at + 1), "the file", Fate.DROPPED, "it shows commands of nodes, and nobody named it"
-    )
+    return Entry(Span(text.name, at, at + 1), "the file", Fate.DROPPED, f"{why}, and nobody named it")
 
 
 def commands(text: str) -> tuple[str, list[int]]:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
-from fleetc.adopt.words import Process
+from fleetc.adopt.words import Ledger, Process
 
 LONE_HOST = "host-1"
 _P = TypeVar("_P", bound=Process)
@@ -42,6 +42,27 @@ def _named_host(process: Process, known: Collection[str]) -> str:
     *folders, file = process.span.source.split("/")
     parts = (file, posixpath.splitext(file)[0], *reversed(folders))
     return next((part for part in parts if part in known), "")
+
+
+class UnknownNodeError(ValueError):
+    """Somebody says the host of nodes that no source starts; its text is the sentence for them."""
+
+
+def put_on_hosts(
+    found: list[Running], said: Mapping[str, str], session: Session, inventory: Mapping[str, Table], claimed: set[str]
+) -> None:
+    """Put nodes on the hosts that people name for them. They know a node by the name that it has without that, or by
+    that of its unit or container. Raises UnknownNodeError.
+    """
+    if not said:
+        return
+    name_all(found, Session(session.library, Ledger()), inventory, claimed)
+    known = {name for one in found for name in (one.name, one.process.name) if name}
+    if unknown := sorted(set(said) - known):
+        raise UnknownNodeError(f"no source starts {' or '.join(unknown)}; nodes are {', '.join(sorted(known))}")
+    for one in found:
+        host = said.get(one.name) or said.get(one.process.name)
+        one.process = replace(one.process, host=host or one.process.host)
 
 
 def name_all(

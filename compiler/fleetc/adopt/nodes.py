@@ -46,7 +46,8 @@ def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
     work.say("host", running.host)
-    if running.process.placed and not (running.process.host and not running.process.several):
+    together = (running.process.host or running.host in work.session.asked_hosts) and not running.process.several
+    if running.process.placed and not together:
         stands = "; this table stands for one of them" if running.process.several else ""
         work.table.ask(f"TODO host: {running.process.placed}{stands}")
     for flag in ("orchestrator", "transcoder", "aiWorker", "gateway", "broadcaster", "remoteSigner", "redeemer"):

@@ -83,6 +83,8 @@ class Session:
     """The table of each runner by what lists say of it."""
     runner_of: dict[int, str] = field(default_factory=dict)
     """The label of the runner that a process is, by its id."""
+    asked_hosts: set[str] = field(default_factory=set)
+    """Hosts that ask whether all of their nodes run there."""
     unread_prices: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     opened: Opened = field(default_factory=Opened)

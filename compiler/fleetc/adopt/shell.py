@@ -7,20 +7,19 @@ values are filled in; the branch of an `if` is followed where the script itself 
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 
 from fleetc.adopt.docker_run import docker_process
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
-from fleetc.adopt.shell_account import note_other, note_passed_over
+from fleetc.adopt.shell_account import note_assignment, note_other, note_passed_over
 from fleetc.adopt.shell_branches import Branches, Level
 from fleetc.adopt.shell_cut import loose
-from fleetc.adopt.shell_found import ShellText
+from fleetc.adopt.shell_found import Function, ShellText, function_body, function_name, is_script
 from fleetc.adopt.shell_input import SHELLS, Inputs, note_unread, passed_on, script_of, written_script
 from fleetc.adopt.shell_places import mover
 from fleetc.adopt.shell_redirections import note_redirections, without_redirections
@@ -29,14 +28,12 @@ from fleetc.adopt.shell_users import run_by, user_of
 from fleetc.adopt.shell_values import Values, joined, traced
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens
 from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
-from fleetc.adopt.showing import file_name, harmless
+from fleetc.adopt.showing import file_name
 from fleetc.adopt.terminals import TERMINALS, Elsewhere, in_terminal, on_other_host
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
-from fleetc.text import leaks
 
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
 _PARAMETERS = "123456789"
 _DEEPEST = 40
 _MANY_WORDS = 20_000
@@ -78,7 +75,7 @@ class _Reader(Branches):
         self.cut = False
         self.loop: tuple[str, list[Word]] | None = None
         self.repeated = 0
-        self.functions: dict[str, tuple[list[Token], str]] = {}
+        self.functions: dict[str, Function] = {}
         self.called: set[str] = set()
         self.inputs = Inputs()
         self.texts: dict[str, str] = {}
@@ -104,9 +101,10 @@ class _Reader(Branches):
         line: list[Token] = []
         last_end, cut = 0, False
         while (token := next(stream, None)) is not None:
-            if token.kind == "op" and token.text == "(" and len(line) == 1 and _NAME.fullmatch(line[0].text):
-                name, line = line[0].text, []
-                stream = self._function(name, token, stream, text)
+            if name := function_name(line, token):
+                inner, stream = function_body(token, stream)
+                self.functions |= {name: Function(inner, text, self.source)} if inner is not None else {}
+                line = []
                 continue
             if token.kind == "comment":
                 if line and "\n" in text[last_end : token.start]:
@@ -132,32 +130,22 @@ class _Reader(Branches):
             last_end = token.end
         self._command(line, depth)
 
-    def _function(self, name: str, opening: Token, stream: Iterator[Token], text: str) -> Iterator[Token]:
-        """`NAME() {`: what is in it is kept for the calls. The tokens that are left come back."""
-        taken = [opening]
-        for token in stream:
-            taken.append(token)
-            if token.text == "{":
-                self.functions[name] = (list(body_of(stream, ("{",), "}")), text)
-                return stream
-            if token.text not in (")", "\n"):
-                break
-        return chain(taken, stream)
-
     def _call(self, name: str, words: list[Word], depth: int) -> None:
         """A call of a function of the script: what is in it, with the words of the call."""
         self.called.add(name)
-        inner, text = self.functions[name]
+        inner, text, source = self.functions[name]
         self.repeated += len(inner)
         if depth >= _DEEPEST or self.repeated > _MOST_REPEATED:
             return
         outer = {number: self.values.variables.pop(number, None) for number in _PARAMETERS}
         self.values.variables.update(zip(_PARAMETERS, words, strict=False))
-        self._commands(iter(inner), text, depth + 1)
+        with self._reading(source):
+            self._commands(iter(inner), text, depth + 1)
         for number, word in outer.items():
             self.values.variables.pop(number, None)
             if word is not None:
                 self.values.variables[number] = word
+        self.found.drop_repeats()
 
     def _operator(self, token: Token) -> None:
         self.joined = token.text if token.text in ("&&", "||") else ""
@@ -165,6 +153,8 @@ class _Reader(Branches):
             self.outer.append(self.directory)
         elif token.text == ")" and self.outer:
             self.directory = self.outer.pop()
+        elif token.text == ";;":
+            self.found.branch_over()
 
     def _repeat(self, stream: Iterator[Token], text: str, depth: int) -> None:
         """A `for` whose words are all known: what is in it, once for each word, as the script would do it."""
@@ -299,11 +289,11 @@ class _Reader(Branches):
             return
         base = base_of(words[0].text)
         if base in ("source", ".") and len(words) > 1:
-            self._source(words[1])
+            self._source(words[1], depth)
             return
         if base in ("cd", "pushd", "popd"):
             sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
-            self.directory = directory_after(words, self.directory) if sure else ""
+            self.directory = directory_after(words, self.directory, self.values.knows_folder) if sure else ""
             if [word.text for word in words[1:] if not word.text.startswith("-")] != ["."]:
                 self.values.leave_folder()
         if base == "ssh":
@@ -314,7 +304,7 @@ class _Reader(Branches):
         variables = {**self.exported, **own}
         if base not in ("docker", "podman") and base not in SHELLS and starts_node(words[0].text, words[1:]):
             path = words[0].text
-            if "/" in path and not words[0].holes and self.directory:
+            if "/" in path and not words[0].holes and self.directory.startswith("/"):
                 path = posixpath.normpath(posixpath.join(self.directory, path))
             self.found.processes.append(
                 Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory)
@@ -362,17 +352,29 @@ class _Reader(Branches):
             self.inputs.take()
         self._inside(there.command, depth, self.inputs.own, there)
 
-    def _source(self, word: Word) -> None:
-        """`. FILE`: the variables of a file, if it is among the sources."""
+    def _source(self, word: Word, depth: int) -> None:
+        """`. FILE`: its variables, and the functions and commands of a script, if it is among the sources."""
         found = self.library.find(word.text, self.source) if self.library is not None else None
         if found is None:
             missing(word, "the file that this script reads", self.ledger)
-            return
-        for name, value in environment(found.name, found.text).variables.items():
-            self.values.variables[name] = value
-            if self.exports or name.startswith("LP_"):
-                self.exported[name] = value
-        self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a file with variables")
+        elif is_script(found.text) and depth < _DEEPEST:
+            self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a script that this one reads")
+            self.texts[found.name] = found.text
+            with self._reading(found.name):
+                self._commands(tokens(found.text), found.text, depth + 1)
+            self.called |= {name for name, one in self.functions.items() if one.source == found.name}
+        else:
+            known = environment(found.name, found.text).variables
+            self.values.variables |= known
+            self.exported |= {name: at for name, at in known.items() if self.exports or name.startswith("LP_")}
+            self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a file with variables")
+
+    @contextmanager
+    def _reading(self, source: str) -> Iterator[None]:
+        """While the words of another file are read, they have their places there."""
+        before, self.source, self.values.source = self.source, source, source
+        yield
+        self.source = self.values.source = before
 
     def _given(self, depth: int) -> bool:
         """A shell that takes its commands from its input; whether there are some."""
@@ -416,26 +418,14 @@ class _Reader(Branches):
     # ------------------------------------------------------------------------------- variables and words
 
     def _assign(self, name: str, word: Word, maybe: bool) -> None:
-        span, before = word.span, self.values.variables.get(name)
-        if leaks.names_secret(name) or leaks.find(word.text, name) or not harmless(word):
-            self.ledger.secrets.append(span)
-        if self.mode == "skip":
-            self.ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")
-            self.values.variables.setdefault(name, Word("", span))
-            return
-        if maybe and not (before is not None and before.text and word.text.startswith(before.text)):
-            self.ledger.note(span, name, Fate.DROPPED, "a branch that only a running script decides")
-            self.ledger.remark(
-                "adopt-branch-not-followed", span, f"only a running script knows whether {name} gets this value",
-                f"it is not used; set {name} at the top of the script if it should be",
-            )  # fmt: skip
-            hole = "${" + name + "}"
-            self.values.variables.setdefault(name, Word(hole, span, (hole,)))
+        before = self.values.variables.get(name)
+        instead = note_assignment(name, word, before, self.mode, maybe, self.ledger)
+        if instead is not None:
+            self.values.variables.setdefault(name, instead)
             return
         self.values.variables[name] = word
         if name in self.exported or name.startswith("LP_"):
             self.exported[name] = word
-        self.ledger.note(span, name, Fate.UNDERSTOOD, "a variable, filled in where it is used")
 
     def _export(self, tokens_: list[Token], maybe: bool) -> None:
         for token in tokens_:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from fleetc.adopt.shell_input import node_commands
 from fleetc.adopt.shell_words import Token
 from fleetc.adopt.shell_wrappers import base_of
-from fleetc.adopt.showing import known_program, program
+from fleetc.adopt.showing import harmless, known_program, program
 from fleetc.adopt.words import Fate, Ledger, Word
 from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
 
 
 def note_other(words: Sequence[Word], why: str, ledger: Ledger) -> None:
@@ -35,3 +36,25 @@ def note_passed_over(line: Sequence[Token], why: str, source: str, ledger: Ledge
             "adopt-branch-not-followed", Span(source, line[0].start, line[0].end),
             f"this command is not read, because {why}", "to adopt it too, give it in a file of its own",
         )  # fmt: skip
+
+
+def note_assignment(name: str, word: Word, before: Word | None, mode: str, maybe: bool, ledger: Ledger) -> Word | None:
+    """Account for a variable that is given a value. Where nobody knows that it gets it, what it is then comes back, if
+    it had no value `before`.
+    """
+    span = word.span
+    if leaks.names_secret(name) or leaks.find(word.text, name) or not harmless(word):
+        ledger.secrets.append(span)
+    if mode == "skip":
+        ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")
+        return Word("", span)
+    if maybe and not (before is not None and before.text and word.text.startswith(before.text)):
+        ledger.note(span, name, Fate.DROPPED, "a branch that only a running script decides")
+        ledger.remark(
+            "adopt-branch-not-followed", span, f"only a running script knows whether {name} gets this value",
+            f"it is not used; set {name} at the top of the script if it should be",
+        )  # fmt: skip
+        hole = "${" + name + "}"
+        return Word(hole, span, (hole,))
+    ledger.note(span, name, Fate.UNDERSTOOD, "a variable, filled in where it is used")
+    return None

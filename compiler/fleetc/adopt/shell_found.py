@@ -5,13 +5,59 @@ In: what the reader of shell texts finds. Out: the same of a text with the texts
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import NamedTuple
 
+from fleetc.adopt.shell_input import node_commands
 from fleetc.adopt.shell_users import run_by
+from fleetc.adopt.shell_words import ShellError, Token, body_of, tokens
 from fleetc.adopt.terminals import Elsewhere
 from fleetc.adopt.words import Process, Word
 from fleetc.places.diagnostic import Span
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
+_FUNCTION = re.compile(r"(?m)^[ \t]*(?:function[ \t]+[A-Za-z_]|[A-Za-z_][A-Za-z0-9_.:-]*[ \t]*\([ \t]*\))")
+
+
+class Function(NamedTuple):
+    """A function of a script: what is in it, and the text and the source that it stands in."""
+
+    inner: list[Token]
+    text: str
+    source: str
+
+
+def function_name(line: Sequence[Token], token: Token) -> str:
+    """The name of the function that begins with a token behind the words of a line; "" where none does."""
+    words = [one.text for one in line]
+    begins = token.text in ("(", "{") if words[:1] == ["function"] else token.text == "("
+    named = words[-1] if begins and len(words) == 1 + (words[:1] == ["function"]) else ""
+    return named if _NAME.fullmatch(named) else ""
+
+
+def function_body(opening: Token, stream: Iterator[Token]) -> tuple[list[Token] | None, Iterator[Token]]:
+    """What is in a function, and the tokens behind it; None where there is no body, and all tokens come back."""
+    taken = [opening]
+    for token in chain([opening], stream) if opening.text == "{" else stream:
+        taken.append(token)
+        if token.text == "{":
+            return list(body_of(stream, ("{",), "}")), stream
+        if token.text not in (")", "\n"):
+            break
+    return None, chain(taken, stream)
+
+
+def is_script(text: str) -> bool:
+    """Whether a file that a script reads has more than variables: functions, or commands of nodes."""
+    if _FUNCTION.search(text) is None and not any(node_commands(text)):
+        return False
+    try:
+        return all(True for _ in tokens(text))
+    except ShellError:
+        return False
 
 
 @dataclass
@@ -25,6 +71,17 @@ class ShellText:
     files: dict[str, Word] = field(default_factory=dict)
     run: set[str] = field(default_factory=set)
     elsewhere: list[tuple[Elsewhere, ShellText]] = field(default_factory=list)
+    _settled: int = 0
+    """How many processes the branches of a `case` before this one start."""
+
+    def branch_over(self) -> None:
+        """A branch of a `case` ends."""
+        self._settled = len(self.processes)
+
+    def drop_repeats(self) -> None:
+        """Leave out what a branch before starts with the same command: only one of both runs, start or restart."""
+        before, here = self.processes[: self._settled], self.processes[self._settled :]
+        self.processes[self._settled :] = [one for one in here if one not in before]
 
     def take(self, inner: ShellText, move: Callable[[Span], Span], there: Elsewhere | None) -> None:
         """All of a text within this one, at the places that it has here; `there` is the host that runs it."""

@@ -24,6 +24,13 @@ _LONGEST = 200_000
 """Characters of a word: variables in variables grow without an end."""
 
 
+_JOINS = re.compile(
+    r"""\$\(\s*(?:local\s+)?IFS=["']?(?P<sign>[,;:])["']?\s*(?:;|&&)\s*"""
+    r"""(?:echo|printf\s+["']?%s["']?)\s+"\$\{(?P<name>[A-Za-z_]\w*)\[\*\]\}"\s*\)"""
+)
+"""How scripts write the items of an array with a sign between them."""
+
+
 class Values:
     """Variables and arrays of a script, as far as it has been read."""
 
@@ -46,9 +53,9 @@ class Values:
             if part.kind == "text":
                 pieces.append(part.text)
             elif part.kind == "hole":
-                folder = self._folder(part)
-                pieces.append(part.text if folder is None else folder)
-                holes += [part.text] if folder is None else []
+                known = self._folder(part) or self._joined_array(part.text)
+                pieces.append(known or part.text)
+                holes += [] if known else [part.text]
             elif part.kind == "sum":
                 number = sum_of(part.text, self._number)
                 pieces.append(f"$(({re.sub(_SPACE, '', part.text)}))" if number is None else str(number))
@@ -71,6 +78,14 @@ class Values:
         if not self.knows_folder:
             return None
         return folder_of(part.text, {name: self.variables[name].text for name in self.beside & self.variables.keys()})
+
+    def _joined_array(self, command: str) -> str | None:
+        """The items of an array with a sign between them, if a command in `$( )` only writes that."""
+        found = _JOINS.fullmatch(command)
+        items = self.arrays.get(found["name"], []) if found is not None and found["name"] not in self.beside else []
+        if found is None or not items or any(word.holes for word in items):
+            return None
+        return found["sign"].join(word.text for word in items)
 
     def from_folder(self, token: Token) -> bool:
         """Whether a word has a path that begins in the folder of the script."""

@@ -77,12 +77,14 @@ def base_of(text: str) -> str:
     return re.split(r"[/\\]", text)[-1]
 
 
-def directory_after(words: Sequence[Word], before: str) -> str:
-    """Where `cd` leads from a directory; "" where only a running script knows."""
+def directory_after(words: Sequence[Word], before: str, beside: bool = False) -> str:
+    """Where `cd` leads from a directory; "" where only a running script knows. `beside`: `./` is the folder of the
+    script, from which the directory is then a relative path.
+    """
     to = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
     if len(to) != 1 or to[0].holes or to[0].text[:1] in ("-", "~", ""):
         return ""
-    known = before or to[0].text.startswith("/")
+    known = before or to[0].text.startswith(("/", "./") if beside else "/")
     return posixpath.normpath(posixpath.join(before, to[0].text)) if known else ""
 
 

@@ -38,6 +38,8 @@ _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
 """A command behind assignments, which alone would be a file of variables."""
+_READS = re.compile(r"(?m)(?:^|[;&|{(])[ \t]*(?:source|\.)[ \t]+(\S.*)$")
+"""A command of a script that reads another one."""
 _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
 
 
@@ -82,7 +84,9 @@ def read_sources(
     started = list(read_units(kinds.get("unit", []), library, ledger, kinds.get("shell", []), instances))
     started += [one for source in kinds.get("supervisor", []) for one in read_supervisor(source, library, ledger)]
     variables = _shell_variables(kinds.get("environment", []), library)
-    for source in kinds.get("shell", []):
+    scripts = kinds.get("shell", [])
+    reads = "\n".join(found[1] for source in scripts for found in _READS.finditer(source.text))
+    for source in sorted(scripts, key=lambda one: posixpath.basename(one.name) in reads):
         if source.name in library.used:
             continue
         text = _commands(source, ledger)
@@ -101,14 +105,22 @@ def read_sources(
     found.processes = [one for one in processes if not isinstance(one, Other)]
     found.others = [one for one in processes if isinstance(one, Other)]
     _alone(kinds, found, library, ledger)
-    _lost(kinds, {process.span.source for process in processes}, library, ledger)
+    _lost(kinds, processes, library, ledger)
     found.models = kinds.get("models", [])
     found.capabilities = kinds.get("capability", [])
     return found
 
 
-def _lost(kinds: Mapping[str, list[Source]], read: Collection[str], library: Library, ledger: Ledger) -> None:
-    """Warn of commands of nodes in sources that start none, such as tasks of a playbook."""
+def _lost(kinds: Mapping[str, list[Source]], processes: Sequence[Process], library: Library, ledger: Ledger) -> None:
+    """Warn of commands of nodes in sources that start none, such as tasks of a playbook, and in functions that no
+    script calls which reads their file.
+    """
+    read = {process.span.source for process in processes}
+    for source in kinds.get("shell", []):
+        spans = [one.span for one in processes if one.span.source == source.name]
+        for at in node_commands(source.text) if source.name in library.used else ():
+            if not any(span.start <= at < span.end for span in spans):
+                warn_unread(Span(source.name, at, at + len("livepeer")), ledger)
     for kind, sources in kinds.items():
         for source in sources if kind not in ("shell", "unit", "flags") else ():
             if source.name not in read and source.name not in library.used:

@@ -120,7 +120,7 @@ class Mount:
     """A path of a container and what is there: a path of the host, or "" for a volume that Docker or a cluster keeps.
 
     `volume` says in words where that is. `name` is what Docker calls it, behind the name of its Compose project if it
-    is one `of_project`.
+    is one `of_project`. `secret` is the Secret of a cluster whose keys are files there.
     """
 
     inside: str
@@ -128,6 +128,7 @@ class Mount:
     volume: str = "a volume; docker volume inspect says where"
     name: str = ""
     of_project: bool = False
+    secret: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,12 @@ import typer
 
 from fleetc.cli.adopted import compile_known, show_carried, show_comparison, summarise
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
-from fleetc.cli.host_folders import Directories, Homes, folders_of, refuse_unknown
+from fleetc.cli.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
 from fleetc.messages.forms import AdoptionFormat, Format
+from fleetc.places.diagnostic import Severity, Span
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
@@ -53,7 +54,8 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="File to write the spec to, which must not exist yet, unless it is that of --answers.",
+        help="File to write the spec to, which must not exist yet, unless it is that of --answers; - is standard "
+        "output, as without it.",
     ),
 ]
 Report = Annotated[
@@ -118,6 +120,7 @@ def adopt(
     answers: Answers = None,
     homes: Homes = None,
     directories: Directories = None,
+    node_hosts: NodeHosts = None,
     instances: Instances = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it on hosts without asking first.")] = False,
     output: Output = None,
@@ -143,8 +146,8 @@ def adopt(
     keep the process.
     """
     if in_place is not None:
-        others = (hosts, compare, answers, homes, directories, instances, output, report, only, role, name)
-        if any(others) or len(sources or []) > 1:
+        others = (hosts, compare, answers, homes, directories, node_hosts, instances)
+        if any(others) or any((output, report, only, role, name)) or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
         return
@@ -159,8 +162,9 @@ def adopt(
     if not all(re.fullmatch(r"[^@/\s]+@[^@/\s]+", one) for one in instances or []):
         wrong_usage("--instance takes a unit with its name, such as livepeer@eu")
     asked = _Asked(
-        sources or [], hosts or [], yes, name, only or [], role, homes or [], directories or [], instances or []
-    )
+        sources or [], hosts or [], yes, name, only or [], role, homes or [], directories or [], node_hosts or [],
+        instances or [],
+    )  # fmt: skip
     if compare is not None:
         known = compile_known(compare)
         found = _adopted(asked)
@@ -168,6 +172,7 @@ def adopt(
         show_comparison(found, known, compare, report or AdoptionFormat.text)
         return
     earlier = _earlier(answers) if answers is not None else None
+    output = None if output == Path("-") else output
     _answer(_adopted(asked, earlier), asked, output, report, earlier)
 
 
@@ -182,6 +187,7 @@ class _Asked(NamedTuple):
     role: str
     homes: list[str]
     directories: list[str]
+    node_hosts: list[str]
     instances: list[str]
 
     @property
@@ -189,6 +195,7 @@ class _Asked(NamedTuple):
         """The same as words of a command."""
         more = [*(("--from", host) for host in self.hosts), *(("--only", name) for name in self.only)]
         more += [*(("--home", path) for path in self.homes), *(("--directory", path) for path in self.directories)]
+        more += [("--host", one) for one in self.node_hosts]
         more += [("--instance", one) for one in self.instances]
         more += [("--role", self.role)] if self.role else []
         return [*self.sources, *(word for pair in more for word in pair)]
@@ -217,25 +224,49 @@ def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
     from fleetc.adopt.adoption import adopt as adopt_sources
     from fleetc.adopt.again import adopt_again
     from fleetc.adopt.assembled import FLEET_NAME
-    from fleetc.adopt.markdown import passed_over
+    from fleetc.adopt.markdown import LOOSE, PAGE, passed_over
+    from fleetc.adopt.naming import UnknownNodeError
     from fleetc.adopt.on_host import SenselessAnswerError
+    from fleetc.adopt.said import Said
+    from fleetc.disk.manifest import shown
 
-    folders = folders_of(asked.homes, asked.directories)
-    texts, known, addresses, pages = _read(asked.sources)
-    on_hosts = read_hosts(asked.hosts, asked.yes)
+    read = _read(asked.sources)
+    folders = folders_of(asked.homes, asked.directories, asked.node_hosts)
+    addresses = read.addresses | addresses_of(asked.node_hosts)
     name = asked.name or FLEET_NAME
-
-    def with_answers(answers: Earlier | None) -> Adopted:
-        return adopt_sources(
-            texts, known, addresses, name, asked.only, asked.role, on_hosts, answers, folders, asked.instances
-        )
-
+    said = Said(name, read.hosts, addresses, asked.only, asked.role, folders, asked.instances)
+    on_hosts = read_hosts(asked.hosts, asked.yes)
+    texts, unread = read.texts, [(page, PAGE) for page in read.pages]
     try:
-        found = adopt_again(earlier, with_answers) if earlier is not None else with_answers(None)
+        loose = read.loose
+        while (
+            loose and (refused := _refused(adopt_sources(texts, said, on_hosts), loose)) and len(refused) < len(texts)
+        ):
+            texts = [one for one in texts if one not in refused]
+            loose = [one for one in loose if one not in refused]
+            unread += [(one, LOOSE) for one in refused]
+        if earlier is None:
+            found = adopt_sources(texts, said, on_hosts)
+        else:
+            found = adopt_again(earlier, lambda answers: adopt_sources(texts, said, on_hosts, answers))
     except SenselessAnswerError as problem:
         files_failure(senseless(str(problem)), Format.text)
+    except UnknownNodeError as problem:
+        wrong_usage(f"--host: {problem}")
+    for source, why in unread:
+        message(f"passed over {shown(source.name)}: {why}; name it as a source to adopt them")
     refuse_unknown(folders, found)
-    return replace(found, entries=(*found.entries, *map(passed_over, pages)), sources=(*found.sources, *pages))
+    entries = (passed_over(source, why) for source, why in unread)
+    return replace(
+        found, entries=(*found.entries, *entries), sources=(*found.sources, *(source for source, _ in unread))
+    )
+
+
+def _refused(found: Adopted, loose: list[Source]) -> list[Source]:
+    """Those of some texts for which all sources are refused."""
+    errors = [one for one in found.diagnostics if one.severity is Severity.ERROR and one.code != "adopt-nothing-found"]
+    places = {one.primary.place.source for one in errors if isinstance(one.primary.place, Span)}
+    return [one for one in loose if one.name in places]
 
 
 def _refuse(found: Adopted) -> None:
@@ -252,9 +283,13 @@ def _answer(
 ) -> None:
     """Show what came of it, and write the spec; exits where there is none."""
     from fleetc.adopt.adoption import located
+    from fleetc.messages.text import as_brief_text
 
     messages = located(found)
-    print_located(messages, coloured(None, sys.stderr))
+    if found.text and report is None and messages:
+        sys.stderr.write(as_brief_text(messages, coloured(None, sys.stderr)))
+    else:
+        print_located(messages, coloured(None, sys.stderr))
     if report is not None:
         from fleetc.adopt.report import reported
 
@@ -266,19 +301,29 @@ def _answer(
     elif report is None:
         put(found.text)
     show_carried(found)
-    summarise(found, output, asked.words)
+    summarise(found, output, asked.words, report is not None)
 
 
-def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str], list[Source]]:
-    """The texts, which host each is from, the addresses of hosts, and pages that were passed over."""
+class _Read(NamedTuple):
+    """The texts, which host each is from, the addresses of hosts, and pages that nobody named.
+
+    `loose` are those texts of directories that may be anything: their names say nothing, and nobody named them.
+    """
+
+    texts: list[Source]
+    hosts: dict[str, str]
+    addresses: dict[str, str]
+    pages: list[Source]
+    loose: list[Source]
+
+
+def _read(names: list[str]) -> _Read:
+    """All sources by name."""
     from fleetc.adopt.markdown import NAMES, shows_node
     from fleetc.disk.adopting import read_source_files
     from fleetc.disk.manifest import FilesError, shown
 
-    hosts: dict[str, str] = {}
-    addresses: dict[str, str] = {}
-    texts: list[Source] = []
-    passed_over: list[Source] = []
+    found = _Read([], {}, {}, [], [])
     for given in names:
         host, equals, path = given.partition("=")
         if not equals or Path(given).exists():
@@ -290,20 +335,25 @@ def _read(names: list[str]) -> tuple[list[Source], dict[str, str], dict[str, str
             files_failure(failure, Format.text)
         for tree in trees:
             message(f"passed over {shown(str(tree))}: fleetc compiled it from a spec; name it as a source to adopt it")
-        passed_over += filter(shows_node, pages)
-        texts += [source for source in read if source.name not in {known.name for known in texts}]
+        found.pages.extend(filter(shows_node, pages))
+        fresh = [source for source in read if source.name not in {known.name for known in found.texts}]
+        found.texts.extend(fresh)
+        found.loose.extend(filter(_is_loose, fresh) if Path(path).is_dir() else ())
         for source in read if host else ():
-            if hosts.setdefault(source.name, host) != host:
+            if found.hosts.setdefault(source.name, host) != host:
                 wrong_usage(
-                    f"{source.name} is named for {hosts[source.name]} and for {host}: part it, or name it without a "
-                    "host if their nodes only read it"
+                    f"{source.name} is named for {found.hosts[source.name]} and for {host}: part it, or name it "
+                    "without a host if their nodes only read it"
                 )
         if address:
-            addresses[host] = address
-    passed_over = [page for page in passed_over if page.name not in {known.name for known in texts}]
-    for page in passed_over:
-        message(f"passed over {shown(page.name)}: it shows commands of nodes; name it as a source to adopt them")
-    return texts, hosts, addresses, passed_over
+            found.addresses[host] = address
+    texts = {known.name for known in found.texts}
+    return found._replace(pages=[page for page in found.pages if page.name not in texts])
+
+
+def _is_loose(source: Source) -> bool:
+    """Whether a text may be anything, as far as its name and its first line say."""
+    return Path(source.name).suffix in ("", ".txt") and not source.text.startswith("#!")
 
 
 def _write(path: Path, text: str, earlier: Earlier | None) -> None:

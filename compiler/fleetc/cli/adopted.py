@@ -49,15 +49,25 @@ def show_comparison(found: Adopted, compiled: Compiled, spec: Path, form: Adopti
         raise typer.Exit(PROBLEMS)
 
 
-def summarise(found: Adopted, output: Path | None, again: Sequence[str]) -> None:
-    """What came of it, in a few lines; `again` are the words that name the same sources."""
-    nodes = len(found.nodes)
+def summarise(found: Adopted, output: Path | None, again: Sequence[str], reported: bool) -> None:
+    """What came of it: what was made, what is open, what changes, and what is next. `again` are the words that name the
+    same sources, and `reported` whether a report has said what changes.
+    """
+    from fleetc.adopt import glance
+
+    count = len(found.nodes)
     questions = found.text.count("\n# TODO ")
     asked = "question" if questions == 1 else "questions"
     where = f"wrote {output}: " if output is not None else ""
     stacks = f", {found.stacks} avatar {'stack' if found.stacks == 1 else 'stacks'}" if found.stacks else ""
-    message(f"{where}{nodes} {'node' if nodes == 1 else 'nodes'}{stacks}, {questions} {asked}{_compared(found)}")
-    for line in _next(found, output, again, questions):
+    message(f"{where}{count} {'node' if count == 1 else 'nodes'}{stacks}, {questions} {asked}{_compared(found)}")
+    lines = [*glance.nodes(found), *glance.questions(found, str(output) if output is not None else "")]
+    lines += [] if reported else glance.changes(found)
+    options, spec = glance.options(found), shlex.quote(str(output)) if output is not None else "SPEC"
+    if options:
+        sources = shlex.join(again) if again else "SOURCE..."
+        lines.append(f"command, with your values: fleetc adopt {sources} --answers {spec} -o {spec} {options}")
+    for line in (*lines, *_next(found, output, again, questions)):
         message(line)
 
 
@@ -70,11 +80,13 @@ def _compared(found: Adopted) -> str:
     differ = "1 differs" if changes == 1 else f"{changes} differ"
     waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
     compiles = "the spec compiles: " if found.complete else ""
-    return f"; {compiles}{found.compared} settings compared, {differ}{waiting} (--report markdown lists them)"
+    return f"; {compiles}{found.compared} settings compared, {differ}{waiting}"
 
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
     """What to do next, in order."""
+    from fleetc.adopt import glance
+
     spec = shlex.quote(str(output)) if output is not None else "SPEC"
     todo = f"answer the TODO lines{f' in {spec}' if output is not None else ''}" if questions else f"repair {spec}"
     if not questions and not found.complete:
@@ -85,7 +97,7 @@ def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: 
         yield f"next: {todo}, until fleetc check {spec} passes"
     sources = shlex.join(again) if again else "SOURCE..."
     yield f"then: fleetc adopt {sources} --compare {spec}"
-    hosts = sorted({node.host for node in found.nodes})
+    hosts = sorted(glance.hosts(found))
     yield f"then: fleetc compile {spec}"
     if hosts:
         one = hosts[0] if len(hosts) == 1 else "HOST"

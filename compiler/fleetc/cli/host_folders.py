@@ -1,6 +1,7 @@
-"""The options of `fleetc adopt` that say where homes and sources are on hosts.
+"""The options of `fleetc adopt` that say where homes and sources are on hosts, and which host a node runs on.
 
-In: [HOST=]PATH. Out: `Folders`; exits where a path is no absolute one, or no source is of a host.
+In: [HOST=]PATH, and HOST[@ADDRESS]=NODE. Out: `Folders`, and addresses; exits where a path is no absolute one, or no
+source is of a host.
 """
 
 from __future__ import annotations
@@ -33,11 +34,39 @@ Directories = Annotated[
         "of sources; repeatable.",
     ),
 ]
+NodeHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host",
+        metavar="HOST[@ADDRESS]=NODE",
+        help="The host that a node runs on, where one file starts nodes of several hosts; NODE is its name in the "
+        "spec, or that of its unit or container; repeatable.",
+    ),
+]
 
 
-def folders_of(homes: list[str] | None, directories: list[str] | None) -> Folders:
+def folders_of(homes: list[str] | None, directories: list[str] | None, nodes: list[str] | None) -> Folders:
     """What people say of all hosts, and of each."""
-    return Folders(_by_host(homes or [], "--home"), _by_host(directories or [], "--directory"))
+    placed = {node: host for host, _, node in map(_node_host, nodes or [])}
+    if len(placed) < len(nodes or []):
+        wrong_usage("--host names a node twice; it runs on one host")
+    return Folders(_by_host(homes or [], "--home"), _by_host(directories or [], "--directory"), placed)
+
+
+def addresses_of(nodes: list[str] | None) -> dict[str, str]:
+    """Where hosts are that somebody names for a node."""
+    return {host: address for host, address, _ in map(_node_host, nodes or []) if address}
+
+
+def _node_host(text: str) -> tuple[str, str, str]:
+    """A host, its address or "", and a node on it."""
+    host, _, node = text.partition("=")
+    name, at, address = host.partition("@")
+    if not name or not node or (at and not address):
+        wrong_usage(
+            "--host takes a host and a node of it, such as gpu-1=orch, or gpu-1@203.0.113.20=orch with its address"
+        )
+    return name, address, node
 
 
 def _by_host(given: list[str], option: str) -> dict[str, str]:

@@ -165,6 +165,11 @@ def check_path(text: str) -> str:
         raise refuse("~ stands for no home here", "write the home in place of ~, such as /home/ubuntu")
     if text.startswith("./"):
         raise refuse("this path does not say where it begins", "write the folder in place of ., such as /opt/livepeer")
+    if "/<PROJECT>_" in text:
+        raise refuse(
+            "this path does not say which Compose project its volume is of",
+            "write the name of the project in place of <PROJECT>; docker volume ls shows it",
+        )
     if not _PATH.fullmatch(text) or len(text) > 1024:
         raise refuse(
             "this is not an absolute path of plain characters",

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from fleetc.messages.locate import NAMES, Located, Place
-from fleetc.places.diagnostic import Edit, EditKind, Severity
+from fleetc.places.diagnostic import Diagnostic, Edit, EditKind, Severity
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output, visible
 from fleetc.toml.edits import toml_key, toml_value
@@ -17,6 +17,7 @@ from fleetc.toml.edits import toml_key, toml_value
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _LINE_LIMIT = 160
 _SHOWN_LIMIT = 200
+_MOST_PLACES = 4
 
 
 def as_text(located: Sequence[Located], colour: bool = False) -> str:
@@ -27,6 +28,34 @@ def as_text(located: Sequence[Located], colour: bool = False) -> str:
         blocks.append(f"... and {len(located) - len(shown)} more")
     blocks.append(count(located))
     return "\n\n".join(blocks) + "\n"
+
+
+def as_brief_text(located: Sequence[Located], colour: bool = False) -> str:
+    """For a terminal or a log, without source lines: each thing once, with the places where it is so, and a count."""
+    same: dict[tuple[str, str, str], list[Located]] = {}
+    for item in located:
+        same.setdefault((item.diagnostic.code, item.diagnostic.message, item.diagnostic.help), []).append(item)
+    lines = [line for items in list(same.values())[:_SHOWN_LIMIT] for line in _brief(items, colour)]
+    if len(same) > _SHOWN_LIMIT:
+        lines.append(f"... and {len(same) - _SHOWN_LIMIT} more")
+    return "\n".join([*lines, count(located)]) + "\n"
+
+
+def _brief(items: Sequence[Located], colour: bool) -> list[str]:
+    """Where something is so, what, and what to do."""
+    diagnostic = items[0].diagnostic
+    places = [f"{plain_output(one.primary.file)}:{one.primary.line}" for one in items if one.primary.file]
+    places = list(dict.fromkeys(places))
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    where = f"{', '.join(places[:_MOST_PLACES])}{more}: " if places else ""
+    note = f" ({plain_output(items[0].primary.note)})" if items[0].primary.note else ""
+    lines = [f"{_head(diagnostic, colour)}: {where}{plain_output(diagnostic.message)}{note}"]
+    return [*lines, f"  help: {plain_output(diagnostic.help)}"] if diagnostic.help else lines
+
+
+def _head(diagnostic: Diagnostic, colour: bool) -> str:
+    head = f"{NAMES[diagnostic.severity]}[{diagnostic.code}]"
+    return f"\x1b[1;{_COLOURS[diagnostic.severity]}m{head}\x1b[0m" if colour else head
 
 
 def count(located: Sequence[Located]) -> str:
@@ -42,12 +71,9 @@ def count(located: Sequence[Located]) -> str:
 def block(item: Located, colour: bool = False) -> list[str]:
     """The lines that show one diagnostic on a terminal."""
     diagnostic = item.diagnostic
-    head = f"{NAMES[diagnostic.severity]}[{diagnostic.code}]"
-    if colour:
-        head = f"\x1b[1;{_COLOURS[diagnostic.severity]}m{head}\x1b[0m"
     places = (item.primary, *item.related)
     width = max(len(str(place.line)) for place in places)
-    lines = [f"{head}: {plain_output(diagnostic.message)}"]
+    lines = [f"{_head(diagnostic, colour)}: {plain_output(diagnostic.message)}"]
     for index, place in enumerate(places):
         lines += _frame(
             place,

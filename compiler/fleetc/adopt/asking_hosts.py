@@ -1,0 +1,118 @@
+"""Asks whether nodes of which no source says the host run on one: adopting takes them for those of one.
+
+In: such nodes. Out: the question, if something speaks for several hosts, with the words that answer it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from fleetc.adopt.host_paths import ANSWERS
+from fleetc.adopt.listeners import is_loopback, orchestrator_url, service_url, split
+from fleetc.adopt.markdown import NAMES
+from fleetc.adopt.reading import Running
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+
+_MOST_NAMED = 20
+"""Folders or nodes that a question names."""
+_OF_A_FOLDER = (".service", ".conf", ".yml", ".yaml")
+"""How sources end that belong to one host with others of their folder: units, and files of a Compose project."""
+
+
+def several_hosts(here: list[Running]) -> str:
+    """The question; "" where nothing speaks for several hosts."""
+    placed = [one for one in here if one.process.placed and not one.process.several]
+    if len(placed) > 1:
+        names = " and ".join(leaks.shown(one.name) for one in placed[:_MOST_NAMED])
+        return (
+            f"TODO host: the cluster chooses where {names} run, and kubectl get pods -o wide shows it; if that is more "
+            f"than one host, {_options(placed[1:])}"
+        )
+    folders = _folders(here)
+    if folders:
+        return (
+            "TODO host: all sources are taken for those of one host, where two of these nodes would listen at the same "
+            f"port; if their folders are hosts, adopt again with {folders}"
+        )
+    groups: dict[tuple[str, int], list[Running]] = {}
+    for one in here:
+        groups.setdefault(_group(one), []).append(one)
+    sign = next(_signs(list(groups.values())), "")
+    if not sign:
+        return ""
+    _, *others = groups.values()
+    return (
+        f"TODO host: all nodes are taken for those of one host, because no source says it, but {sign}; if it is more "
+        f"than one, {_options(one for group in others for one in group)}"
+    )
+
+
+def _options(nodes: Iterable[Running]) -> str:
+    """How to say where nodes run, in the words of a command."""
+    named = [f"--host HOST@ADDRESS={leaks.shown(one.name)}" for one in nodes][:_MOST_NAMED]
+    return f"adopt again with {ANSWERS} {' '.join(named)}"
+
+
+def _folders(here: list[Running]) -> str:
+    """The folders of sources as hosts, where nodes of two of them listen at the same port."""
+    ports: dict[str, set[tuple[str, str]]] = {}
+    for one in here:
+        known = ports.setdefault(posixpath.dirname(one.process.span.source), set())
+        if one.process.network == "host":
+            known.add((one.role, one.text("cliAddr")))
+    alike = any(left & right for left, right in combinations(ports.values(), 2))
+    if len(ports) < 2 or not alike or not all(ports):
+        return ""
+    named = " ".join(f"{posixpath.basename(folder)}={folder}" for folder in sorted(ports)[:_MOST_NAMED])
+    return leaks.shown(visible(named))
+
+
+def _group(one: Running) -> tuple[str, int]:
+    """What of the sources is of one host for sure: a project, the units of a folder, a single command."""
+    span = one.process.span
+    return (posixpath.dirname(span.source), 0) if span.source.endswith(_OF_A_FOLDER) else (span.source, span.start)
+
+
+def _signs(groups: list[list[Running]]) -> Iterator[str]:
+    """What speaks for several hosts, in words."""
+    for left, right in combinations(groups, 2):
+        for one in left:
+            for other in right:
+                yield from _sign(one, other)
+
+
+def _sign(one: Running, other: Running) -> Iterator[str]:
+    if one.process.span.source == other.process.span.source and one.process.span.source.lower().endswith(NAMES):
+        yield "they stand in pieces of a page of notes"
+    names = f"{leaks.shown(one.name)} and {leaks.shown(other.name)}"
+    on_host = one.process.network == other.process.network == "host"
+    if on_host and (one.role, one.text("cliAddr")) == (other.role, other.text("cliAddr")):
+        yield f"{names} would listen at the same port"
+    if one.role == other.role and _gpus(one) & _gpus(other):
+        yield f"{names} use the same GPUs"
+    for caller, called in ((one, other), (other, one)):
+        where = _reached(caller, called)
+        if where:
+            yield f"{leaks.shown(caller.name)} reaches {leaks.shown(called.name)} at {leaks.shown(where)}"
+
+
+_MOST_GPUS = 64
+
+
+def _gpus(one: Running) -> set[str]:
+    """The numbers of the GPUs that a node is told to use."""
+    text = one.text("nvidia")
+    return set(map(str, range(_MOST_GPUS))) if text == "all" else {part.strip() for part in text.split(",")} - {""}
+
+
+def _reached(caller: Running, called: Running) -> str:
+    """By what name or address, if not its loopback, a node reaches an orchestrator."""
+    if called.role != "orchestrator" or called.text("serviceAddr") in ("", "none"):
+        return ""
+    service = orchestrator_url(service_url(called.text("serviceAddr")))
+    host = (split(service.partition("://")[2]) or ("", 0))[0]
+    asked = (orchestrator_url(part) for part in caller.text("orchAddr").split(",") if part.strip())
+    return host if service in asked and not is_loopback(host) else ""
