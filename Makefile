@@ -43,7 +43,7 @@ test: announce $(INSTALLED) lint ## Lint, types and all tests except slow ones a
 
 .PHONY: announce
 announce:
-	@echo "Linter, types and import contracts, then about 16,600 tests in two processes: about fifteen minutes on two cores."
+	@echo "Linter, types and import contracts, then about 17,300 tests in two processes: about fifteen minutes on two cores."
 	@echo "Not included: slow tests (make test-all) and test hosts (make test-hosts). While you work: make quick."
 
 test-hosts: $(INSTALLED) ## Deploy to real test hosts on two farms at once, except slow tests (root; network namespaces, systemd-nspawn, sshd, Docker)

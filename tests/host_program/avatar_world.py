@@ -17,6 +17,7 @@ import shlex
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,15 @@ PYTHON = os.environ.get("FLEETC_TEST_PYTHON", sys.executable)
 
 LOADER = """
 import json, sys
-sys.dont_write_bytecode = True
+sys.dont_write_bytecode, sys.pycache_prefix = False, sys.argv[2]
 sys.path.insert(0, sys.argv[1])
 from fleetc_host.requests import answer
 print(json.dumps(answer(json.load(sys.stdin))))
 """
 """What Ansible's module does on the host."""
+
+_bytecode = tempfile.TemporaryDirectory(prefix="fleetc-test-bytecode-")
+"""Where the host's Python keeps what it compiled, for all hosts: beside the program is the checkout."""
 
 CHECKOUT = "/opt/checkout"
 BOUND = ("/opt", "/etc/fleetc", "/etc/systemd/system", "/etc/sysctl.d", "/etc/profile.d", "/var/lib")
@@ -222,7 +226,7 @@ class World:
         script = f'{binds}exec "$@"'
         command = ["ip", "netns", "exec", self.namespace, "unshare", "--mount", "sh", "-c", script, "sh"]
         done = subprocess.run(
-            [*command, PYTHON, "-c", LOADER, str(PROGRAM.parent)],
+            [*command, PYTHON, "-c", LOADER, str(PROGRAM.parent), _bytecode.name],
             input=json.dumps(request),
             env={**self._environment, "LC_ALL": "C.UTF-8"},
             capture_output=True,

@@ -19,6 +19,7 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -151,6 +152,10 @@ WAITS = {
 """Changes of settings that no node can be asked for: the node, what stands in the spec, what instead, and why."""
 
 
+compiled_once = lru_cache(maxsize=4)(compile_text)
+"""A test asks for the same few texts again and again."""
+
+
 class Node(NamedTuple):
     """A process that the stand-in for systemd started."""
 
@@ -238,7 +243,7 @@ class Machine:
 
     def request(self, text: str) -> dict[str, Any]:
         """What Ansible asks of the host for a spec."""
-        compiled = compile_text(text)
+        compiled = compiled_once(text)
         assert compiled.tree is not None, compiled.checked.diagnostics
         files = compiled.tree.as_mapping()
         variables = plain(json.loads(files["ansible/host_vars/edge.json"].content))
