@@ -6,7 +6,7 @@ In: such nodes. Out: the question, if something speaks for several hosts, with t
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
 from fleetc.adopt.host_paths import ANSWERS
@@ -78,41 +78,62 @@ def _group(one: Running) -> tuple[str, int]:
 
 def _signs(groups: list[list[Running]]) -> Iterator[str]:
     """What speaks for several hosts, in words."""
-    for left, right in combinations(groups, 2):
-        for one in left:
-            for other in right:
-                yield from _sign(one, other)
-
-
-def _sign(one: Running, other: Running) -> Iterator[str]:
-    if one.process.span.source == other.process.span.source and one.process.span.source.lower().endswith(NAMES):
+    numbered = [(number, one) for number, group in enumerate(groups) for one in group]
+    pages = [name for name in {number: one.process.span.source for number, one in numbered}.values() if _is_page(name)]
+    if len(set(pages)) < len(pages):
         yield "they stand in pieces of a page of notes"
-    names = f"{leaks.shown(one.name)} and {leaks.shown(other.name)}"
-    on_host = one.process.network == other.process.network == "host"
-    if on_host and (one.role, one.text("cliAddr")) == (other.role, other.text("cliAddr")):
-        yield f"{names} would listen at the same port"
-    if one.role == other.role and _gpus(one) & _gpus(other):
-        yield f"{names} use the same GPUs"
-    for caller, called in ((one, other), (other, one)):
-        where = _reached(caller, called)
-        if where:
-            yield f"{leaks.shown(caller.name)} reaches {leaks.shown(called.name)} at {leaks.shown(where)}"
+    for one, other in _sharing(numbered, _ports):
+        yield f"{_named(one)} and {_named(other)} would listen at the same port"
+    for one, other in _sharing(numbered, _gpus):
+        yield f"{_named(one)} and {_named(other)} use the same GPUs"
+    services = [(number, one, _service(one)) for number, one in numbered]
+    called = {service: (number, one) for number, one, service in reversed(services) if service}
+    for number, caller in numbered:
+        for part in caller.text("orchAddr").split(","):
+            asked = orchestrator_url(part) if part.strip() else ""
+            if asked in called and called[asked][0] != number:
+                host = (split(asked.partition("://")[2]) or ("", 0))[0]
+                yield f"{_named(caller)} reaches {_named(called[asked][1])} at {leaks.shown(host)}"
+
+
+def _sharing(
+    numbered: Iterable[tuple[int, Running]], uses: Callable[[Running], Iterable[tuple[str, str]]]
+) -> Iterator[tuple[Running, Running]]:
+    """Nodes of two groups that use something which one host has once."""
+    first: dict[tuple[str, str], tuple[int, Running]] = {}
+    for number, one in numbered:
+        for used in uses(one):
+            owner, before = first.setdefault(used, (number, one))
+            if owner != number:
+                yield before, one
+
+
+def _is_page(name: str) -> bool:
+    return name.lower().endswith(NAMES)
+
+
+def _named(one: Running) -> str:
+    return leaks.shown(one.name)
+
+
+def _ports(one: Running) -> Iterable[tuple[str, str]]:
+    return [(one.role, one.text("cliAddr"))] if one.process.network == "host" else []
 
 
 _MOST_GPUS = 64
 
 
-def _gpus(one: Running) -> set[str]:
-    """The numbers of the GPUs that a node is told to use."""
+def _gpus(one: Running) -> Iterable[tuple[str, str]]:
+    """The numbers of the GPUs that a node is told to use, with its role: a GPU can serve video and AI."""
     text = one.text("nvidia")
-    return set(map(str, range(_MOST_GPUS))) if text == "all" else {part.strip() for part in text.split(",")} - {""}
+    numbers = map(str, range(_MOST_GPUS)) if text == "all" else (part.strip() for part in text.split(","))
+    return [(one.role, number) for number in numbers if number]
 
 
-def _reached(caller: Running, called: Running) -> str:
-    """By what name or address, if not its loopback, a node reaches an orchestrator."""
-    if called.role != "orchestrator" or called.text("serviceAddr") in ("", "none"):
+def _service(one: Running) -> str:
+    """The address of an orchestrator for others, if that is no loopback; "" for other nodes."""
+    if one.role != "orchestrator" or one.text("serviceAddr") in ("", "none"):
         return ""
-    service = orchestrator_url(service_url(called.text("serviceAddr")))
+    service = orchestrator_url(service_url(one.text("serviceAddr")))
     host = (split(service.partition("://")[2]) or ("", 0))[0]
-    asked = (orchestrator_url(part) for part in caller.text("orchAddr").split(",") if part.strip())
-    return host if service in asked and not is_loopback(host) else ""
+    return "" if is_loopback(host) else service
