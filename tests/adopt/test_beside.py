@@ -41,13 +41,14 @@ SETTINGS"""
 
 def of_unit(*settings: str, words: str = "") -> list[str]:
     """What changes beside the settings of a unit with these lines more."""
-    text = UNIT.replace("SETTINGS", "\n".join(settings)).replace("ExecStart=", "ExecStart=", 1)
+    text = UNIT.replace("SETTINGS", "\n".join(settings))
     return _said(adopt([Source("lp.service", text.replace(WORKER, f"{WORKER} {words}"))]))
 
 
-def of_compose(*lines: str) -> list[str]:
+def of_compose(*lines: str, words: str = "") -> list[str]:
     """What changes beside the settings of a container with these lines more."""
-    return _said(adopt([Source("compose.yaml", COMPOSE.replace("SETTINGS", "".join(f"    {one}\n" for one in lines)))]))
+    text = COMPOSE.replace("SETTINGS", "".join(f"    {one}\n" for one in lines))
+    return _said(adopt([Source("compose.yaml", text.replace(WORKER, f"{WORKER} {words}"))]))
 
 
 def _said(found: Adopted) -> list[str]:
@@ -104,6 +105,12 @@ def test_settings_of_the_new_unit_depend_on_its_node() -> None:
 def test_limit_of_a_container_that_its_new_one_lacks_is_said(line: str, words: str) -> None:
     assert of_compose(line) == [words]
     assert of_compose("stop_grace_period: 60s", "logging: {driver: json-file}") == []
+
+
+def test_other_way_to_give_a_container_its_gpus_is_no_change() -> None:
+    gpus = "runtime: nvidia", "environment: {NVIDIA_VISIBLE_DEVICES: '0'}"
+    assert of_compose(*gpus, words="-nvidia 0") == []
+    assert of_compose(*gpus) == ["its container has runtime=nvidia, and the new one does not"]
 
 
 def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:

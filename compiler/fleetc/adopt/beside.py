@@ -14,6 +14,8 @@ from fleetc.adopt.words import Process
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 
 _RUNTIMES = {"systemd": "a process of the host", "docker": "a container"}
+_GPUS_SEEN = "NVIDIA_VISIBLE_DEVICES"
+"""Which GPUs a container has, as the spec says it too."""
 _ROOT = ("", "root", "0", "0:0", "root:root")
 
 
@@ -64,6 +66,7 @@ def beside_settings(service: Service, process: Process, place: HostBlueprint) ->
     has = {name for name in process.variables if not name.startswith("LP_")}
     gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
     gets |= {secret.name for secret in service.secrets}
+    gets |= {_GPUS_SEEN} if service.gpus is not None else set()
     lost = sorted(has - gets)
     if lost:
         yield f"it has {', '.join(lost)} in its environment, and will not"

@@ -29,6 +29,8 @@ WITHOUT_GPUS = {
 """What units of fleetc have whose nodes use no GPUs."""
 OF_CONTAINERS = {"restart": "always", "stop_grace_period": "60s", "stop-timeout": "60"}
 """What every container of fleetc has, as Compose files and `docker run` call it."""
+WITH_GPUS = {"runtime": "nvidia"}
+"""What gives a container GPUs in one way; fleetc does it in another."""
 
 _OF_NO_ACCOUNT = frozenset({
     "Type", "PIDFile", "BusName", "RestartSec", "RestartSteps", "RestartMaxDelaySec", "RemainAfterExit",
@@ -139,7 +141,7 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
 
 def _new(service: Service, place: HostBlueprint) -> dict[str, str]:
     if place.runtime == "docker":
-        return OF_CONTAINERS
+        return OF_CONTAINERS if service.gpus is None else OF_CONTAINERS | WITH_GPUS
     groups = {"SupplementaryGroups": "docker"} if service.manages_containers else {}
     return OF_UNITS | groups | ({} if service.gpus is not None else WITHOUT_GPUS)
 
