@@ -238,3 +238,59 @@ def test_secret_of_a_sourced_file_is_told_where_its_value_stands(script: str) ->
     (one,) = (item for item in located(found) if item.diagnostic.code == "adopt-secret-inline")
     assert (one.primary.file, one.primary.line, one.primary.hidden) == ("gateway.env", 2, True)
     assert "as WORDS" not in one.diagnostic.message and "hunter2" not in found.text
+
+
+_PART = "http://auth.example.net/hook?token=$TOKEN"
+_WEB = "https://lists.example.net/o.json?key=$KEY"
+_KEYS = "TOKEN=hunter2-of-the-hook\nKEY=hunter2-of-the-list\n"
+_IN_COMPOSE = "services:\n  gateway:\n    image: livepeer/go-livepeer\n"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"gateway.sh": f'{_KEYS}livepeer -gateway -orchWebhookUrl "{_WEB}" -authWebhookUrl {_PART}'},
+        {"gateway.sh": f'{_KEYS}livepeer -gateway -orchWebhookUrl="{_WEB}" -authWebhookUrl={_PART}'},
+        {"gateway.sh": f'{_KEYS}A={_PART}\nB="{_WEB}"\nlivepeer -gateway -orchWebhookUrl $B -authWebhookUrl "$A"'},
+        {"gateway.sh": f'. ./keys.env\nexport LP_AUTHWEBHOOKURL={_PART}\nlivepeer -gateway -orchWebhookUrl "{_WEB}"',
+         "keys.env": _KEYS},
+        {"gateway.sh": f"{_KEYS}docker run -e LP_AUTHWEBHOOKURL={_PART} "
+         f"livepeer/go-livepeer -gateway -orchWebhookUrl {_WEB}"},
+        {"compose.yaml": f"{_IN_COMPOSE}    command: -gateway -orchWebhookUrl {_WEB} -authWebhookUrl={_PART}\n",
+         ".env": _KEYS},
+        {"compose.yaml": f"{_IN_COMPOSE}    environment:\n      LP_AUTHWEBHOOKURL: {_PART}\n"
+         f"    command: [-gateway, -orchWebhookUrl, '{_WEB}']\n", ".env": _KEYS},
+        {"compose.yaml": f"{_IN_COMPOSE}    environment: ['LP_AUTHWEBHOOKURL={_PART}']\n"
+         f"    command: ['-gateway', '-orchWebhookUrl={_WEB}']\n", ".env": _KEYS},
+        {"gateway.service": "[Service]\nEnvironmentFile=/etc/keys.env\n"
+         f"ExecStart=/bin/livepeer -gateway -orchWebhookUrl {_WEB.replace('$KEY', '${KEY}')} "
+         f"-authWebhookUrl={_PART.replace('$TOKEN', '${TOKEN}')}\n", "keys.env": _KEYS},
+    ],
+)  # fmt: skip
+def test_variable_with_a_part_of_a_secret_is_not_taken_for_the_whole(texts: dict[str, str]) -> None:
+    """Whoever deploys would give the node the token alone as its webhook."""
+    found = adopt([Source(name, text) for name, text in texts.items()])
+    (gateway,) = tomllib.loads(found.text)["gateways"].values()
+    assert gateway["auth_webhook"] == {"env": "GATEWAY_AUTH_WEBHOOK"}
+    assert gateway["discovery"] == {"webhook": {"env": "GATEWAY_DISCOVERY_WEBHOOK"}}
+    said = [item for item in located(found) if item.diagnostic.code == "adopt-secret-inline"]
+    assert len(said) == 2
+    for one, name in zip(said, ("TOKEN", "KEY"), strict=True):
+        file = next(source for source in found.sources if source.name == one.primary.file)
+        assert file.text.splitlines()[one.primary.line - 1].startswith(f"{name}=")
+        assert "all or a part of" in one.diagnostic.message and f"as {name}" not in one.diagnostic.message
+        assert "put the whole value" in one.diagnostic.help and "WEBHOOK" in one.diagnostic.help
+
+
+def test_part_of_a_secret_that_no_source_has_is_asked_for_as_a_whole() -> None:
+    found = adopt(
+        [Source("gateway.sh", f"livepeer -gateway -orchWebhookUrl {_WEB} -ethUrl https://rpc.example.net?k=$RPC")]
+    )
+    (gateway,) = tomllib.loads(found.text)["gateways"].values()
+    assert gateway["discovery"] == {"webhook": {"env": "GATEWAY_DISCOVERY_WEBHOOK"}}
+    assert any("put the whole value into the variable GATEWAY_DISCOVERY" in one.help for one in found.diagnostics)
+
+
+def test_key_behind_a_sign_in_the_rpc_address_is_no_address() -> None:
+    script = f"KEY={WORD}\n{GATEWAY.replace('https://rpc.example.net', 'https://rpc.example.net?apikey=$KEY')}"
+    assert tomllib.loads(adopt([Source("gateway.sh", script)]).text)["fleet"]["rpc"] == {"env": "RPC_URL"}

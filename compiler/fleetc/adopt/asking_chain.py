@@ -72,7 +72,7 @@ def rpc_value(one: Running, session: Session) -> object:
         )  # fmt: skip
         one.reasons["ethUrl"] = "without a scheme the node takes the address for the path of a local socket"
         text = f"https://{text}"
-    variable = word.variable or "RPC_URL"
+    variable = word.alone or "RPC_URL"
     if leaks.find(text, "ethUrl") is not None:
         return session.secret(word, variable, "the RPC address with its key")
     if leaks.may_need_key(text) and not one.process.ours:  # ours had it in a spec before

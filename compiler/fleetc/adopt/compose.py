@@ -15,13 +15,14 @@ from dataclasses import replace
 from fleetc.adopt.bounds import of_service
 from fleetc.adopt.compose_files import extended_file, merged, only_document
 from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, ports_of
-from fleetc.adopt.compose_words import VARIABLE, place_of, spaced_holes, unquoted
+from fleetc.adopt.compose_words import VARIABLE, lone_variable, place_of, spaced_holes, unquoted
 from fleetc.adopt.docker_run import VISIBLE, gpus_of, names_node, seen_gpus, visible_gpus
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, holes_in
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
+from fleetc.adopt.showing import harmless
 from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
@@ -336,13 +337,16 @@ class _Compose:
         text, holes = self._filled(node.text, node)
         if "$" not in node.text:
             return Word(text, node.span(self.source.name), holes)
-        lone = VARIABLE.fullmatch(node.text.partition("=")[2] or node.text)
-        name = (lone[1] or lone[4] or "") if lone is not None else ""
-        return Word(text, node.span(self.source.name), holes, name, self._said(name))
+        name, behind = lone_variable(node.text)
+        return Word(text, node.span(self.source.name), holes, name, self._said(node.text), behind)
 
-    def _said(self, name: str) -> Span | None:
-        known = self.values.get(name)
-        return known.span if known is not None else None
+    def _said(self, raw: str) -> Span | None:
+        """Where the value stands of the variable that a text is, or of the one in it that may be a secret."""
+        named = {found[1] or found[4] for found in VARIABLE.finditer(raw) if found[0] != "$$"}
+        known = [self.values[name] for name in named if name in self.values]
+        if not lone_variable(raw)[0]:
+            known = [word for word in known if not harmless(word)]
+        return known[0].span if len(known) == 1 else None
 
     def _filled(self, text: str, node: Node) -> tuple[str, tuple[str, ...]]:
         holes: list[str] = []
@@ -390,10 +394,15 @@ class _Compose:
         for match in spaced_holes(text.text):
             piece = match
             word = unquoted(piece)
-            at, end, name = place_of(piece, raw, place)
+            at, end = place_of(piece, raw, place)
             place = end
             span = Span(origin.name, node.start + at, node.start + end) if end > at else text.span
-            found.append(Word(word, span, tuple(hole for hole in text.holes if hole in word), name, self._said(name)))
+            holes = tuple(hole for hole in text.holes if hole in word)
+            if "$" not in (written := raw[at:end]):
+                found.append(Word(word, span, holes))
+                continue
+            name, behind = lone_variable(written)
+            found.append(Word(word, span, holes, name, self._said(written), behind))
         return found
 
     def _environment(self, fields: dict[str, Node]) -> tuple[dict[str, Word], dict[str, tuple[str, str]]]:

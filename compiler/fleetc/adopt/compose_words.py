@@ -18,14 +18,20 @@ _PIECE = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|\\(.)|([^\"'\\]+)", re.DO
 _RAW_WORD = re.compile(r"[^\s\"'>|]\S*")
 
 
-def place_of(piece: str, raw: str, place: int) -> tuple[int, int, str]:
-    """Where a word stands in the text of a command, and the variable that it comes from; nowhere is an empty place."""
+def lone_variable(raw: str) -> tuple[str, int]:
+    """The variable that a text is, or that follows its last sign `=`, and how many characters stand before it."""
+    behind = raw.rfind("=", 0, raw.find("$") + 1) + 1
+    lone = VARIABLE.fullmatch(raw, behind)
+    return ((lone[1] or lone[4] or ""), behind) if lone is not None else ("", 0)
+
+
+def place_of(piece: str, raw: str, place: int) -> tuple[int, int]:
+    """Where a word stands in the text of a command; nowhere is an empty place."""
     at = raw.find(piece, place)
     following = _RAW_WORD.search(raw, place)
     if following is not None and "$" in following[0] and (at < 0 or following.start() < at):
-        lone = VARIABLE.fullmatch(following[0].rpartition("=")[2])
-        return following.start(), following.end(), (lone[1] or lone[4] or "") if lone is not None else ""
-    return (at, at + len(piece), "") if at >= 0 else (place, place, "")
+        return following.start(), following.end()
+    return (at, at + len(piece)) if at >= 0 else (place, place)
 
 
 _HOLE_WITH_SPACES = re.compile(r"<[A-Za-z][^<>\n]{0,80}>")

@@ -193,8 +193,14 @@ class Filling:
                     key, f"its file, by the path on the host; {said}", example='{ host_file = "/etc/livepeer/..." }'
                 )
             return None
-        name = word.variable or f"{self.running.name}_{SECRET_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
+        name = word.alone or f"{self.running.name}_{SECRET_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
         if word.holes:
+            if word.text not in word.holes:
+                self.session.ledger.secrets.append(word.span)
+                self.session.ledger.warn(
+                    "adopt-value-unknown", word.span, f"the sources have a part of the value of -{flag} only",
+                    f"put the whole value into the variable {name} of whoever deploys",
+                )  # fmt: skip
             return {"env": name}
         otherwise = ""
         if flag in PATH_OR_TEXT and "/" not in word.text:

@@ -105,7 +105,7 @@ class Started:
         text = re.sub(
             r"://([A-Za-z0-9_.-]+)(?=[:/]|$)", lambda at: f"://{LOOPBACK}" if at[1] in names else at[0], word.text
         )
-        return word if text == word.text else Word(text, word.span, word.holes, word.variable)
+        return word if text == word.text else Word(text, word.span, word.holes, said=word.said)
 
     def _directories(self) -> None:
         said = []

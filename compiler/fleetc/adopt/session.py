@@ -113,11 +113,14 @@ class Session:
         self._variables.add(name)
         reference = {"env": name}
         self._secrets[word.text] = reference
-        self.ledger.secrets.append(word.said or word.span)
+        self.ledger.secrets += {word.span, word.said or word.span}
+        elsewhere = word.said is not None and not word.alone
+        part = "all or a part of " if elsewhere else ""
+        whole = "whole value, as the command has it," if elsewhere else "value"
         self.ledger.warn(
             "adopt-secret-inline", word.said or word.span,
-            f"{what} stands in this file in clear{f', as {word.variable}' if word.variable else ''}",
-            f"the spec has a reference instead: put the value into the variable {name} of whoever deploys, "
+            f"{part}{what} stands in this file in clear{f', as {word.alone}' if word.alone else ''}",
+            f"the spec has a reference instead: put the {whole} into the variable {name} of whoever deploys, "
             'or into a file on the host and write { host_file = "/path" }, and then change the secret' + otherwise,
         )  # fmt: skip
         return reference

@@ -220,8 +220,11 @@ class Values:
         if not fresh:
             value = known.text if known is not None else ""
             whole = lone is not None and not fields and text.endswith(value) and not value.startswith("-")
-            variable = lone.name if lone is not None and whole else ""
-            fields.append(Word(text, span, tuple(dict.fromkeys(h for h in holes if h in text)), variable, said))
+            composed = known is not None and known.said is not None and not known.alone
+            variable = lone.name if lone is not None and whole and not composed else ""
+            behind = len(token.parts[0].text) if variable and len(token.parts) == 2 else 0
+            found = tuple(dict.fromkeys(h for h in holes if h in text))
+            fields.append(Word(text, span, found, variable, said, behind))
         return fields
 
     def looped(self, tokens: list[Token]) -> list[Word] | None:

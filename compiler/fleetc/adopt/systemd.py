@@ -373,5 +373,8 @@ def _filled(raw: str, span: Span, variables: dict[str, Word], known: Mapping[str
     lone = re.fullmatch(r"(?:-[^=$]*=)?\$\{([A-Za-z_][A-Za-z0-9_]*)\}", raw)
     value = variables.get(lone[1]) if lone is not None else None
     if lone is None or value is None:
-        return [Word(text, span, tuple(holes))]
+        named = {found[1] or found[2] for found in _VARIABLE.finditer(raw)} & variables.keys()
+        hidden = [variables[name] for name in named if not harmless(variables[name])]
+        said = (hidden[0].said or hidden[0].span) if len(hidden) == 1 else None
+        return [Word(text, span, tuple(holes), said=said)]
     return [Word(text, span, tuple(holes), lone[1], value.said or value.span)]

@@ -19,7 +19,8 @@ OURS = "# Written by fleetc"
 class Word:
     """A text of a source and its place. `holes` are variables and placeholders in it that no source gives a value.
 
-    `variable` is the one variable whose value it is, where a source has that, and `said` where the value stands.
+    `variable` is the one variable whose value it ends with, where a source has that, and `said` where the value stands.
+    `behind` are the characters before that value: those of `-flag=` or `NAME=`, and of a text that it is a part of.
     """
 
     text: str
@@ -27,11 +28,18 @@ class Word:
     holes: tuple[str, ...] = ()
     variable: str = ""
     said: Span | None = None
+    behind: int = 0
+
+    @property
+    def alone(self) -> str:
+        """The variable whose value it is, and nothing else; "" where that is only a part of it."""
+        return "" if self.behind else self.variable
 
     def part(self, start: int, end: int | None = None) -> Word:
         """Some of its characters, with the whole word as their place: quotes and escapes may stand between them."""
         text = self.text[start:end]
-        return Word(text, self.span, tuple(hole for hole in self.holes if hole in text), self.variable, self.said)
+        holes = tuple(hole for hole in self.holes if hole in text)
+        return Word(text, self.span, holes, self.variable, self.said, max(0, self.behind - start))
 
 
 def in_one(words: Sequence[Word]) -> Word:
