@@ -194,8 +194,12 @@ def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
     work.running.reasons[TOKENS] = _UNSAID
     work.session.ledger.warn(
         "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
-        "it is not adopted; keep the runner where only this host reaches it",
+        "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line",
     )  # fmt: skip
+    work.table.ask(
+        f"TODO models: the runner of {leaks.shown(visible(entry.model_id))} is called with a token today, and without "
+        "one from the first rollout on; let it answer this host without a token, or take the model out"
+    )
 
 
 def _sold_from(work: Filling, source: Source | None) -> bool:
