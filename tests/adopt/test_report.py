@@ -116,7 +116,7 @@ def test_token_of_a_runner_is_lost_and_said_to_be_everywhere() -> None:
     sources = [Source("start.sh", f"{SELLER} -aiModels models.json"), Source("models.json", listed)]
     found = adopt(sources)
     assert fates(found, "token of m/l") == ["dropped"]
-    (asked,) = (line for line in found.text.splitlines() if line.startswith("# TODO models"))
+    (asked,) = (line for line in found.text.splitlines() if line.startswith("# TODO models: the runner"))
     assert "the runner of m/l is called with a token today, and without one from the first rollout on" in asked
     (whole,) = (entry.words for entry in found.entries if entry.shown == "the file")
     assert whole.endswith("but for the lines of it that this account names")
@@ -124,7 +124,7 @@ def test_token_of_a_runner_is_lost_and_said_to_be_everywhere() -> None:
     assert (lost.today, lost.compiled) == ("m/l: set", "(unset)") and "credential" in lost.reason
     assert "s3cr3t" not in found.text + "".join(reported(found, form, located(found)) for form in AdoptionFormat)
     plain = adopt([sources[0], Source("models.json", listed.replace(', "token": "s3cr3t"', ""))])
-    assert "TODO models" not in plain.text
+    assert "TODO models: the runner" not in plain.text
     assert {entry.words for entry in plain.entries if entry.shown == "the file"} == {
         "what it says is in the spec, as the node reads it"
     }

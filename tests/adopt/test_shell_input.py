@@ -1,4 +1,6 @@
-"""Texts that scripts give to shells, hosts and files: heredocs, here-strings and pipes, and what is lost of them."""
+"""Texts that scripts give to shells, hosts and files: heredocs, here-strings and pipes, and what is lost of them; files
+that they read, and that nobody gave.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from fleetc.toml.document import Source
 
 NODE = "livepeer -gateway -orchAddr a.example.net:1 -v 6"
 LOST = "adopt-branch-not-followed"
+CHAIN = "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethAcctAddr 0x" + "1" * 40
 
 
 def adopted(text: str) -> Adopted:
@@ -113,3 +116,35 @@ def test_command_in_a_source_that_is_no_script_is_warned_of() -> None:
     (one,) = [one.primary.place for one in found.diagnostics if one.code == LOST]
     assert isinstance(one, Span)
     assert (one.source, play[one.start : one.end]) == ("play.yaml", "livepeer")
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("source ~/.lpenv\nPRICE=${PRICE:-640}\nNODE $PRICE -maxSessions ${SESSIONS:-30}", False),
+        ("[ -f ~/.lpenv ] && . ~/.lpenv\nNODE ${PRICE-640} -maxSessions ${SESSIONS:=30}", False),
+        ("PRICE=640\nSESSIONS=30\n. ~/.lpenv || true\nNODE $PRICE -maxSessions $SESSIONS", False),
+        ("source ~/.lpenv\ntmux new -d 'NODE ${PRICE:-640} -maxSessions ${SESSIONS:-30}'", False),
+        ("source ~/.lpenv\nPRICE=640\nSESSIONS=30\nNODE $PRICE -maxSessions $SESSIONS", True),
+        ("NODE ${PRICE:-640} -maxSessions ${SESSIONS:-30}", True),
+    ],
+)
+def test_what_an_unread_file_may_have_set_is_asked_for(text: str, known: bool) -> None:
+    """A price that a script falls back to is none that the node has for sure."""
+    node = f"./livepeer -orchestrator -transcoder {CHAIN} -serviceAddr o.example.net:8935 -pricePerUnit"
+    _asked_or_known(adopt([Source("start.sh", text.replace("NODE", node))]), known)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_what_an_unread_environment_file_may_have_set_is_asked_for(known: bool) -> None:
+    file = "" if known else "EnvironmentFile=/etc/livepeer.env\n"
+    words = f"-orchestrator -transcoder {CHAIN} -serviceAddr o.example.net:8935 -pricePerUnit ${{PRICE}}"
+    unit = f"[Service]\nEnvironment=PRICE=640 LP_MAXSESSIONS=30\n{file}ExecStart=/bin/livepeer {words}\n"
+    _asked_or_known(adopt([Source("orch.service", unit)]), known)
+
+
+def _asked_or_known(found: Adopted, known: bool) -> None:
+    (node,) = tomllib.loads(found.text)["orchestrators"].values()
+    assert (node.get("price"), node.get("max_sessions")) == (("640 wei / pixel", 30) if known else (None, None))
+    assert ('# TODO price = "..."' in found.text) is not known and ("# TODO max_sessions" in found.text) is not known
+    assert known or "640" not in found.text

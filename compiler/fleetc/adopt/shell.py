@@ -357,6 +357,8 @@ class _Reader(Branches):
         found = self.library.find(word.text, self.source) if self.library is not None else None
         if found is None:
             missing(word, "the file that this script reads", self.ledger)
+            self.values.read_unknown()
+            self.exported = {name: self.values.variables.get(name, one) for name, one in self.exported.items()}
         elif is_script(found.text) and depth < _DEEPEST:
             self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a script that this one reads")
             self.texts[found.name] = found.text
@@ -405,6 +407,7 @@ class _Reader(Branches):
             inner.exported, inner.directory = dict(self.exported), self.directory
             inner.values.arrays = dict(self.values.arrays)
             inner.values.beside = set(self.values.beside)
+            inner.values.unread = self.values.unread
         inner.texts, inner.inputs = dict(self.texts), Inputs(given, self.inputs.taken)
         inner.read(word.text, depth + 1)
         inner.found.processes = [traced(one, self.values.variables) for one in inner.found.processes]

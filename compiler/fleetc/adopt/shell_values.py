@@ -15,7 +15,7 @@ from fleetc.adopt.shell_folder import folder_of, in_containers
 from fleetc.adopt.shell_sums import ranged, sum_of
 from fleetc.adopt.shell_words import Part, ShellError, Token, quoted_parts
 from fleetc.adopt.showing import harmless
-from fleetc.adopt.words import Process, Word
+from fleetc.adopt.words import Process, Word, unknown
 from fleetc.places.diagnostic import Span
 
 _DEEPEST = 40
@@ -42,6 +42,8 @@ class Values:
         self.depth = 0
         self.beside: set[str] = set()
         """Names of variables and arrays with paths that begin in the folder of the script, written as `./`."""
+        self.unread = False
+        """Whether the script has read a file that is none of the sources: it may have set any variable."""
         self.knows_folder = False
         """Whether `./` means the folder of the script: not in other texts, and not behind a `cd` to somewhere else."""
 
@@ -107,10 +109,17 @@ class Values:
             self.arrays.pop(name, None)
         self.beside, self.knows_folder = set(), False
 
+    def read_unknown(self) -> None:
+        """The script reads a file that is no source: no variable is known behind it, but those that have flags."""
+        self.unread = True
+        for name, word in self.variables.items():
+            if not name.isdigit() and not re.search(r"(?:^|\s)-", word.text):
+                self.variables[name] = unknown(name, word)
+
     def _hidden(self) -> dict[str, Word]:
         """The variables with paths from the folder of the script as ones without a value."""
         found = {name: self.variables[name] for name in self.beside if name in self.variables}
-        return {name: Word(f"${{{name}}}", word.span, (f"${{{name}}}",)) for name, word in found.items()}
+        return {name: unknown(name, word) for name, word in found.items()}
 
     def command(self, rest: list[Token]) -> list[Word]:
         """The words of a command. What a container has at a path of its own is none of the folder of the script."""
@@ -155,6 +164,9 @@ class Values:
             words = self.arrays[part.name] if one is None else [one]
             return " ".join(w.text for w in words), tuple(h for w in words for h in w.holes), False
         operator = re.match(r":?[-=?+]", part.text)
+        if known is None and self.unread and operator is not None and not part.name.isdigit():
+            hole = "${" + part.name + "}"
+            return hole, (hole,), True
         if operator is not None and operator[0].endswith("+"):
             return ("", (), True) if known is None or not known.text else self._inner(part.text[operator.end() :])
         if (

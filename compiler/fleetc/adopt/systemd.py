@@ -20,7 +20,7 @@ from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
 from fleetc.adopt.showing import harmless
 from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers
-from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word
+from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word, unknown
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.toml.document import Source
@@ -290,6 +290,7 @@ def _environment_file(
     if source is None:
         if not optional and not (secrets and "secret" in path):
             missing(Word(path, word.span), "the environment file", ledger)
+            variables |= {name: unknown(name, value) for name, value in variables.items()}  # it comes after them
         return
     read = environment(source.name, source.text)
     for span in read.odd:

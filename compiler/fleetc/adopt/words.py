@@ -42,6 +42,12 @@ class Word:
         return Word(text, self.span, holes, self.variable, self.said, max(0, self.behind - start))
 
 
+def unknown(name: str, word: Word) -> Word:
+    """A variable that no source gives a value any more, in place of what it was."""
+    hole = f"${{{name}}}"
+    return Word(hole, word.span, (hole,))
+
+
 def in_one(words: Sequence[Word]) -> Word:
     """Words in one text with spaces between them, as ssh sends them."""
     span = Span(words[0].span.source, words[0].span.start, words[-1].span.end)
