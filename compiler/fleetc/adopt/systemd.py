@@ -376,6 +376,6 @@ def _filled(raw: str, span: Span, variables: dict[str, Word], known: Mapping[str
     if lone is None or value is None:
         named = {found[1] or found[2] for found in _VARIABLE.finditer(raw)} & variables.keys()
         hidden = [variables[name] for name in named if not harmless(variables[name])]
-        said = (hidden[0].said or hidden[0].span) if len(hidden) == 1 else None
-        return [Word(text, span, tuple(holes), said=said)]
+        place = (hidden[0].said or hidden[0].span) if len(hidden) == 1 else None
+        return [Word(text, span, tuple(holes), said=place)]
     return [Word(text, span, tuple(holes), lone[1], value.said or value.span)]
