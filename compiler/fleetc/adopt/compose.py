@@ -15,7 +15,7 @@ from dataclasses import replace
 from fleetc.adopt.bounds import of_service
 from fleetc.adopt.compose_files import extended_file, merged, only_document
 from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, ports_of
-from fleetc.adopt.compose_words import VARIABLE, lone_variable, place_of, spaced_holes, unquoted
+from fleetc.adopt.compose_words import VARIABLE, lone_variable, names_in, place_of, spaced_holes, unquoted
 from fleetc.adopt.docker_run import VISIBLE, gpus_of, names_node, seen_gpus, visible_gpus
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES, holes_in
@@ -342,11 +342,10 @@ class _Compose:
 
     def _said(self, raw: str) -> Span | None:
         """Where the value stands of the variable that a text is, or of the one in it that may be a secret."""
-        named = {found[1] or found[4] for found in VARIABLE.finditer(raw) if found[0] != "$$"}
-        known = [self.values[name] for name in named if name in self.values]
-        if not lone_variable(raw)[0]:
-            known = [word for word in known if not harmless(word)]
-        return known[0].span if len(known) == 1 else None
+        whole = bool(lone_variable(raw)[0])
+        known = [self.values[name] for name in names_in(raw) if name in self.values]
+        spans = [word.span for word in known if whole or not harmless(word)]
+        return spans[0] if len(spans) == 1 else None
 
     def _filled(self, text: str, node: Node) -> tuple[str, tuple[str, ...]]:
         holes: list[str] = []
@@ -398,11 +397,8 @@ class _Compose:
             place = end
             span = Span(origin.name, node.start + at, node.start + end) if end > at else text.span
             holes = tuple(hole for hole in text.holes if hole in word)
-            if "$" not in (written := raw[at:end]):
-                found.append(Word(word, span, holes))
-                continue
-            name, behind = lone_variable(written)
-            found.append(Word(word, span, holes, name, self._said(written), behind))
+            name, behind = lone_variable(raw[at:end])
+            found.append(Word(word, span, holes, name, self._said(raw[at:end]), behind))
         return found
 
     def _environment(self, fields: dict[str, Node]) -> tuple[dict[str, Word], dict[str, tuple[str, str]]]:

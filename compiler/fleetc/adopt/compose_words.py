@@ -20,9 +20,16 @@ _RAW_WORD = re.compile(r"[^\s\"'>|]\S*")
 
 def lone_variable(raw: str) -> tuple[str, int]:
     """The variable that a text is, or that follows its last sign `=`, and how many characters stand before it."""
+    if "$" not in raw:
+        return "", 0
     behind = raw.rfind("=", 0, raw.find("$") + 1) + 1
     lone = VARIABLE.fullmatch(raw, behind)
     return ((lone[1] or lone[4] or ""), behind) if lone is not None else ("", 0)
+
+
+def names_in(raw: str) -> set[str]:
+    """The variables in a text."""
+    return {found[1] or found[4] for found in VARIABLE.finditer(raw) if found[0] != "$$"} if "$" in raw else set()
 
 
 def place_of(piece: str, raw: str, place: int) -> tuple[int, int]:
