@@ -216,8 +216,7 @@ def note_service_address(work: Filling, name: str, url: str) -> None:
         return
     work.session.ledger.remark(
         "adopt-name-unreached", work.running.word("orchAddr").span,
-        f"containers of fleetc use the network of their host, where no other is called {leaks.shown(host)}: "
-        f"{work.running.name} reaches {name} at {service}",
+        f"{leaks.shown(host)} is no name in the network of the host: {work.running.name} reaches {name} at {service}",
         f"make sure that this host reaches {service} itself; curl -k shows it",
     )  # fmt: skip
 

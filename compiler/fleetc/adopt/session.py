@@ -114,11 +114,12 @@ class Session:
         reference = {"env": name}
         self._secrets[word.text] = reference
         self.ledger.secrets.append(word.said or word.span)
+        as_ = f", as {word.variable}" if word.variable not in ("", name) else ""
         self.ledger.warn(
             "adopt-secret-inline", word.said or word.span,
-            f"{what} stands in this file in clear{f', as {word.variable}' if word.variable else ''}",
-            f"the spec has a reference instead: put the value into the variable {name} of whoever deploys, "
-            'or into a file on the host and write { host_file = "/path" }, and then change the secret' + otherwise,
+            f"{what} stands in this file in clear{as_}; the spec reads it from the variable {name}",
+            'set that variable where you deploy, or write { host_file = "/path" } for a file on the host; then change the '
+            "secret" + otherwise,
         )  # fmt: skip
         return reference
 
