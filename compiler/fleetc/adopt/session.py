@@ -114,12 +114,13 @@ class Session:
         reference = {"env": name}
         self._secrets[word.text] = reference
         self.ledger.secrets.append(word.said or word.span)
-        as_ = f", as {word.variable}" if word.variable not in ("", name) else ""
+        as_ = f", as {word.variable}" if word.variable else ""
+        reads = "that variable" if word.variable == name else f"the variable {name}"
         self.ledger.warn(
             "adopt-secret-inline", word.said or word.span,
-            f"{what} stands in this file in clear{as_}; the spec reads it from the variable {name}",
-            'set that variable where you deploy, or write { host_file = "/path" } for a file on the host; then change the '
-            "secret" + otherwise,
+            f"{what} stands in this file in clear{as_}; the spec names {reads}",
+            'set it where you deploy, or write { host_file = "/path" } for a file on the host; then change the secret'
+            + otherwise,
         )  # fmt: skip
         return reference
 
