@@ -216,7 +216,8 @@ def note_service_address(work: Filling, name: str, url: str) -> None:
         return
     work.session.ledger.remark(
         "adopt-name-unreached", work.running.word("orchAddr").span,
-        f"in the network of the host no other is called {leaks.shown(host)}: {work.running.name} reaches {name} at {service}",
+        f"in the network of the host no other is called {leaks.shown(host)}: "
+        f"{work.running.name} reaches {name} at {service}",
         f"make sure that this host reaches {service} itself; curl -k shows it",
     )  # fmt: skip
 
