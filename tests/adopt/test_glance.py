@@ -84,3 +84,12 @@ def test_no_word_of_a_source_gets_into_the_command_to_paste() -> None:
         "-dataDir ./data"
     )
     assert "reboot" not in glance.options(adopt([Source("a.sh", text)]))
+
+
+def test_advice_that_is_the_same_for_several_messages_is_said_once(tmp_path: Path) -> None:
+    orch = "livepeer -orchestrator -network offchain -serviceAddr 192.0.2.1:8935 -orchSecret first-secret-word"
+    worker = "livepeer -transcoder -nvidia 0 -orchAddr 192.0.2.9:8935 -orchSecret second-secret-word"
+    (tmp_path / "start.sh").write_text(f"{orch}\n{worker}\n")
+    said = fleetc("adopt", "start.sh", cwd=tmp_path).stderr
+    assert said.count("warning[adopt-secret-inline]: start.sh:") == 2
+    assert said.count("then change the secret") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity, Span
 from fleetc.toml.document import Source
 from tests.adopt.support import answered, meanings
+from tests.support import fleetc
 
 
 def adopted(**texts: str) -> Adopted:
@@ -840,7 +842,7 @@ def test_what_a_spec_is_refused_for_once_its_questions_are_answered_is_a_questio
 def test_flag_with_a_long_name_is_told_though_its_line_has_a_secret() -> None:
     found = adopted(start__sh=f"livepeer -gateway -orchAddr a.b:1 -objectStore=s3://AKIA2E0A8F3B244C9986:{SECRET}@eu/x")
     (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-secret-inline"]
-    assert told.diagnostic.message == "the value of -objectStore stands in this file in clear"
+    assert told.diagnostic.message.startswith("the value of -objectStore stands in this file in clear; the spec names ")
     assert SECRET not in repr(told.diagnostic)
 
 
@@ -1076,3 +1078,30 @@ def test_a_script_that_nobody_reads_is_read_by_itself() -> None:
 def test_scripts_that_read_each_other_come_to_an_end() -> None:
     found = adopted(a__sh=". b.sh\nf() { :; }\nlivepeer -gateway -orchAddr a:1\n", b__sh=". a.sh\nf() { :; }\n")
     assert len(found.nodes) >= 1
+
+
+TEMPLATE = "[Service]\nExecStart={{ lp_bin }} -orchestrator -network {{ lp_network }} -serviceAddr {{ lp_service }}\n"
+
+
+@pytest.mark.parametrize("name", ["roles/lp/templates/orch.service.j2", "orch.service"])
+def test_template_of_a_unit_is_said_to_be_one(name: str, tmp_path: Path) -> None:
+    place = tmp_path / "play" / name
+    place.parent.mkdir(parents=True)
+    place.write_text(TEMPLATE)
+    variables = tmp_path / "play/group_vars/all.yml"
+    variables.parent.mkdir()
+    variables.write_text('lp_version: "0.8.9"\n')
+    for source in ("play", f"play/{name}"):
+        done = fleetc("adopt", source, cwd=tmp_path)
+        assert done.returncode == 1
+        assert f"play/{name} is a template with commands of nodes, and fleetc does not render templates" in done.stderr
+        assert "ssh HOST systemctl cat UNIT" in done.stderr
+        assert "adopt-nothing-found" not in done.stderr
+        assert "is lost" not in done.stderr
+
+
+def test_template_beside_the_units_that_came_of_it_is_no_source() -> None:
+    unit = "[Service]\nExecStart=/usr/bin/livepeer -orchestrator -network offchain -serviceAddr 192.0.2.1:8935\n"
+    found = adopt([Source("orch.service", unit), Source("orch.service.j2", TEMPLATE)])
+    assert [node.role for node in found.nodes] == ["orchestrator"]
+    assert "adopt-template-unread" in {one.code for one in found.diagnostics}

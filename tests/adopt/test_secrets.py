@@ -279,7 +279,7 @@ def test_variable_with_a_part_of_a_secret_is_not_taken_for_the_whole(texts: dict
         file = next(source for source in found.sources if source.name == one.primary.file)
         assert file.text.splitlines()[one.primary.line - 1].startswith(f"{name}=")
         assert "all or a part of" in one.diagnostic.message and f"as {name}" not in one.diagnostic.message
-        assert "put the whole value" in one.diagnostic.help and "WEBHOOK" in one.diagnostic.help
+        assert "put the whole value" in one.diagnostic.help and "WEBHOOK" in one.diagnostic.message
 
 
 def test_part_of_a_secret_that_no_source_has_is_asked_for_as_a_whole() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.report import reported
+from fleetc.adopt.said import Said
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
@@ -136,3 +137,47 @@ def test_a_list_that_an_orchestrator_reads_too_has_prices_that_count_and_one_los
     assert "the list of models has the credential of a runner" in located(found)[0].diagnostic.message
     assert "word-of-the-runner" not in found.text + reported(found, AdoptionFormat.text, located(found))
     assert tomllib.loads(found.text)["models"]["sold"]["price"] == "999 wei / pixel"
+
+
+@pytest.mark.parametrize(
+    ("address", "orchestrators", "linked"),
+    [
+        ("127.0.0.1:8935", {"orch": "-p 8935:8935"}, "orch"),
+        ("localhost", {"orch": "-p 127.0.0.1:8935:8935"}, "orch"),
+        ("https://[::1]:8935", {"orch": "--network host"}, "orch"),
+        ("127.0.0.1:9000", {"orch": "-p 9000:8935"}, "orch"),
+        ("127.0.0.1:8935", {"orch": "-p 192.0.2.7:8935:8935"}, "127.0.0.1:8935"),
+        ("127.0.0.1:8936", {"orch": "-p 8935:8935"}, "127.0.0.1:8936"),
+        ("127.0.0.1:8935", {"one": "--network host", "two": "--network host"}, "127.0.0.1:8935"),
+    ],
+)
+def test_a_worker_that_calls_the_loopback_serves_the_one_orchestrator_that_answers_there(
+    address: str, orchestrators: dict[str, str], linked: str
+) -> None:
+    words = ORCHESTRATOR.removeprefix("livepeer ")
+    lines = [
+        f"docker run --name {name} {ports} -v /d:/d livepeer/go-livepeer:v0.9.1 "
+        f"{words.replace('orch.example', f'{name}.example')} -orchSecret /s"
+        for name, ports in orchestrators.items()
+    ]
+    lines.append(f"livepeer -transcoder -nvidia 0 -orchAddr {address} -orchSecret /s -dataDir /d/w")
+    found = adopt([Source("start.sh", "\n".join(lines) + "\n")])
+    (worker,) = tomllib.loads(found.text)["transcoders"].values()
+    assert worker["orchestrator"] == linked
+    changes = [one.reason for one in found.differences if one.flag == "orchAddr"]
+    assert changes == (["it has the service address of that orchestrator"] if linked == "orch" else [])
+    warned = [one.message for one in found.diagnostics if one.code == "adopt-name-unreached"]
+    assert len(warned) == (linked == "orch")
+
+
+def test_a_redeemer_on_another_host_is_found_by_its_address() -> None:
+    redeemer = (
+        "livepeer -redeemer -network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethPassword /etc/lp/pw "
+        "-ethAcctAddr 0x2222222222222222222222222222222222222222 -ethOrchAddr "
+        "0x1111111111111111111111111111111111111111 -dataDir /d/r -httpAddr 10.8.0.2:8935\n"
+    )
+    orch = Source("orch.sh", f"{ORCHESTRATOR} -redeemerAddr 10.8.0.2:8935\n")
+    found = adopt([orch, Source("helper.sh", redeemer)], Said(hosts={"orch.sh": "nova1", "helper.sh": "nova2"}))
+    spec = tomllib.loads(found.text)
+    assert spec["orchestrators"]["orch"]["redeemer"] == next(iter(spec["redeemers"]))
+    assert not [one for one in found.differences if one.flag == "redeemerAddr"]

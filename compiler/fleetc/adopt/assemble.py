@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from fleetc.adopt import documents
 from fleetc.adopt.asking_chain import asks_chain, fill_rpc, rpc_value
@@ -19,7 +20,8 @@ from fleetc.adopt.compare import Difference
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Facts, Filling
 from fleetc.adopt.free_ports import free_ports
-from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
+from fleetc.adopt.links import at_private_addresses, on_loopback
+from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address, ask_users
 from fleetc.adopt.naming import LONE_HOST, name_all, place_all, put_on_hosts
 from fleetc.adopt.nodes import fill
@@ -254,7 +256,7 @@ def _facts(
 ) -> Facts:
     services: dict[str, str] = {}
     signers: dict[str, str] = {}
-    redeemers: dict[str, str] = {}
+    redeemers = at_private_addresses(found)
     peers: dict[tuple[str, str], Running] = {}
     for one in found:
         for called in one.process.peers:
@@ -269,16 +271,16 @@ def _facts(
                     redeemers[f"{one.host} {where}"] = one.name
                 else:
                     signers[f"{one.host} http://{where}"] = one.name
+    processes = {one.name: one for one in found}
+    facts = Facts(
+        network, services, on_loopback(found), signers, redeemers, peers, processes, {}, machines, capabilities
+    )
     workers: dict[str, set[str]] = {}
     for one in found:
         if one.role in ("transcoder", "ai-worker") and one.text("orchAddr"):
             url = orchestrator_url(one.text("orchAddr").split(",")[0])
-            host = (split(url.partition("://")[2]) or ("", 0))[0]
-            peer = peers.get((one.process.span.source, host))
-            workers.setdefault(services.get(url) or (peer.name if peer else ""), set()).add(one.role)
-    named = {name: frozenset(roles) for name, roles in workers.items()}
-    processes = {one.name: one for one in found}
-    return Facts(network, services, signers, redeemers, peers, processes, named, machines, capabilities)
+            workers.setdefault(facts.orchestrator_at(one, url), set()).add(one.role)
+    return replace(facts, workers={name: frozenset(roles) for name, roles in workers.items()})
 
 
 # ------------------------------------------------------------------------------------------------ whole fleet

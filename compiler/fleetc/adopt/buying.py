@@ -12,6 +12,7 @@ from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.flags import number
+from fleetc.adopt.links import loopback_port
 from fleetc.adopt.listeners import (
     LOOPBACK,
     RTMP,
@@ -187,7 +188,7 @@ def _orchestrators(work: Filling) -> None:
     found: list[str] = []
     for item in filter(None, (part.strip() for part in word.text.split(","))):
         url = orchestrator_url(item)
-        name = orchestrator_named(work, url)
+        name = work.facts.orchestrator_at(work.running, url)
         if name:
             found.append(name)
             note_service_address(work, name, url)
@@ -203,27 +204,22 @@ def note_service_address(work: Filling, name: str, url: str) -> None:
         return
     work.running.reasons["orchAddr"] = "it has the service address of that orchestrator"
     host = (split(url.partition("://")[2]) or ("", 0))[0]
+    service = leaks.shown(work.facts.processes[name].text("serviceAddr")) or "its service address"
+    if loopback_port(work.running, url) is not None:
+        work.session.ledger.remark(
+            "adopt-name-unreached", work.running.word("orchAddr").span,
+            f"{work.running.name} reaches {name} on the same host at {service} from now on, and no longer at loopback",
+            f"make sure that this host reaches {service} itself; curl -k shows it",
+        )  # fmt: skip
+        return
     if (work.process.span.source, host) not in work.facts.peers or work.process.runtime != "docker":
         return
-    service = leaks.shown(work.facts.processes[name].text("serviceAddr")) or "its service address"
     work.session.ledger.remark(
         "adopt-name-unreached", work.running.word("orchAddr").span,
-        f"containers of fleetc use the network of their host, where no other is called {leaks.shown(host)}: "
+        f"in the network of the host no other is called {leaks.shown(host)}: "
         f"{work.running.name} reaches {name} at {service}",
         f"make sure that this host reaches {service} itself; curl -k shows it",
     )  # fmt: skip
-
-
-def orchestrator_named(work: Filling, url: str) -> str:
-    """The adopted orchestrator that an address leads to; "" if it is another one."""
-    known = work.facts.services.get(url)
-    if known is not None:
-        return known
-    host, _ = split(url.partition("://")[2]) or ("", 0)
-    peer = work.facts.peers.get((work.process.span.source, host))
-    if peer is not None and peer.role == "orchestrator":
-        return peer.name
-    return ""
 
 
 def _signer(work: Filling) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, secret_key, whereabouts
+from fleetc.adopt.links import loopback_port
+from fleetc.adopt.listeners import split
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, names_document, secret_file, shown
 from fleetc.adopt.runner_host import Machines
@@ -35,12 +37,14 @@ _LONGEST_REFUSED = 200
 class Facts:
     """What all nodes of the fleet agree about.
 
-    `services` are addresses of orchestrators with their names, `workers` the roles of those that name each, `machines`
-    the hosts with what runs there besides nodes, `capabilities` the documents of what each orchestrator has registered.
+    `services` are addresses of orchestrators with their names, `local` those at the loopback of each host, `workers`
+    the roles of those that name each, `machines` the hosts with what runs there besides nodes, `capabilities` the
+    documents of what each orchestrator has registered.
     """
 
     network: str
     services: Mapping[str, str]
+    local: Mapping[tuple[str, int], str]
     signers: Mapping[str, str]
     redeemers: Mapping[str, str]
     peers: Mapping[tuple[str, str], Running]
@@ -53,6 +57,15 @@ class Facts:
     def on_chain(self) -> bool:
         """Whether the fleet is paid on a chain."""
         return self.network != "offchain"
+
+    def orchestrator_at(self, running: Running, url: str) -> str:
+        """The adopted orchestrator to which an address leads from a process; "" if it is another one."""
+        host, _ = split(url.partition("://")[2]) or ("", 0)
+        peer = self.peers.get((running.process.span.source, host))
+        port = loopback_port(running, url)
+        local = self.local.get((running.host, port), "") if port is not None else ""
+        called = peer.name if peer is not None and peer.role == "orchestrator" else ""
+        return self.services.get(url) or called or local
 
 
 @dataclass

@@ -26,6 +26,7 @@ from fleetc.adopt.flags import (
 )  # fmt: skip
 from fleetc.adopt.library import Library
 from fleetc.adopt.own_files import own_file
+from fleetc.adopt.templates import HELP
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.language.rows import flag_called
 from fleetc.text import leaks
@@ -231,6 +232,11 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     if switch is not None and switch.type == "bool" and stopper.text.lower() in ("true", "false"):
         message = f"-{before} takes no word behind it, so it is on, and the node reads nothing behind {stopper.text}"
         advice = f"write -{before}={stopper.text}, if that is what you mean"
+    elif stopper.text.startswith(("{{", "{%")):
+        message, advice = (
+            "this is a part of a template, which fleetc does not render, and everything behind it is lost",
+            HELP,
+        )
     else:
         message = "the node stops reading here: this is no flag, and everything behind it is lost"
         advice = "remove it, or put the whole value in quotes"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from fleetc.adopt import documents
-from fleetc.adopt.buying import account_for_pixels, note_service_address, orchestrator_named, pixels_of
+from fleetc.adopt.buying import account_for_pixels, note_service_address, pixels_of
 from fleetc.adopt.capabilities import fill_capabilities
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
@@ -165,7 +165,7 @@ def _redeemer(work: Filling) -> None:
         return
     text = work.running.text(flag)
     text = text if ":" in text else f"{text}:8935"
-    name = work.facts.redeemers.get(f"{work.running.host} {text}")
+    name = work.facts.redeemers.get(f"{work.running.host} {text}") or work.facts.redeemers.get(text)
     work.say("redeemer", name or text)
     work.take(flag, "redeemer")
 
@@ -272,7 +272,7 @@ def _orchestrator(work: Filling) -> None:
         work.ask("orchestrator", "a worker does not start without the address of its orchestrator", flag)
     elif not work.unknown(flag, "orchestrator"):
         first = next((item.strip() for item in running.text(flag).split(",") if item.strip()), "")
-        name = orchestrator_named(work, orchestrator_url(first))
+        name = work.facts.orchestrator_at(running, orchestrator_url(first))
         if name:
             note_service_address(work, name, orchestrator_url(first))
         work.say("orchestrator", name or first.rstrip("/"))

@@ -116,12 +116,14 @@ class Session:
         self.ledger.secrets += {word.span, word.said or word.span}
         elsewhere = word.said is not None and not word.alone
         part = "all or a part of " if elsewhere else ""
-        whole = "whole value, as the command has it," if elsewhere else "value"
+        as_ = f", as {word.alone}" if word.alone else ""
+        reads = "that variable" if word.alone == name else f"the variable {name}"
+        put = "put the whole value there, as the command has it, where" if elsewhere else "set it where"
         self.ledger.warn(
             "adopt-secret-inline", word.said or word.span,
-            f"{part}{what} stands in this file in clear{f', as {word.alone}' if word.alone else ''}",
-            f"the spec has a reference instead: put the {whole} into the variable {name} of whoever deploys, "
-            'or into a file on the host and write { host_file = "/path" }, and then change the secret' + otherwise,
+            f"{part}{what} stands in this file in clear{as_}; the spec names {reads}",
+            f'{put} you deploy, or write {{ host_file = "/path" }} for a file on the host; then change the secret'
+            + otherwise,
         )  # fmt: skip
         return reference
 

@@ -28,6 +28,7 @@ from fleetc.adopt.shell_input import node_commands, warn_unread
 from fleetc.adopt.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.supervisor import is_supervisor, read_supervisor
 from fleetc.adopt.systemd import is_unit, read_units
+from fleetc.adopt.templates import account_for, split_templates
 from fleetc.adopt.unit_instances import is_link
 from fleetc.adopt.words import OURS, Fate, Ledger, Other, Process, Word
 from fleetc.places.diagnostic import Span
@@ -68,6 +69,7 @@ def read_sources(
     """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run."""
     found = Found()
     kinds: dict[str, list[Source]] = {}
+    sources, templates = split_templates(sources)
     for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
     found.hosts = read_inventories(kinds.get("inventory", []), ledger)
@@ -106,6 +108,7 @@ def read_sources(
     found.others = [one for one in processes if isinstance(one, Other)]
     _alone(kinds, found, library, ledger)
     _lost(kinds, processes, library, ledger)
+    account_for(templates, not (found.processes or found.others or found.stacks), ledger)
     found.models = kinds.get("models", [])
     found.capabilities = kinds.get("capability", [])
     return found

@@ -25,7 +25,7 @@ _MOST_FILES = 5000
 _ADVICE = "name files of text: commands, units, Compose files, environment files, config files, lists of models"
 _PASSED_OVER = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 _TEXTS = frozenset(
-    {".sh", ".bash", ".service", ".conf", ".env", ".json", ".yaml", ".yml", ".ini", ".flags", ".txt", ".bat", ""}
+    {".sh", ".bash", ".service", ".conf", ".env", ".json", ".yaml", ".yml", ".ini", ".flags", ".txt", ".bat", ".j2", ""}
 )
 
 

@@ -31,26 +31,35 @@ def as_text(located: Sequence[Located], colour: bool = False) -> str:
 
 
 def as_brief_text(located: Sequence[Located], colour: bool = False) -> str:
-    """For a terminal or a log, without source lines: each thing once, with the places where it is so, and a count."""
-    same: dict[tuple[str, str, str], list[Located]] = {}
+    """For a terminal or a log, without source lines: each thing once, with the places where it is so, each advice once,
+    behind all to which it applies, and a count.
+    """
+    advised: dict[tuple[str, Severity, str], dict[str, list[Located]]] = {}
     for item in located:
-        same.setdefault((item.diagnostic.code, item.diagnostic.message, item.diagnostic.help), []).append(item)
-    lines = [line for items in list(same.values())[:_SHOWN_LIMIT] for line in _brief(items, colour)]
-    if len(same) > _SHOWN_LIMIT:
-        lines.append(f"... and {len(same) - _SHOWN_LIMIT} more")
+        one = item.diagnostic
+        same = advised.setdefault((one.code, one.severity, one.help), {})
+        same.setdefault(one.message, []).append(item)
+    lines, left = [], _SHOWN_LIMIT
+    for (_, _, advice), same in advised.items():
+        shown = list(same.values())[:left]
+        left -= len(shown)
+        lines += [_brief(items, colour) for items in shown]
+        lines += [f"  help: {plain_output(advice)}"] if advice and shown else []
+    hidden = sum(map(len, advised.values())) - _SHOWN_LIMIT
+    if hidden > 0:
+        lines.append(f"... and {hidden} more")
     return "\n".join([*lines, count(located)]) + "\n"
 
 
-def _brief(items: Sequence[Located], colour: bool) -> list[str]:
-    """Where something is so, what, and what to do."""
+def _brief(items: Sequence[Located], colour: bool) -> str:
+    """Where something is so, and what."""
     diagnostic = items[0].diagnostic
     places = [f"{plain_output(one.primary.file)}:{one.primary.line}" for one in items if one.primary.file]
     places = list(dict.fromkeys(places))
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
     where = f"{', '.join(places[:_MOST_PLACES])}{more}: " if places else ""
     note = f" ({plain_output(items[0].primary.note)})" if items[0].primary.note else ""
-    lines = [f"{_head(diagnostic, colour)}: {where}{plain_output(diagnostic.message)}{note}"]
-    return [*lines, f"  help: {plain_output(diagnostic.help)}"] if diagnostic.help else lines
+    return f"{_head(diagnostic, colour)}: {where}{plain_output(diagnostic.message)}{note}"
 
 
 def _head(diagnostic: Diagnostic, colour: bool) -> str:

@@ -203,6 +203,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "the next restart, whenever that is.",
         "Decide which of both is meant. The spec is of the process that runs.",
     ),
+    "adopt-template-unread": Page(
+        "A source is a template with commands of nodes.",
+        "only the tool that it is written for, such as Ansible, knows the values of its variables.",
+        "Name the units as they are on the hosts, each as HOST=FILE: ssh HOST systemctl cat UNIT prints one. Or read "
+        "them from the hosts with --from.",
+    ),
     "adopt-value-invalid": Page(
         "A value is one that the node does not read, or that no spec takes.",
         "the node stops at its start, takes the text for something else, or uses it as it stands, such as an account "
