@@ -238,3 +238,13 @@ def test_secret_of_a_sourced_file_is_told_where_its_value_stands(script: str) ->
     (one,) = (item for item in located(found) if item.diagnostic.code == "adopt-secret-inline")
     assert (one.primary.file, one.primary.line, one.primary.hidden) == ("gateway.env", 2, True)
     assert "as WORDS" not in one.diagnostic.message and "hunter2" not in found.text
+
+
+def test_plain_word_of_a_passphrase_hides_no_message() -> None:
+    """Which word that is would tell a part of it."""
+    env = f"RPC=https://arb-mainnet.g.alchemy.com/v2/Qm77xAlchKeyFRAx\nORCH_PW='{WORD} with space'\n"
+    command = f"{GATEWAY} -ethPassword $ORCH_PW".replace("https://rpc.example.net", "$RPC")
+    _, made = _made({"a.sh": f". ./g.env\n{command}", "g.env": env})
+    assert [one for one in made if WORD in one or "Qm77xAlch" in one] == []
+    assert "so it is not repeated" not in " ".join(made)
+    assert "with its key stands in this file" in " ".join(made)
