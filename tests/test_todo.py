@@ -83,6 +83,17 @@ def test_text_has_each_person_once_and_commands_below_tasks() -> None:
     assert lines.count("  a variable with a secret: ARBITRUM_RPC_URL, for gate, orch") == 1
 
 
+def test_command_of_a_node_asks_the_address_at_which_it_listens(tmp_path: Path) -> None:
+    text = (ROOT / "inventories/dual-onchain/fleet.toml").read_text()
+    header = "[gateways.gate]\n"
+    assert header in text
+    (tmp_path / "fleet.toml").write_text(
+        text.replace(header, f'{header}cli = "10.8.0.1:5935"\ncli_exposed = true\n', 1)
+    )
+    done = fleetc("todo", cwd=tmp_path)
+    assert "      docker exec -it livepeer-gate livepeer_cli -host 10.8.0.1 -http 5935\n" in done.stdout
+
+
 USER = "getent passwd livepeer || sudo useradd --system --no-create-home livepeer"
 
 

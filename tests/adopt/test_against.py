@@ -238,8 +238,12 @@ def test_an_exposed_listener_is_asked_for_and_either_answer_is_explained(
     sources = ("edge@203.0.113.7=gate.sh",)
     assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
     text = (tmp_path / "fleet.toml").read_text()
-    assert '# TODO cli = "127.0.0.1:6936"  # everybody who reaches 0.0.0.0:6936 can move funds today' in text
-    assert "cli_exposed" not in text and "\ncli = " not in text
+    assert (
+        '# TODO cli = "127.0.0.1:6936"  # everybody who reaches 0.0.0.0:6936 can change its settings and read its state'
+        in text
+    )
+    assert 'and cli = "0.0.0.0:6936" needs cli_exposed = true, and a firewall\n' in text
+    assert "\ncli_exposed" not in text and "\ncli = " not in text
     (tmp_path / "fleet.toml").write_text(re.sub("# TODO cli = .*", answer_, text))
     assert fleetc("check", cwd=tmp_path).returncode == 0
     found = compare(tmp_path, sources=sources)["differences"]

@@ -35,20 +35,25 @@ services:
     network_mode: host
     volumes: ["/srv/lp:/srv/lp", "/etc/lp/secret:/etc/lp/secret"]
     command: {WORKER}
-    restart: unless-stopped
+    restart: always
 SETTINGS"""
 
 
 def of_unit(*settings: str, words: str = "") -> list[str]:
     """What changes beside the settings of a unit with these lines more."""
     text = UNIT.replace("SETTINGS", "\n".join(settings))
-    return _said(adopt([Source("lp.service", text.replace(WORKER, f"{WORKER} {words}"))]))
+    return _without_new(_said(adopt([Source("lp.service", text.replace(WORKER, f"{WORKER} {words}"))])))
 
 
 def of_compose(*lines: str, words: str = "") -> list[str]:
     """What changes beside the settings of a container with these lines more."""
     text = COMPOSE.replace("SETTINGS", "".join(f"    {one}\n" for one in lines))
-    return _said(adopt([Source("compose.yaml", text.replace(WORKER, f"{WORKER} {words}"))]))
+    return _without_new(_said(adopt([Source("compose.yaml", text.replace(WORKER, f"{WORKER} {words}"))])))
+
+
+def _without_new(said: list[str]) -> list[str]:
+    """What differs of that which the source sets."""
+    return [words for words in said if not words.startswith("its new ")]
 
 
 def _said(found: Adopted) -> list[str]:
@@ -63,6 +68,9 @@ def _said(found: Adopted) -> list[str]:
         ("LimitNOFILE=1048576", "in its unit, LimitNOFILE=1048576 becomes 65536"),
         ("TimeoutStopSec=2min", "in its unit, TimeoutStopSec=2min becomes 60s"),
         ("Restart=no", "in its unit, Restart=no becomes always"),
+        ("RestartSec=1min", "in its unit, RestartSec=1min becomes 5s"),
+        ("[Unit]\nStartLimitIntervalSec=1h\n[Service]", "in its unit, StartLimitIntervalSec=1h becomes 0"),
+        ("WorkingDirectory=/var/lib/lp", "in its unit, WorkingDirectory=/var/lib/lp becomes /srv/lp"),
         ("ExecStartPre=/bin/mount /models", "its unit runs more commands (ExecStartPre), and the new one does not"),
         ("StandardOutput=append:/var/log/lp.log",
          "its unit has StandardOutput=append:/var/log/lp.log, and the new one does not"),
@@ -74,11 +82,35 @@ def test_limit_of_a_unit_that_its_new_one_lacks_is_said(setting: str, words: str
 
 @pytest.mark.parametrize(
     "setting",
-    ["", "Restart=always\nRestartSec=30", "LimitNOFILE=65536:65536", "TimeoutStopSec=1min", "UMask=077",
-     "NoNewPrivileges=yes", "StandardOutput=journal", "MemoryMax=8G\nMemoryMax="],
+    ["", "Restart=always\nRestartSec=5", "WorkingDirectory=/srv/lp", "StartLimitIntervalSec=0",
+     "LimitNOFILE=65536:65536", "TimeoutStopSec=1min", "UMask=077", "NoNewPrivileges=yes",
+     "StandardOutput=journal", "MemoryMax=8G\nMemoryMax="],
 )  # fmt: skip
 def test_unit_that_does_the_same_is_not_said_to_change(setting: str) -> None:
     assert of_unit(setting) == []
+
+
+SANDBOX = "UMask=0077, PrivateTmp, ProtectSystem=full, ProtectHome=read-only, ProtectControlGroups"
+
+
+def test_what_the_new_unit_or_container_has_more_is_one_line() -> None:
+    """A sandbox, restarts and limits of logs are changes too."""
+    unit = UNIT.replace("SETTINGS", "Restart=on-failure\nRestartSec=5\nStartLimitInterval=0\nEnvironment=HOME=/home/lp")
+    said = _said(adopt([Source("lp.service", unit.replace(WORKER, f"{WORKER} -nvidia 0"))]))
+    assert said == [
+        "in its unit, Restart=on-failure becomes always",
+        f"its new unit also has TimeoutStopSec=60s, LimitNOFILE=65536, {SANDBOX}, its data directory as HOME",
+    ]
+    assert _said(adopt([Source("start.sh", f"livepeer {WORKER} -nvidia 0")]))[-1] == (
+        "its new unit has Restart=always, RestartSec=5s, StartLimitIntervalSec=0, TimeoutStopSec=60s, "
+        f"LimitNOFILE=65536, {SANDBOX}, its data directory as HOME"
+    )
+    options = "-d --network host --restart=unless-stopped --log-opt max-file=9"
+    run = Source("start.sh", f"docker run {options} livepeer/go-livepeer:v0.9.1 {WORKER}")
+    assert _said(adopt([run])) == [
+        "in its container, logging.max-file=9 becomes 3, restart=unless-stopped becomes always",
+        "its new container also has stop_grace_period=60s, logging.max-size=50m",
+    ]
 
 
 def test_settings_of_the_new_unit_depend_on_its_node() -> None:
@@ -96,6 +128,10 @@ def test_settings_of_the_new_unit_depend_on_its_node() -> None:
          "its container has ulimits.nofile.hard=4096, ulimits.nofile.soft=1024, and the new one does not"),
         ("deploy: {resources: {limits: {memory: 4G}}}",
          "its container has deploy.resources.limits.memory=4G, and the new one does not"),
+        ("restart: unless-stopped", "in its container, restart=unless-stopped becomes always"),
+        ("logging: {options: {max-file: '5', max-size: 50m}}", "in its container, logging.max-file=5 becomes 3"),
+        ("logging: {driver: local, options: {tag: lp}}",
+         "its container has logging.tag=lp, logging.driver=local, and the new one does not"),
         ("stop_grace_period: 2m", "in its container, stop_grace_period=2m becomes 60s"),
         ("labels: {traefik.enable: 'true'}", "its container has labels, and the new one does not"),
         ("user: '1000'",
@@ -115,7 +151,7 @@ def test_other_way_to_give_a_container_its_gpus_is_no_change() -> None:
 
 def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:
     run = f"docker run --network host -m 8g --ulimit nofile=1024 --stop-timeout 60 livepeer/go-livepeer:v0.9.1 {WORKER}"
-    assert _said(adopt([Source("start.sh", run)])) == [
+    assert _without_new(_said(adopt([Source("start.sh", run)]))) == [
         "its container has memory=8g, ulimit=nofile=1024, and the new one does not"
     ]
     pod = (
@@ -124,7 +160,7 @@ def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:
         "  - image: livepeer/go-livepeer:v0.9.1\n    resources: {limits: {memory: 8Gi, nvidia.com/gpu: 1}}\n"
         f"    args: [{', '.join(WORKER.split())}]\n"
     )
-    assert _said(adopt([Source("pod.yaml", pod)])) == [
+    assert _without_new(_said(adopt([Source("pod.yaml", pod)]))) == [
         "its user in its container is 1000, and will be that of its image, which is root in the usual ones",
         "its container has limits.memory=8Gi, fsGroup=7, and the new one does not",
     ]
@@ -134,7 +170,7 @@ def test_what_fleetc_says_of_its_own_units_and_containers_is_what_they_have() ->
     unit = (ROOT / "templates" / "systemd" / "service.j2").read_text()
     plain, guarded = unit.split("{% if not gpus %}")
     lines = [re.findall(r"(?m)^([A-Za-z]+)=([^{\n]+)$", text) for text in (plain, guarded.split("{% endif %}")[0])]
-    beside = {"WorkingDirectory", "User", "Type", "RestartSec", "StartLimitIntervalSec", "Wants", "After"}
+    beside = {"WorkingDirectory", "User", "Type", "Wants", "After"}
     assert {key: value for key, value in lines[0] if key not in beside} == {
         **bounds.OF_UNITS, "SupplementaryGroups": "docker"
     }  # fmt: skip
@@ -142,6 +178,10 @@ def test_what_fleetc_says_of_its_own_units_and_containers_is_what_they_have() ->
     compose = (ROOT / "templates" / "compose" / "compose.yaml.j2").read_text()
     for key in ("restart", "stop_grace_period"):
         assert f"\n    {key}: {bounds.OF_CONTAINERS[key]}\n" in compose
+    options = re.findall(r'(?m)^        (max-[a-z]+): "?([^"\n]+)"?$', compose.partition("driver: json-file")[2])
+    others = {f"logging.{key}": value for key, value in options}
+    kept = {key: bounds.OF_CONTAINERS[key] for key in ("restart", "stop_grace_period")}
+    assert kept | others == bounds.OF_CONTAINERS
 
 
 def test_first_run_says_it_in_each_form(tmp_path: Path) -> None:

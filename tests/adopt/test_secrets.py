@@ -294,3 +294,13 @@ def test_part_of_a_secret_that_no_source_has_is_asked_for_as_a_whole() -> None:
 def test_key_behind_a_sign_in_the_rpc_address_is_no_address() -> None:
     script = f"KEY={WORD}\n{GATEWAY.replace('https://rpc.example.net', 'https://rpc.example.net?apikey=$KEY')}"
     assert tomllib.loads(adopt([Source("gateway.sh", script)]).text)["fleet"]["rpc"] == {"env": "RPC_URL"}
+
+
+def test_plain_word_of_a_passphrase_hides_no_message() -> None:
+    """Which word that is would tell a part of it."""
+    env = f"RPC=https://arb-mainnet.g.alchemy.com/v2/Qm77xAlchKeyFRAx\nORCH_PW='{WORD} with space'\n"
+    command = f"{GATEWAY} -ethPassword $ORCH_PW".replace("https://rpc.example.net", "$RPC")
+    _, made = _made({"a.sh": f". ./g.env\n{command}", "g.env": env})
+    assert [one for one in made if WORD in one or "Qm77xAlch" in one] == []
+    assert "so it is not repeated" not in " ".join(made)
+    assert "with its key stands in this file" in " ".join(made)

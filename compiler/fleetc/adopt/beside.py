@@ -45,7 +45,8 @@ def beside_all(nodes: Sequence[Running], blueprint: Blueprint, processes: Sequen
     for one in nodes:
         if one.name in services:
             place, service = services[one.name]
-            for words in beside_settings(service, started(one, first), place):
+            process = started(one, first)
+            for words in (*beside_settings(service, process, place), *bounds.added(process, service, place)):
                 yield Beside(one.name, words)
 
 

@@ -18,8 +18,9 @@ from fleetc.text.encoders import visible
 Bounds = tuple[tuple[str, str], ...]
 
 OF_UNITS = {
-    "Restart": "always", "TimeoutStopSec": "60s", "LimitNOFILE": "65536", "UMask": "0077", "PrivateTmp": "true",
-    "ProtectSystem": "full", "ProtectHome": "read-only", "ProtectControlGroups": "true",
+    "Restart": "always", "RestartSec": "5s", "StartLimitIntervalSec": "0", "TimeoutStopSec": "60s",
+    "LimitNOFILE": "65536", "UMask": "0077", "PrivateTmp": "true", "ProtectSystem": "full",
+    "ProtectHome": "read-only", "ProtectControlGroups": "true",
 }  # fmt: skip
 """What every unit of fleetc has."""
 WITHOUT_GPUS = {
@@ -27,17 +28,23 @@ WITHOUT_GPUS = {
     "RestrictSUIDSGID": "true", "LockPersonality": "true",
 }  # fmt: skip
 """What units of fleetc have whose nodes use no GPUs."""
-OF_CONTAINERS = {"restart": "always", "stop_grace_period": "60s", "stop-timeout": "60"}
-"""What every container of fleetc has, as Compose files and `docker run` call it."""
+OF_CONTAINERS = {
+    "restart": "always", "stop_grace_period": "60s", "logging.max-size": "50m", "logging.max-file": "3",
+}  # fmt: skip
+"""What every container of fleetc has, as Compose files call it."""
+_OF_OPTIONS = {"stop-timeout": "stop_grace_period", "log-driver": "logging.driver"}
+"""What `docker run` calls otherwise than a Compose file."""
+_ELSEWHERE_IN_CONTAINERS = frozenset({"WorkingDirectory"})
+"""What a container has another way: relative paths are whole ones in a spec."""
 WITH_GPUS = {"runtime": "nvidia"}
 """What gives a container GPUs in one way; fleetc does it in another."""
 
 _OF_NO_ACCOUNT = frozenset({
-    "Type", "PIDFile", "BusName", "RestartSec", "RestartSteps", "RestartMaxDelaySec", "RemainAfterExit",
-    "GuessMainPID", "NotifyAccess", "StartLimitInterval", "StartLimitIntervalSec", "StartLimitBurst",
-    "TimeoutStartSec", "SyslogIdentifier", "SyslogFacility", "SyslogLevel", "SyslogLevelPrefix", "StandardInput",
-    "SuccessExitStatus", "RestartPreventExitStatus", "ReadWritePaths", "ReadWriteDirectories",
-    "EnvironmentFile", "Environment", "ExecStart", "User", "WorkingDirectory", "LoadCredential", "Description",
+    "Type", "PIDFile", "BusName", "RestartSteps", "RestartMaxDelaySec", "RemainAfterExit",
+    "GuessMainPID", "NotifyAccess", "TimeoutStartSec", "SyslogIdentifier", "SyslogFacility", "SyslogLevel",
+    "SyslogLevelPrefix", "StandardInput", "SuccessExitStatus", "RestartPreventExitStatus", "ReadWritePaths",
+    "ReadWriteDirectories",
+    "EnvironmentFile", "Environment", "ExecStart", "User", "LoadCredential", "Description",
     # of other sections
     "Documentation", "After", "Before", "Wants", "Requires", "Requisite", "BindsTo", "PartOf", "Conflicts", "Alias",
     "WantedBy", "RequiredBy", "Also", "DefaultInstance", "DefaultDependencies", "OnFailure", "OnSuccess",
@@ -59,7 +66,7 @@ OF_RUNS = frozenset(
     {name.replace("_", "-") for name in OF_SERVICES if name not in ("mem_limit", "stop_grace_period", "extra_hosts")}
     | {"memory", "memory-swap", "memory-reservation", "memory-swappiness", "cpuset-cpus", "cpuset-mems", "ulimit",
        "cap-add", "cap-drop", "device", "add-host", "sysctl", "stop-timeout", "label", "userns", "health-cmd",
-       "oom-score-adj"}
+       "oom-score-adj", "log-driver", "log-opt"}
 )  # fmt: skip
 """Options of `docker run` that do so."""
 _ALONE = frozenset({"labels", "label", "healthcheck", "health-cmd"})
@@ -67,12 +74,18 @@ _ALONE = frozenset({"labels", "label", "healthcheck", "health-cmd"})
 _LONGEST = 60
 
 
+def counts(key: str) -> bool:
+    """Whether a setting of a unit is compared with that of the new unit."""
+    return key not in _OF_NO_ACCOUNT and not key.startswith(("Condition", "Assert"))
+
+
 def of_unit(settings: Iterable[tuple[str, str]]) -> Bounds:
     """What counts of the settings of a unit; of one that stands there twice, the last value, or all of a list."""
     found: dict[str, str] = {}
     for key, value in settings:
-        if key in _OF_NO_ACCOUNT or key.startswith(("Condition", "Assert")):
+        if not counts(key):
             continue
+        key = "StartLimitIntervalSec" if key == "StartLimitInterval" else key
         if key in _LOGS and value in _TO_THE_JOURNAL:
             continue
         several = key in found and key in ("SupplementaryGroups", "DeviceAllow", "AmbientCapabilities")
@@ -102,21 +115,29 @@ def of_service(fields: dict[str, Node]) -> Bounds:
     resources = deploy.get("resources") if deploy is not None else None
     limits = resources.get("limits") if resources is not None else None
     logging = fields.get("logging")
-    driver = logging.get("driver") if logging is not None else None
     found = of_fields(fields.items(), OF_SERVICES)
     if limits is not None:
         found += of_fields(limits.fields().items(), (), "deploy.resources.limits.")
-    if driver is not None and driver.text != "json-file":
-        found += (("logging.driver", driver.text),)
-    return found
+    return found + _logging(logging)
+
+
+def _logging(logging: Node | None) -> Bounds:
+    """Where the log of a container goes, and how much of it stays."""
+    driver = logging.get("driver") if logging is not None else None
+    options = logging.get("options") if logging is not None else None
+    found = of_fields(options.fields().items(), (), "logging.") if options is not None else ()
+    return found if driver is None or driver.text == "json-file" else (*found, ("logging.driver", driver.text))
 
 
 def of_options(options: Iterable[tuple[str, str]]) -> Bounds:
     """What counts of the options of `docker run`."""
     found: dict[str, list[str]] = {}
     for key, value in options:
-        if key in OF_RUNS:
-            found.setdefault(key, []).append("" if key in _ALONE else value)
+        if key == "log-opt":
+            name, _, text = value.partition("=")
+            found.setdefault(f"logging.{name}", []).append(text)
+        elif key in OF_RUNS and (key, value) != ("log-driver", "json-file"):
+            found.setdefault(_OF_OPTIONS.get(key, key), []).append("" if key in _ALONE else value)
     return tuple(sorted((key, ", ".join(filter(None, values))) for key, values in found.items()))
 
 
@@ -125,7 +146,9 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
     called = "container" if process.runtime == "docker" else "unit"
     has = _new(service, place) if process.runtime == place.runtime else {}
     commands = [key for key, _ in process.bounds if key.startswith("Exec")]
-    gone = [_said(key, value) for key, value in process.bounds if key not in has and key not in commands]
+    same = process.runtime == place.runtime
+    lost = [(key, value) for key, value in process.bounds if key not in has and key not in commands]
+    gone = [_said(key, value) for key, value in lost if same or key not in _ELSEWHERE_IN_CONTAINERS]
     others = [
         f"{_said(key, value)} becomes {has[key]}"
         for key, value in process.bounds
@@ -139,9 +162,26 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
         yield f"its unit runs more commands ({', '.join(commands)}), and the new one does not"
 
 
+def added(process: Process, service: Service, place: HostBlueprint) -> Iterator[str]:
+    """What the new unit or container has and that of today does not set, in one line: any spec has it so."""
+    docker = place.runtime == "docker"
+    today = dict(process.bounds) if process.runtime == place.runtime else {}
+    new = OF_CONTAINERS if docker else _of_new_unit(service)
+    more = [key if value == "true" else f"{key}={value}" for key, value in new.items() if key not in today]
+    if not docker and process.home != service.data_dir:
+        more.append("its data directory as HOME")
+    if more:
+        yield f"its new {'container' if docker else 'unit'} {'also ' if today else ''}has {', '.join(more)}"
+
+
 def _new(service: Service, place: HostBlueprint) -> dict[str, str]:
+    """What the unit or container of a service has; keys that come with GPUs only among it where it has some."""
     if place.runtime == "docker":
         return OF_CONTAINERS if service.gpus is None else OF_CONTAINERS | WITH_GPUS
+    return _of_new_unit(service) | {"WorkingDirectory": service.data_dir}
+
+
+def _of_new_unit(service: Service) -> dict[str, str]:
     groups = {"SupplementaryGroups": "docker"} if service.manages_containers else {}
     return OF_UNITS | groups | ({} if service.gpus is not None else WITHOUT_GPUS)
 
@@ -167,4 +207,4 @@ def _plain(value: str) -> str:
     times = [found for part in parts if (found := _TIME.fullmatch(part))]
     if parts and len(times) == len(parts) and (len(parts) > 1 or times[0][2] or not text.startswith("0")):
         return str(sum(int(one[1]) * _SECONDS.get((one[2] or "s")[0], 1) for one in times))
-    return "always" if text == "unless-stopped" else text.lstrip("0") or "0"
+    return text.lstrip("0") or "0"

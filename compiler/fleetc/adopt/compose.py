@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
-from fleetc.adopt.bounds import of_service
+from fleetc.adopt.bounds import OF_SERVICES, of_service
 from fleetc.adopt.compose_files import extended_file, merged, only_document
 from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, ports_of
 from fleetc.adopt.compose_words import VARIABLE, lone_variable, names_in, place_of, spaced_holes, unquoted
@@ -145,9 +145,10 @@ class _Compose:
             return
         for field, node in fields.items():
             why = _UNDERSTOOD.get(field)
+            compared = "; what differs is said" if field in OF_SERVICES or field == "logging" else ""
             where = (service.key(field) or node).span(self.source.name)
             self.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
-                             why or "fleetc decides how containers of nodes run; what differs is said")  # fmt: skip
+                             why or f"fleetc decides how containers of nodes run{compared}")  # fmt: skip
         copies = self._copies(name, fields)
         variables, secrets = self._environment(fields)
         network = self._text(fields.get("network_mode"))
@@ -334,9 +335,9 @@ class _Compose:
         return self._word(node).text if node is not None and node.kind == "text" else ""
 
     def _word(self, node: Node) -> Word:
-        text, holes = self._filled(node.text, node)
         if "$" not in node.text:
-            return Word(text, node.span(self.source.name), holes)
+            return Word(node.text, node.span(self.source.name))
+        text, holes = self._filled(node.text, node)
         name, behind = lone_variable(node.text)
         return Word(text, node.span(self.source.name), holes, name, self._said(node.text), behind)
 
@@ -375,7 +376,7 @@ class _Compose:
                 )  # fmt: skip
             return hole
 
-        filled = VARIABLE.sub(variable, text) if "$" in text else text
+        filled = VARIABLE.sub(variable, text)
         holes += [hole for hole in holes_in(filled) if hole not in holes]
         return filled, tuple(dict.fromkeys(holes))
 

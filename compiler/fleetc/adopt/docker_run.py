@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from fleetc.adopt.bounds import of_options
+from fleetc.adopt.bounds import OF_RUNS, of_options
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.library import Library
@@ -155,7 +155,8 @@ def _account(name: str, word: Word, ledger: Ledger, understood: Mapping[str, str
     elif name == "env-file":
         ledger.note(word.span, shown, Fate.UNDERSTOOD, "a file with variables of the process")
     else:
-        ledger.note(word.span, shown, Fate.DROPPED, "fleetc decides how containers of nodes run; what differs is said")
+        compared = "; what differs is said" if name in OF_RUNS else ""
+        ledger.note(word.span, shown, Fate.DROPPED, f"fleetc decides how containers of nodes run{compared}")
 
 
 def _of_files(words: Iterable[Word], library: Library | None, ledger: Ledger) -> dict[str, Word]:

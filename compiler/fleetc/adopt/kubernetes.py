@@ -230,7 +230,8 @@ def _container(
         ledger.note((container.key(key) or container).span(source.name), key,
                     Fate.UNDERSTOOD if known else Fate.DROPPED,
                     "how the node starts" if known
-                    else "fleetc decides how containers of nodes run; what differs is said")  # fmt: skip
+                    else "fleetc decides how containers of nodes run"
+                    + ("; what differs is said" if key == "securityContext" else ""))  # fmt: skip
     security = {**_texts(pod.get("securityContext")), **_texts(container.get("securityContext"))}
     user = security.get("runAsUser", "")
     filled = {name for item in command for name in _EXPANSION.findall(item.text)}

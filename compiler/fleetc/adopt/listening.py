@@ -60,8 +60,11 @@ def cli(work: Filling) -> None:
     if exposed and work.process.ours:
         work.say("cli_exposed", True)
     elif exposed:
-        words = f"everybody who reaches {written(listener)} can move funds today; an SSH tunnel does without"
-        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}')
+        funds = running.on_chain and running.role not in ("transcoder", "ai-worker") and not _has_signer(running)
+        power = "move funds" if funds else "change its settings and read its state"
+        words = f"everybody who reaches {written(listener)} can {power} today; an SSH tunnel does without"
+        keep = f'cli = "{written(listener)}" needs cli_exposed = true, and a firewall'
+        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}, and {keep}')
         running.reasons["cliAddr"] = f"{QUESTION}: {words}"
         word = running.word("cliAddr") if text else None
         if word is not None:
@@ -70,6 +73,11 @@ def cli(work: Filling) -> None:
                 "the administration listener is reachable from outside, and asks nobody for a password",
                 f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel',
             )  # fmt: skip
+
+
+def _has_signer(running: Running) -> bool:
+    """Whether another process holds the account of a node."""
+    return bool(running.text("remoteSignerUrl"))
 
 
 def ask_node(running: Running, path: str) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fleetc.adopt.bounds import of_unit
+from fleetc.adopt.bounds import counts, of_unit
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.host_paths import home_of
@@ -188,7 +188,7 @@ def _read(source: Source, unit: _Unit, ledger: Ledger) -> None:
         value = line[key.end() :].rstrip()
         begun = start + key.end()
         word = Word(value, Span(source.name, begun, begun + max(1, len(value))))
-        if section in _DESCRIPTIVE and key[1] != "Description":
+        if section in _DESCRIPTIVE and key[1] != "Description" and not key[1].startswith("StartLimit"):
             ledger.note(word.span, key[1], Fate.DROPPED, "fleetc writes the unit itself")
             continue
         if not value:
@@ -206,7 +206,8 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
     for key, words in sorted(unit.settings.items()):
         for word in words:
             fate = Fate.UNDERSTOOD if key in _TAKEN else Fate.DROPPED
-            why = "how the node starts" if key in _TAKEN else "fleetc writes the unit itself; what differs is said"
+            why = "how the node starts" if key in _TAKEN else "fleetc writes the unit itself"
+            why += "; what differs is said" if counts(key) else ""
             ledger.note(word.span, key, fate, why)
     variables: dict[str, Word] = {}
     secrets: dict[str, tuple[str, str]] = {}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.rollout import Need
+from fleetc.language.quantities.addresses import HostName, Listener
 from fleetc.places.origin import Origin, given
 from fleetc.text.encoders import readable_word
 from fleetc.text.ip_addresses import ip_address, is_private
@@ -172,7 +173,10 @@ def _own_commands(host: HostBlueprint, need: Need) -> str:
             for port in service.ports:
                 if port.purpose == "administration":
                     inside = f"docker exec -it {service.unit} " if host.runtime == "docker" else ""
-                    return f"{inside}livepeer_cli -http {port.port}"
+                    listener = Listener(HostName(port.address), port.port)
+                    local = listener.is_any or listener.is_loopback
+                    at = "" if local else f"-host {readable_word(port.address)} "
+                    return f"{inside}livepeer_cli {at}-http {port.port}"
     return ""
 
 

@@ -31,6 +31,7 @@ _PIECE = 12
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://(?P<user>[^\s/?#]*@)?(?P<host>[^\s/?#@]+)")
 _FLAG = re.compile(r"\s-{1,2}([A-Za-z][A-Za-z0-9_-]*)$")
 _WORDS = re.compile(r"[^\"'\s]+")
+_PLAIN = re.compile(r"[a-z]{1,5}")
 
 
 class Place(NamedTuple):
@@ -106,11 +107,17 @@ class _Atlas:
         secret_key = leaks.names_secret(key.strip().strip("\"'").rpartition(".")[2])
         flag = _FLAG.search(key)  # the last one of a command line, whose value is the next word
         if secret_key and (flag is None or leaks.names_secret(flag[1])):
-            self.secrets.update(map(_unnamed, _WORDS.findall(value)[: None if flag is None else 1]))
+            words = _WORDS.findall(value)[: None if flag is None else 1]
+            self.secrets.update(map(_unnamed, words if len(words) == 1 else _telling(value, words)))
         if leaks.find(text):
             self.secrets.update(map(_unnamed, _suspects(text)))
         if secret_key or leaks.find(text):
             self.secret_lines.add((source, line))
+
+
+def _telling(value: str, words: Sequence[str]) -> list[str]:
+    """What tells a value of several words: the whole, and its words but short plain ones, which messages have too."""
+    return [value.strip().strip("\"'"), *(word for word in words if not _PLAIN.fullmatch(word))]
 
 
 def _suspects(line: str) -> list[str]:
