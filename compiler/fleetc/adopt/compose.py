@@ -391,8 +391,7 @@ class _Compose:
         raw = origin.text[node.start : node.end]
         place = 0
         found = []
-        for match in spaced_holes(text.text):
-            piece = match
+        for piece in spaced_holes(text.text):
             word = unquoted(piece)
             at, end = place_of(piece, raw, place)
             place = end
