@@ -149,6 +149,14 @@ def test_other_way_to_give_a_container_its_gpus_is_no_change() -> None:
     assert of_compose(*gpus) == ["its container has runtime=nvidia, and the new one does not"]
 
 
+def test_example_of_a_question_is_no_program_of_the_future() -> None:
+    """One node says where its program is, and the other one does not: the spec asks."""
+    script = f"./livepeer {WORKER} -dataDir /srv/a\n/opt/lp/livepeer {WORKER} -dataDir /srv/b -cliAddr 127.0.0.1:7999\n"
+    found = adopt([Source("start.sh", script)])
+    assert "# TODO binary" in found.text
+    assert [one for one in _said(found) if "its program" in one or "/path/" in one] == []
+
+
 def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:
     run = f"docker run --network host -m 8g --ulimit nofile=1024 --stop-timeout 60 livepeer/go-livepeer:v0.9.1 {WORKER}"
     assert _without_new(_said(adopt([Source("start.sh", run)]))) == [

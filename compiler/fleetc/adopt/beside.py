@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fleetc.adopt import bounds
+from fleetc.adopt.host_paths import EXAMPLE_PATH
 from fleetc.adopt.reading import Running
 from fleetc.adopt.words import Process
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
@@ -56,7 +57,7 @@ def beside_settings(service: Service, process: Process, place: HostBlueprint) ->
         yield f"it runs in {_RUNTIMES[process.runtime]}, and will in {_RUNTIMES[place.runtime]}"
     yield from _user(process, place)
     path = service.program.path if service.program else ""
-    known = bool(path) and process.program.startswith("/")
+    known = process.program.startswith("/") and bool(path) and not path.startswith(EXAMPLE_PATH)
     if process.runtime == "systemd" == place.runtime and known and process.program != path:
         yield f"its program is {process.program}, and will be {path}"
     if process.image is not None and service.image and process.image.text != service.image:

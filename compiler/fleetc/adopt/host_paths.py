@@ -23,6 +23,8 @@ IMAGE_HOME = "/root"
 
 HOME, FOLDER, PROJECT = "~", "./", "<PROJECT>"
 """How paths begin, or what they contain, where no source says whose home, which folder or which Compose project."""
+EXAMPLE_PATH = "/path/on/the/host"
+"""What questions have in place of a path that no source says."""
 
 _VOLUMES = "/var/lib/docker/volumes"
 """Where Docker keeps volumes, unless its settings say otherwise."""

@@ -15,7 +15,7 @@ from typing import Any
 import tomli
 
 from fleetc.adopt.assembled import Assembled
-from fleetc.adopt.host_paths import with_folders
+from fleetc.adopt.host_paths import EXAMPLE_PATH, with_folders
 from fleetc.adopt.session import Table, split_question
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
@@ -138,6 +138,6 @@ def _unlike_others(example: Any, numbers: Iterator[int]) -> Any:
     if example == "203.0.113.10":
         number = next(numbers)
         return f"host-{number}.example.net"
-    if example == "/path/on/the/host":
+    if example == EXAMPLE_PATH:
         return f"{example}/{next(numbers)}"
     return example
