@@ -23,7 +23,7 @@ from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
-from fleetc.adopt.words import Entry, Fate, Ledger, Process
+from fleetc.adopt.words import Entry, Fate, InClear, Ledger, Process
 from fleetc.adopt.writing import written
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.messages.locate import Located, locate
@@ -40,7 +40,8 @@ class Adopted:
 
     `compared` counts settings, `stacks` stacks of avatars. `waiting` are settings, by node, that could not be compared
     because an answer is missing, and `asked` the places of the spec that ask. `beside` is what changes for
-    processes beside their settings.
+    processes beside their settings. `in_clear` are secrets that stand in sources, and `told` messages, by code and
+    place, whose fact stands elsewhere in all of this too.
     """
 
     sources: tuple[Source, ...]
@@ -60,6 +61,8 @@ class Adopted:
     library: Library = field(default_factory=lambda: Library({}))
     carried: Carried | None = None
     beside: tuple[Beside, ...] = ()
+    in_clear: tuple[InClear, ...] = ()
+    told: frozenset[tuple[str, Span]] = frozenset()
 
     @property
     def complete(self) -> bool:
@@ -125,6 +128,7 @@ def adopt(
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
+        tuple(ledger.in_clear), frozenset(ledger.told),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from fleetc.adopt.filling import hole_variable, printed_place
 from fleetc.adopt.reading import OFFCHAIN, Running
 from fleetc.adopt.session import Session, Table
+from fleetc.adopt.words import Same
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.text import leaks
 from fleetc.upstream import NETWORKS
@@ -21,7 +22,7 @@ def asks_chain(one: Running) -> bool:
 def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
     """The RPC address and the controller of the fleet."""
     for one in filter(asks_chain, found):
-        one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
+        one.reasons.setdefault("ethUrl", Same("a reference in the spec has the same address"))
         _fill_controller(one, fleet)
         if not one.text("ethUrl"):
             continue
@@ -79,6 +80,7 @@ def rpc_value(one: Running, session: Session) -> object:
         return session.secret(
             word, variable, "the RPC address, which may hold a key,",
             "; if no part of it is a key, write the address itself as rpc",
+            "if no part of it is a key, write the address itself as rpc",
         )  # fmt: skip
     try:
         parse_url(text, ("http", "https", "ws", "wss"))

@@ -34,8 +34,8 @@ def several_hosts(here: list[Running]) -> str:
     folders = _folders(here)
     if folders:
         return (
-            "TODO host: all sources are taken for those of one host, where two of these nodes would listen at the same "
-            f"port; if their folders are hosts, adopt again with {folders}"
+            "TODO host: is it one host? Two of these nodes would listen at the same port; if their folders are hosts, "
+            f"adopt again with {folders}"
         )
     groups: dict[tuple[str, int], list[Running]] = {}
     for one in here:
@@ -45,8 +45,8 @@ def several_hosts(here: list[Running]) -> str:
         return ""
     _, *others = groups.values()
     return (
-        f"TODO host: all nodes are taken for those of one host, because no source says it, but {sign}; if it is more "
-        f"than one, {_options(one for group in others for one in group)}"
+        f"TODO host: is it one host? {sign[:1].upper()}{sign[1:]}; if it is more than one, "
+        f"{_options(one for group in others for one in group)}"
     )
 
 

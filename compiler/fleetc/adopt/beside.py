@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fleetc.adopt import bounds
 from fleetc.adopt.host_paths import EXAMPLE_PATH
 from fleetc.adopt.reading import Running
-from fleetc.adopt.words import Process
+from fleetc.adopt.words import Process, Same
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 
 _RUNTIMES = {"systemd": "a process of the host", "docker": "a container"}
@@ -22,11 +22,15 @@ _ROOT = ("", "root", "0", "0:0", "root:root")
 
 @dataclass(frozen=True)
 class Beside:
-    """Something about a node that differs beside its settings. `reason` is "" where nothing explains it."""
+    """Something about a node that differs beside its settings. `reason` is "" where nothing explains it.
+
+    `ours` says that no source sets it: every new unit or container of fleetc has it.
+    """
 
     node: str
     words: str
     reason: str = ""
+    ours: bool = False
 
 
 def as_started(processes: Sequence[Process]) -> dict[tuple[object, str], Process]:
@@ -47,12 +51,17 @@ def beside_all(nodes: Sequence[Running], blueprint: Blueprint, processes: Sequen
         if one.name in services:
             place, service = services[one.name]
             process = started(one, first)
-            for words in (*beside_settings(service, process, place), *bounds.added(process, service, place)):
+            for words in beside_settings(one, service, process, place):
                 yield Beside(one.name, words)
+            for words in bounds.added(process, service, place):
+                yield Beside(one.name, words, ours=True)
 
 
-def beside_settings(service: Service, process: Process, place: HostBlueprint) -> Iterator[str]:
-    """What differs beside the settings of the node."""
+def beside_settings(one: Running, service: Service, process: Process, place: HostBlueprint) -> Iterator[str]:
+    """What differs beside the settings of a node; `process` is how its source starts it."""
+    if process.network == "bridge":
+        why = one.reasons.get("network", "")
+        yield "its own network becomes that of the host" + (f": {why}" if why else "")
     if process.runtime != place.runtime:
         yield f"it runs in {_RUNTIMES[process.runtime]}, and will in {_RUNTIMES[place.runtime]}"
     yield from _user(process, place)
@@ -62,14 +71,12 @@ def beside_settings(service: Service, process: Process, place: HostBlueprint) ->
         yield f"its program is {process.program}, and will be {path}"
     if process.image is not None and service.image and process.image.text != service.image:
         yield f"its image is {process.image.text}, and will be {service.image}"
-    if process.network == "bridge":
-        yield "it has a network of its own, and will have that of the host"
     yield from bounds.changed(process, service, place)
     has = {name for name in process.variables if not name.startswith("LP_")}
     gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
     gets |= {secret.name for secret in service.secrets}
     gets |= {_GPUS_SEEN} if service.gpus is not None else set()
-    lost = sorted(has - gets)
+    lost = sorted(name for name in has - gets if not isinstance(one.reasons.get(f"env {name}"), Same))
     if lost:
         yield f"it has {', '.join(lost)} in its environment, and will not"
 

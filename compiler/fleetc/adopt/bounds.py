@@ -72,6 +72,8 @@ OF_RUNS = frozenset(
 _ALONE = frozenset({"labels", "label", "healthcheck", "health-cmd"})
 """Keys whose values are long, and may be anything."""
 _LONGEST = 60
+ALTERED = "in its "
+"""How the words begin that say what has another value from now on; others say what is gone."""
 
 
 def counts(key: str) -> bool:
@@ -155,11 +157,11 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
         if value and key in has and _plain(value) != _plain(has[key])
     ]
     if gone:
-        yield f"its {called} has {', '.join(gone)}, and the new one does not"
-    if others:
-        yield f"in its {called}, {', '.join(others)}"
+        yield f"gone from its {called}: {', '.join(gone)}"
     if commands:
-        yield f"its unit runs more commands ({', '.join(commands)}), and the new one does not"
+        yield f"its new unit does not run {', '.join(commands)}"
+    if others:
+        yield f"{ALTERED}{called}, {', '.join(others)}"
 
 
 def added(process: Process, service: Service, place: HostBlueprint) -> Iterator[str]:

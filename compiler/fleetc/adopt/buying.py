@@ -26,6 +26,7 @@ from fleetc.adopt.listening import helper_http, open_listener, say_listener
 from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
 from fleetc.adopt.values import rows_of, takes_text
+from fleetc.adopt.words import Same
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
 from fleetc.text import leaks
 from fleetc.upstream import PIPELINES, RENDITIONS
@@ -146,7 +147,7 @@ def _discovery(work: Filling, behind_signer: bool) -> None:
             else work.hidden("orchWebhookUrl", "discovery")
         )
         work.say("discovery", {"webhook": value})
-        running.reasons.setdefault("orchWebhookUrl", "a reference in the spec has the same value")
+        running.reasons.setdefault("orchWebhookUrl", Same("a reference in the spec has the same value"))
         work.take("orchWebhookUrl", "discovery")
         if work.has("orchAddr"):
             _unread(work, "orchAddr", "the node asks its webhook instead")
@@ -198,19 +199,24 @@ def _orchestrators(work: Filling) -> None:
     work.take("orchAddr", "orchestrators")
 
 
+_LOOK = "make sure that its host reaches the new one (curl -k)"
+"""Why to look at the address of an orchestrator that was called by a name, or at loopback."""
+
+
 def note_service_address(work: Filling, name: str, url: str) -> None:
     """Say that a node reaches an orchestrator of its fleet by another address from now on."""
     if work.facts.services.get(url) == name:
         return
-    work.running.reasons["orchAddr"] = "it has the service address of that orchestrator"
+    work.running.reasons["orchAddr"] = Same("it has the service address of that orchestrator")
     host = (split(url.partition("://")[2]) or ("", 0))[0]
     service = leaks.shown(work.facts.processes[name].text("serviceAddr")) or "its service address"
     if loopback_port(work.running, url) is not None:
         work.session.ledger.remark(
             "adopt-name-unreached", work.running.word("orchAddr").span,
             f"{work.running.name} reaches {name} on the same host at {service} from now on, and no longer at loopback",
-            f"make sure that this host reaches {service} itself; curl -k shows it",
+            f"make sure that this host reaches {service} itself; curl -k shows it", told=True,
         )  # fmt: skip
+        work.running.reasons["orchAddr"] = _LOOK
         return
     if (work.process.span.source, host) not in work.facts.peers or work.process.runtime != "docker":
         return
@@ -218,8 +224,9 @@ def note_service_address(work: Filling, name: str, url: str) -> None:
         "adopt-name-unreached", work.running.word("orchAddr").span,
         f"in the network of the host no other is called {leaks.shown(host)}: "
         f"{work.running.name} reaches {name} at {service}",
-        f"make sure that this host reaches {service} itself; curl -k shows it",
+        f"make sure that this host reaches {service} itself; curl -k shows it", told=True,
     )  # fmt: skip
+    work.running.reasons["orchAddr"] = _LOOK
 
 
 def _signer(work: Filling) -> None:
@@ -269,9 +276,7 @@ def _caps(work: Filling, behind_signer: bool) -> None:
             if not running.text("maxPricePerUnit"):
                 work.table.ask("TODO max_price: today it pays any price, because nothing sets a cap")
         elif shown is None:
-            work.ask(
-                "max_price", f"the node does not read {leaks.shown(text)} as a price", "maxPricePerUnit", PIXEL_PRICE
-            )
+            work.ask_price("max_price", "maxPricePerUnit", refused=price is None)
         else:
             work.say("max_price", shown)
         if work.has("maxPricePerUnit"):

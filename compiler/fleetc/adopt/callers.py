@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.free_ports import FLAGS, Listens, listeners_of
 from fleetc.adopt.listeners import RTMP, Listener, cli_listener, completed, http_listener, is_loopback, split, written
 from fleetc.adopt.reading import Running
@@ -19,7 +20,7 @@ from fleetc.adopt.words import Other
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
-from fleetc.toml.document import Source
+from fleetc.toml.document import LineMap, Source
 
 _ADDRESS = re.compile(r"(?<![A-Za-z0-9_.@-])([A-Za-z0-9][A-Za-z0-9_.-]{0,80}):([0-9]{2,5})(?![0-9])")
 _SCRAPES = re.compile(r"(?m)^[ \t]*-?[ \t]*(?:scrape_configs|targets)[ \t]*:")
@@ -102,6 +103,12 @@ def _nearest(name: str, known: Sequence[Listens]) -> list[Listens]:
 def _tell(span: Span, said: str, moved: Sequence[Listens], session: Session) -> None:
     for then in moved:
         name, where = then.node.name, written((then.host, then.port))
+        why = then.node.reasons.get(FLAGS[then.key], "")
+        told = bool(why) and not why.startswith(QUESTION)
+        if told:
+            line = LineMap(session.library.sources[span.source].text).position(span.start)[0]
+            place = leaks.shown(visible(f"{span.source}:{line} ({said})"))
+            then.node.reasons[FLAGS[then.key]] = f"{why}; {place} leads nowhere then"
         advice = f"write the address of its host, with port {then.port}"
         if is_loopback(then.host):
             advice = f"a program in the network of the host reaches it at {where}: give it network_mode: host"
@@ -110,7 +117,7 @@ def _tell(span: Span, said: str, moved: Sequence[Listens], session: Session) -> 
         session.ledger.warn(
             "adopt-name-unreached", span,
             f"{leaks.shown(visible(said))} leads to {name} today, and to nothing after the first rollout: {name} then "
-            f"listens on {where}", advice, "moves",
+            f"listens on {where}", advice, "moves", told,
         )  # fmt: skip
 
 
@@ -127,8 +134,10 @@ def _note_left(found: Sequence[Running], left: Sequence[Other], session: Session
             "adopt-name-unreached", stay[0].span,
             f"{names} {keeps} the network that {theirs} {leaves} for that of the host: no name of a service leads from "
             "one to the other any more",
-            "look whether they call each other: ports that the host publishes, and its address, still work",
+            "look whether they call each other: ports that the host publishes, and its address, still work", told=True,
         )  # fmt: skip
+        for one in nodes:
+            one.reasons["network"] = f"{names} {keeps} it, and no name of one leads to the other then"
 
 
 def _listed(names: Sequence[str]) -> str:

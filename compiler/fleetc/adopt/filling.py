@@ -19,7 +19,7 @@ from fleetc.adopt.listeners import split
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, names_document, secret_file, shown
 from fleetc.adopt.runner_host import Machines
-from fleetc.adopt.session import Session, Table
+from fleetc.adopt.session import PIXEL_PRICE, Session, Table
 from fleetc.adopt.words import Fate, Process, Word
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -29,6 +29,8 @@ from fleetc.upstream import FLAGS
 PATHS = frozenset({"dataDir", "ethKeystorePath", "aiModelsDir", "liveRunnerConfig", "verifierPath"})
 """Flags whose values are paths and nothing else."""
 
+_FILE_NAME = re.compile(r"^[\w.-]+\.[a-z]{2,6}$|^\.|pass|secret|(?:^|[._-])(?:pw|key)", re.IGNORECASE)
+"""What looks like the name of a file with a secret, rather than like one."""
 _LONGEST_REFUSED = 200
 """Characters of a value that no spec takes, and that stays in it for people to replace."""
 
@@ -143,8 +145,17 @@ class Filling:
             self.say(key, int(word.text) if re.fullmatch("-?[0-9]{1,18}", word.text) else word.text)
         self.session.ledger.warn(
             "adopt-value-invalid", word.span, f"the spec does not take this value of -{flag}: {why}",
-            f"look which value is right, and write {key} where the spec has its TODO line",
+            f"look which value is right, and write {key} where the spec has its TODO line", told=True,
         )  # fmt: skip
+
+    def ask_price(self, key: str, flag: str, refused: bool) -> None:
+        """Leave a question for a price that no spec has: the node may have `refused` it, or read it."""
+        word = self.running.word(flag)
+        said = leaks.shown(word.text)[:60]
+        words = f"the node refuses {said} as a price, so it would not start" if refused else f"no spec has {said}"
+        self.ask(key, words, flag, PIXEL_PRICE, warn=False)
+        advice = f"write {key} where the spec has its TODO line"
+        self.session.ledger.warn("adopt-value-invalid", word.span, words, advice, told=True)
 
     def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
         """Leave a question where a value is not known; `warn` unless something else already has."""
@@ -155,6 +166,7 @@ class Filling:
                 self.session.ledger.warn(
                     "adopt-value-unknown", self.running.word(flag).span,
                     f"the value of -{flag} is not in the sources", f"write {key} where the spec has its TODO line",
+                    told=True,
                 )  # fmt: skip
 
     def leave_open(self, flag: str, key: str, words: str, code: str = "adopt-value-unknown") -> None:
@@ -216,9 +228,11 @@ class Filling:
                 )  # fmt: skip
             return {"env": name}
         otherwise = ""
+        hint = ""
         if flag in PATH_OR_TEXT and "/" not in word.text:
             otherwise = "; if it is the name of a file where the node starts, the node reads that: name that path"
-        return self.session.secret(word, name, f"the value of -{flag}", otherwise)
+            hint = "if it is the name of a file, name its path as host_file" if _FILE_NAME.search(word.text) else ""
+        return self.session.secret(word, name, f"the value of -{flag}", otherwise, hint)
 
     def secret_file(self, flag: str) -> str:
         """The path of the file that a secret is in, as the process names it; "" for one that is in no file."""
@@ -266,6 +280,7 @@ class Filling:
         self.session.ledger.warn(
             "adopt-file-guessed", word.span, f"{name} is taken for this file by its name alone: {found.guess}",
             "compare it with the file of the host, and adopt again with that one in its place if they differ",
+            told=True,
         )  # fmt: skip
         return found.source
 

@@ -1,33 +1,51 @@
 """What people must see first of an adoption: the nodes, what the spec asks, and what changes for what runs today.
 
-In: `Adopted`. Out: lines, as few as that takes. The account of every word, and each path with both of its values, are
-in the report.
+In: `Adopted`. Out: lines, as few as that takes, gravest first. The account of every word, each path with both of its
+values, and what is written otherwise and means the same are in the report.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.compare import PRICED_FLAGS, Difference
+from fleetc.adopt.bounds import ALTERED
+from fleetc.adopt.compare import PRICED_FLAGS, TOKENS, Difference
 from fleetc.adopt.filling import PATHS
 from fleetc.adopt.host_paths import ANSWERS
 from fleetc.adopt.report import beside_lines
+from fleetc.adopt.words import InClear, Same
 from fleetc.language.fleet import NODE_TABLES
+from fleetc.messages.locate import Located
 from fleetc.text import leaks
+from fleetc.toml.document import LineMap
 
 _MOST = 15
 """Lines of one kind; what is about money, or has no reason, counts for none of them."""
 _MOST_NAMES = 4
-_WIDEST = 200
+_MOST_PLACES = 4
+_MOST_WORDS = 12
+"""Words of a question; a longer one is cut at the end of its first sentence."""
 _MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
+_SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
+"""Settings that say who reaches a node, and who may use it."""
+_DEAD = frozenset({"adopt-setting-unread", "adopt-setting-overridden"})
+"""Messages about what does nothing today: the spec leaves it out, so there is nothing to repair."""
+_ASKED_RUNNER = "models: the runner of "
+"""How a question begins that says of a credential of a runner what its change says."""
+_OURS = {
+    "systemd": "every new unit has fleetc's restart, sandbox and HOME settings",
+    "docker": "every new container has fleetc's restart, stop time and log limits",
+}
+"""What no source sets, by the runtime of a host."""
 _HEADER = re.compile(r"\[([^\[\]]+)\]$")
 _AGAIN = re.compile(
     rf"(?:,? or|,)? adopt again with {re.escape(ANSWERS)}((?: --(?:host|home|directory) [A-Za-z0-9_./@=-]+)+)"
 )
 """Where a question names the options that answer it; nothing else of a source gets into a command to paste."""
-_REST = "--report text has all of them"
+_REST = "see --report text"
 
 
 def hosts(found: Adopted) -> dict[str, list[str]]:
@@ -49,15 +67,72 @@ def nodes(found: Adopted) -> Iterator[str]:
     yield from _capped([f"  {host}: {_named(names)}" for host, names in hosts(found).items()], "hosts")
 
 
+def unsaid(found: Adopted, messages: Sequence[Located]) -> list[Located]:
+    """The messages whose fact stands nowhere else on the screen."""
+    left = [one for one in messages if (one.diagnostic.code, one.diagnostic.primary.place) not in found.told]
+    return [
+        one._replace(diagnostic=replace(one.diagnostic, help="")) if one.diagnostic.code in _DEAD else one
+        for one in left
+    ]
+
+
+def secrets(found: Adopted) -> Iterator[str]:
+    """All secrets that stand in sources, by the variables that the spec has for them."""
+    of_variable: dict[str, list[InClear]] = {}
+    for one in found.in_clear:
+        of_variable.setdefault(one.variable, []).append(one)
+    if not of_variable:
+        return
+    known = {source.name: LineMap(source.text) for source in found.sources}
+    order = {name: number for number, name in enumerate(known)}
+    names = sorted(
+        of_variable, key=lambda name: min((order.get(one.span.source, 0), one.span.start) for one in of_variable[name])
+    )
+    lines: dict[str, list[int]] = {}
+    for one in found.in_clear:
+        if one.span.source in known:
+            lines.setdefault(one.span.source, []).append(known[one.span.source].position(one.span.start)[0])
+    places = [f"{name}:{','.join(map(str, sorted({*numbers})))}" for name, numbers in lines.items()]
+    these = "this variable where you deploy, then change the secret"
+    if len(of_variable) > 1:
+        these = "these variables where you deploy, then change the secrets"
+    where = f" ({_listed(places, _MOST_PLACES)})" if places else ""
+    yield f"secrets that stand in clear: {_listed(names, _MOST)}{where}: set {these}"
+    hints = [f"  {name}: {of_variable[name][0].hint}" for name in names if of_variable[name][0].hint]
+    yield from _capped(hints, "secrets")
+
+
 def questions(found: Adopted, spec: str) -> Iterator[str]:
-    """Each TODO line with its place in the spec, which is called `spec`."""
-    asked = list(_questions(found.text))
-    if not asked:
+    """Each TODO line with its place in the spec, which is called `spec`; what is asked alike is one line."""
+    alike: dict[str, tuple[list[int], list[str], list[str]]] = {}
+    for line, table, text in _questions(found.text):
+        key, _, words = text.partition(": ")
+        numbers, tables, keys = alike.setdefault(leaks.shown(_brief(words)), ([], [], []))
+        numbers.append(line)
+        tables.append(f"[{table}]")
+        keys.append(key.partition(" = ")[0])
+    if not alike:
         return
     yield f"asked, by the line of {spec}:" if spec else "asked, by the line of the spec:"
-    brief = ((line, table, leaks.shown(_AGAIN.sub(" (see the command below)", words))) for line, table, words in asked)
-    lines = [f"  {line} [{table}] {words}" for line, table, words in brief]
-    yield from _capped([line if len(line) <= _WIDEST else f"{line[:_WIDEST]}..." for line in lines], "questions")
+    lines = [
+        f"  {', '.join(map(str, numbers))} {_named(_once(tables))} {', '.join(_once(keys))}: {words}"
+        for words, (numbers, tables, keys) in alike.items()
+    ]
+    yield from _capped(lines, "questions")
+
+
+def _brief(words: str) -> str:
+    """What is asked; how to answer is at its line, where that takes many words."""
+    said = _AGAIN.sub(" (command below)", words)
+    below = " (command below)" if "(command below)" in said else ""
+    for end in ("; ", ": "):
+        if len(said.split()) > _MOST_WORDS:
+            said = said.partition(end)[0]
+    return said if below in said else f"{said}{below}"
+
+
+def _once(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(words))
 
 
 def options(found: Adopted) -> str:
@@ -85,23 +160,43 @@ def _questions(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def changes(found: Adopted) -> Iterator[str]:
-    """What the spec sets otherwise than what runs, nodes and paths together where they change for one reason."""
-    if not found.differences:
-        return
-    plain = [one for one in found.differences if one.flag not in PATHS]
-    urgent = [one for one in plain if not one.reason or one.flag.partition(" ")[0] in _MONEY]
-    yield f"settings that change for what runs today, {len(found.differences)} of {found.compared}:"
-    yield from _values(urgent)
-    others = [*_values([one for one in plain if one not in urgent]), *_paths(found.differences)]
-    yield from _capped(others, "changes")
-
-
-def beside(found: Adopted) -> Iterator[str]:
-    """What changes for the processes of today beside their settings."""
-    lines = list(beside_lines(found.beside))
+    """What changes for what runs today: what the spec sets otherwise, nodes and paths together where they change for
+    one reason, and what changes beside the settings. What means the same is only counted, elsewhere.
+    """
+    lines = [*_of_settings(found), *_beside(found)]
     if lines:
-        yield "beside the settings, this changes for what runs today:"
-        yield from _capped(lines, "lines")
+        yield "changes for what runs today:"
+    yield from lines
+
+
+def same(found: Adopted) -> int:
+    """How many settings are written otherwise and mean the same."""
+    return sum(isinstance(one.reason, Same) for one in found.differences)
+
+
+def _of_settings(found: Adopted) -> Iterator[str]:
+    """Money first, then who reaches a node, then the rest."""
+    asked = {table.partition(".")[2] for _, table, words in _questions(found.text) if words.startswith(_ASKED_RUNNER)}
+    left = [
+        one
+        for one in found.differences
+        if not isinstance(one.reason, Same) and not (one.flag == TOKENS and one.node in asked)
+    ]
+    plain = [one for one in left if one.flag not in PATHS]
+    urgent = [one for one in plain if not one.reason or one.flag.partition(" ")[0] in _MONEY]
+    yield from _values(sorted(urgent, key=lambda one: bool(one.reason)))
+    others = sorted((one for one in plain if one not in urgent), key=lambda one: one.flag not in _SAFETY)
+    yield from _capped([*_values(others), *_paths(left)], "changes")
+
+
+def _beside(found: Adopted) -> Iterator[str]:
+    """What people have set beside settings, what is gone first; what every new one has in one line."""
+    lines = sorted(beside_lines(one for one in found.beside if not one.ours), key=lambda line: f": {ALTERED}" in line)
+    yield from _capped(lines, "lines")
+    kinds = {place.runtime for place in found.blueprint.hosts} if found.blueprint is not None else set()
+    for runtime, words in _OURS.items():
+        if runtime in kinds and any(one.ours for one in found.beside):
+            yield f"  {words}"
 
 
 def _values(found: Iterable[Difference]) -> Iterator[str]:
@@ -134,8 +229,12 @@ def _alike(settings: dict[str, list[str]]) -> dict[tuple[str, ...], list[str]]:
 
 
 def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+    return _listed(names, _MOST_NAMES)
+
+
+def _listed(names: Sequence[str], most: int) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _capped(lines: list[str], what: str) -> Iterator[str]:

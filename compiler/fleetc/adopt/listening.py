@@ -12,6 +12,7 @@ from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import plain_container
 from fleetc.adopt.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
 from fleetc.adopt.reading import Running
+from fleetc.adopt.words import Same
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.text import leaks
 
@@ -29,13 +30,13 @@ def open_listener(work: Filling, flag: str, listener: Listener | None, what: str
     if is_loopback(host):
         work.running.reasons.setdefault(flag, f"nobody outside the container reaches its loopback {what} today")
         return LOOPBACK, port
-    reason = "fleetc runs containers in the network of the host, where the container's own name leads nowhere"
+    reason = "containers get the network of the host"
     if published is None:
-        work.running.reasons.setdefault(flag, f"{reason}; the port is not published, so it is on loopback")
+        work.running.reasons.setdefault(flag, f"{reason}, which does not publish this port: it is on loopback")
         return LOOPBACK, port
     address = published.address or "*"
     if own or (address, published.port) != listener:
-        work.running.reasons.setdefault(flag, f"{reason}; this is where the host publishes the port")
+        work.running.reasons.setdefault(flag, Same(f"{reason}, which publishes this port there"))
     return address, published.port
 
 
@@ -62,16 +63,16 @@ def cli(work: Filling) -> None:
     elif exposed:
         funds = running.on_chain and running.role not in ("transcoder", "ai-worker") and not _has_signer(running)
         power = "move funds" if funds else "change its settings and read its state"
-        words = f"everybody who reaches {written(listener)} can {power} today; an SSH tunnel does without"
-        keep = f'cli = "{written(listener)}" needs cli_exposed = true, and a firewall'
-        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}, and {keep}')
+        words = f"who reaches {written(listener)} can {power}"
+        keep = f'use an SSH tunnel, or keep it with cli = "{written(listener)}", cli_exposed = true and a firewall'
+        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}; {keep}')
         running.reasons["cliAddr"] = f"{QUESTION}: {words}"
         word = running.word("cliAddr") if text else None
         if word is not None:
             work.session.ledger.mistake(
                 "adopt-listener-exposed", word.span, f"-cliAddr={leaks.shown(word.text)}",
                 "the administration listener is reachable from outside, and asks nobody for a password",
-                f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel',
+                f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel', told=True,
             )  # fmt: skip
 
 

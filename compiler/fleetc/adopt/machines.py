@@ -126,7 +126,7 @@ def _program(table: Table, here: list[Running], session: Session) -> None:
     first = places[here[0].process.program]
     if first is None:
         said = leaks.shown(paths[0])
-        table.ask(f'TODO binary = "/path/on/the/host": the source says {said}, and not from where')
+        table.ask(f'TODO binary = "/path/on/the/host": the source starts {said}: where is it on the host?')
     elif first.path != "/usr/local/bin/livepeer":
         table.values["binary"] = first.path
         session.opened.add(here[0].host, here[0].process, first)

@@ -19,7 +19,7 @@ from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
 from fleetc.adopt.web import address
-from fleetc.adopt.words import Fate, Process
+from fleetc.adopt.words import Fate, Process, Same
 from fleetc.adopt.yaml_nodes import YamlError
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -61,7 +61,7 @@ def _models(work: Filling) -> None:
             work.say("models_dir", path)
             work.take("aiModelsDir", "models_dir")
             if path != running.text("aiModelsDir"):
-                running.reasons.setdefault("aiModelsDir", "it is the same directory, by its whole path")
+                running.reasons.setdefault("aiModelsDir", Same("it is the same directory, by its whole path"))
 
 
 def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
@@ -90,7 +90,7 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
         if entry.price is not None and sells and price is None:
             _no_price(work, entry, place)
         if entry.price is not None and not sells:
-            work.running.reasons["aiModels prices"] = "nobody pays here, so the list of models has no prices"
+            work.running.reasons["aiModels prices"] = Same("nobody pays here, so the list of models has no prices")
             if work.running.table == "ai_workers" and entry.price.amount and not sold_from:
                 _unread_price(work, entry, place)
         _sell(work, entry, price, overrides, uses, by_key)
@@ -123,7 +123,7 @@ def _no_price(work: Filling, entry: ModelEntry, place: Span) -> None:
     name = leaks.shown(visible(entry.model_id))
     work.session.ledger.mistake(
         "adopt-value-invalid", place, f"price_per_unit of {name}", f"no spec has this price of {name}",
-        "look which price is right, and write it in the table of the model in the spec", "not adopted",
+        "look which price is right, and write it in the table of the model in the spec", "not adopted", told=True,
     )  # fmt: skip
     work.table.ask(f"TODO models: the price of {name}, none that a spec has; without one it has the base price")
     work.running.reasons["aiModels"] = f"{QUESTION}: the price of {name}"
@@ -194,11 +194,11 @@ def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
     work.running.reasons[TOKENS] = _UNSAID
     work.session.ledger.warn(
         "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
-        "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line",
+        "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", told=True,
     )  # fmt: skip
     work.table.ask(
-        f"TODO models: the runner of {leaks.shown(visible(entry.model_id))} is called with a token today, and without "
-        "one from the first rollout on; let it answer this host without a token, or take the model out"
+        f"TODO models: the runner of {leaks.shown(visible(entry.model_id))} gets no token any more: let it answer this "
+        "host without one, or take the model out"
     )
 
 
@@ -267,7 +267,7 @@ def _images(work: Filling) -> None:
         work.say("runner_image", default)
     elif old and old != "livepeer/ai-runner:latest" and not work.unknown("aiRunnerImage", "runner_image"):
         work.say("runner_image", old)
-        running.reasons["aiRunnerImage"] = "-aiRunnerImageOverrides replaces it"
-        running.reasons["aiRunnerImageOverrides"] = "it replaces -aiRunnerImage"
+        running.reasons["aiRunnerImage"] = Same("-aiRunnerImageOverrides says the same image")
+        running.reasons["aiRunnerImageOverrides"] = Same("the image of -aiRunnerImage")
     if old:
         work.take("aiRunnerImage", "runner_image, or the node's own")

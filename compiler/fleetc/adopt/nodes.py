@@ -29,7 +29,7 @@ from fleetc.adopt.runner_host import STATE_DIR
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.variables import environment
-from fleetc.adopt.words import Fate
+from fleetc.adopt.words import Fate, Same
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
@@ -76,12 +76,12 @@ def _network(work: Filling, behind_signer: bool) -> None:
         if running.on_chain:
             work.drop("network", "a remote worker never talks to the chain, and fleetc says so")
             for flag in ("ethController", "ethKeystorePath", "reward"):
-                running.reasons.setdefault(flag, "a remote worker never talks to the chain")
+                running.reasons.setdefault(flag, Same("a remote worker never talks to the chain"))
         else:
             work.take("network", "a remote worker is always off-chain")
         for flag in _CHAIN_FLAGS:
             if work.has(flag):
-                work.drop(flag, "a remote worker never talks to the chain")
+                work.drop(flag, Same("a remote worker never talks to the chain"))
     elif behind_signer and running.on_chain:
         work.drop("network", "behind a signer a gateway runs off-chain")
         for flag in ("ethController", "ethKeystorePath", "reward", "localVerify"):
@@ -97,12 +97,13 @@ def _data_dir(work: Filling) -> None:
         return
     place = on_host(process, _data_dir_inside(running))
     if place is not None and not _needs_data(work) and _nobody_says(running):
-        work.drop(flag, "the node keeps nothing there that it needs again, so its data directory is a new one")
+        work.drop(flag, Same("the node keeps nothing there that it needs again, so its data directory is a new one"))
         return
     if place is None:
         inside = running.text(flag) or default_data_dir(IMAGE_HOME, running.network)
         if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
-            work.drop(flag, "today it is inside the container, and gone with it")
+            lost = "today it is inside the container, and gone with it"
+            work.drop(flag, lost if _needs_data(work) else Same(f"{lost}; the node needs nothing of it again"))
             _below(running, running.reasons["dataDir"])
             return
         said = whereabouts(process, inside)
@@ -117,9 +118,9 @@ def _data_dir(work: Filling) -> None:
         work.say("data_dir", path, _volume_note(place))
     if place.open or path != _data_dir_inside(running):
         running.reasons["dataDir"] = (
-            "a path has the same name inside and outside; this is the one on the host"
+            Same("a path has the same name inside and outside; this is the one on the host")
             if process.runtime == "docker"
-            else "it is the same directory, by its whole path"
+            else Same("it is the same directory, by its whole path")
         )
         _below(running, running.reasons["dataDir"])
 
@@ -204,14 +205,16 @@ def _wallet(work: Filling) -> None:
         session.ledger.warn(
             "adopt-value-invalid", running.word("ethAcctAddr").span, f"the spec does not take this account: {why}",
             "today the node takes it as it stands; compare it with the wallet, and write the address of that",
+            told=True,
         )  # fmt: skip
     elif account and not holes:
         wallet.values.setdefault("address", running.text("ethAcctAddr"))
         work.take("ethAcctAddr", f"wallets.{name}.address")
     else:
-        words = "the source leaves it open" if account else "no source names it, so the node takes any key it finds"
-        wallet.ask(f'TODO address = "0x...": the account; {words}')
-        work.leave_open("ethAcctAddr", f"wallets.{name}.address", f"the account; {words}")
+        no_source = "which account? No source names it; today the node takes any key it finds"
+        words = "which account? The source leaves it open" if account else no_source
+        wallet.ask(f'TODO address = "0x...": {words}')
+        work.leave_open("ethAcctAddr", f"wallets.{name}.address", words)
     if path is None and "keystore" not in wallet.values:
         said = whereabouts(process, keystore or f"{data_dir}/keystore")
         wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": the directory with the key file; {said}')
@@ -221,7 +224,7 @@ def _wallet(work: Filling) -> None:
         if known != path:
             running.reasons["ethKeystorePath"] = "one wallet has one keystore directory on all hosts"
         elif path != keystore:
-            running.reasons.setdefault("ethKeystorePath", "this is its path on the host")
+            running.reasons.setdefault("ethKeystorePath", Same("this is its path on the host"))
     if work.has("ethKeystorePath"):
         work.take("ethKeystorePath", f"wallets.{name}.keystore")
     _password(work, name, wallet.values, wallet.ask)
@@ -237,8 +240,9 @@ def _ask_deposit(running: Running, wallet: Table) -> None:
     if any(question.startswith("TODO deposit") for question in wallet.questions):
         return
     shows = ask_node(running, "senderInfo")
-    wallet.ask(f'TODO deposit = "... ETH": what is set aside for tickets today; {shows} shows it in wei')
-    wallet.ask(f'TODO reserve = "... ETH": what backs them today; {shows} shows it in wei, as FundsRemaining')
+    words = f"{shows} shows both in wei; the reserve is its FundsRemaining"
+    wallet.ask(f'TODO deposit = "... ETH": {words}')
+    wallet.ask(f'TODO reserve = "... ETH": {words}')
 
 
 def _no_account(text: str) -> str:
@@ -252,7 +256,7 @@ def _no_account(text: str) -> str:
 
 def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> None:
     flag = "ethPassword"
-    work.running.reasons.setdefault(flag, "a reference in the spec has the same password")
+    work.running.reasons.setdefault(flag, Same("a reference in the spec has the same password"))
     if work.has(flag) and work.running.text(flag):
         reference = work.hidden(flag, "")
         if reference is not None:
@@ -296,7 +300,7 @@ def _rows(work: Filling) -> None:
                 work.ask(field, "its path on the host", flag, '"/path/on/the/host"')
                 continue
             if path != text:
-                running.reasons[flag] = "this is its path on the host"
+                running.reasons[flag] = Same("this is its path on the host")
             text = path
         value = spec_value(row, text)
         if value is None:
@@ -322,7 +326,7 @@ def _secret_row(work: Filling, flag: str, field: str) -> None:
     if reference is None:
         work.leave_open(flag, field, "where this secret is on the host")
         return
-    work.running.reasons.setdefault(flag, "a reference in the spec has the same value")
+    work.running.reasons.setdefault(flag, Same("a reference in the spec has the same value"))
     work.say(field, reference)
     work.take(flag, field)
 

@@ -20,6 +20,7 @@ from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import Running, in_file, missing, names_document, secret_file, shown
 from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
+from fleetc.adopt.words import Same
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -50,7 +51,8 @@ def fill(work: Filling) -> None:
                     work.say("runner_label", running.text("serviceAddr"))
                 work.take("serviceAddr", "runner_label")
         elif running.table == "ai_workers":
-            running.reasons["serviceAddr"] = "a label of its own keeps workers from removing each other's containers"
+            why = "a label of its own keeps workers from removing each other's containers"
+            running.reasons["serviceAddr"] = Same(why)
     _gpus(work)
     if running.table != "transcoders":
         fill_models(work)
@@ -192,12 +194,7 @@ def _price(work: Filling) -> None:
             price = flag_price(text, pixels)
             said = price_text(price) if price else None
             if said is None:
-                work.ask(
-                    "price",
-                    f"the node does not read {leaks.shown(text)} as a price",
-                    "pricePerUnit",
-                    PIXEL_PRICE,
-                )
+                work.ask_price("price", "pricePerUnit", refused=price is None)
             elif price and price.amount == 0 and _runners_alone(work) and not _wrote_price(work):
                 work.take("pricePerUnit", "what fleetc writes for live runners without a word")
             else:
@@ -284,7 +281,7 @@ def _orchestrator(work: Filling) -> None:
         and theirs.text("orchSecret") == running.text("orchSecret")
     ):
         work.take("orchSecret", f"secret of {name}, which it serves")
-        running.reasons.setdefault("orchSecret", "a reference in the spec has the same value")
+        running.reasons.setdefault("orchSecret", Same("a reference in the spec has the same value"))
     elif theirs is not None and theirs.text("orchSecret") and not running.text("orchSecret"):
         running.reasons["orchSecret"] = f"it gets the secret of {name}, without which it does not start"
     elif not running.text("orchSecret"):
@@ -357,9 +354,8 @@ def _numbered_gpus(work: Filling, ids: list[int]) -> None:
             word = work.running.word("nvidia")
             work.session.ledger.warn(
                 "adopt-value-invalid", word.span,
-                f"its container sees {len(seen)} of the GPUs of its host and counts them from 0, so it has none with "
-                f"number {unseen[0]}",
-                f"the spec says gpus = {ids}, by their numbers on the host; look whether those are meant",
+                f"its container sees {len(seen)} GPUs and counts them from 0: it has no number {unseen[0]}",
+                f"the spec has gpus = {ids}, as numbers of the host: look whether those are meant",
             )  # fmt: skip
     work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
     work.say("gpus", ids)

@@ -15,7 +15,7 @@ import tomli
 from fleetc.adopt.documents import ModelEntry, PriceEntry
 from fleetc.adopt.host_paths import Opened
 from fleetc.adopt.library import Library
-from fleetc.adopt.words import Ledger, Word
+from fleetc.adopt.words import InClear, Ledger, Word
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
 
@@ -100,10 +100,10 @@ class Session:
     _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str | None], str] = field(default_factory=dict)
     _wallets: dict[str, str] = field(default_factory=dict)
 
-    def secret(self, word: Word, variable: str, what: str, otherwise: str = "") -> dict[str, str]:
+    def secret(self, word: Word, variable: str, what: str, otherwise: str = "", hint: str = "") -> dict[str, str]:
         """A reference for a secret that stands in a source; the same one gets the same reference.
 
-        `otherwise` says what to do if it is none.
+        `otherwise` says what to do if it is none, and `hint` the same shortly, where that is likely.
         """
         if word.text in self._secrets:
             return self._secrets[word.text]
@@ -124,7 +124,10 @@ class Session:
             f"{part}{what} stands in this file in clear{as_}; the spec names {reads}",
             f'{put} you deploy, or write {{ host_file = "/path" }} for a file on the host; then change the secret'
             + otherwise,
+            told=True,
         )  # fmt: skip
+        short = "set it to the whole value, as the command has it" if elsewhere else hint
+        self.ledger.in_clear.append(InClear(name, word.said or word.span, short))
         return reference
 
     def model(self, entry: ModelEntry, image: str | None = None) -> str:

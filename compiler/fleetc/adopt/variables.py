@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from fleetc.adopt.docker_run import VISIBLE
 from fleetc.adopt.filling import Filling, hole_variable
 from fleetc.adopt.showing import harmless
-from fleetc.adopt.words import Fate, Word
+from fleetc.adopt.words import Fate, Same, Word
 from fleetc.language.fields import check_variable_name
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
@@ -78,11 +78,11 @@ def variable(work: Filling, name: str, word: Word) -> None:
         return
     if not work.process.ours and _of_sources(work, name):
         ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")
-        work.running.reasons[f"env {name}"] = "only what starts the node reads it"
+        work.running.reasons[f"env {name}"] = Same("only what starts the node reads it")
         return
     if name == VISIBLE and not work.process.ours and work.process.sees and "gpus" in work.table.values:
         ledger.note(word.span, name, Fate.UNDERSTOOD, "gpus")
-        work.running.reasons[f"env {name}"] = "gpus of the spec says it; containers of fleetc see all GPUs"
+        work.running.reasons[f"env {name}"] = Same("gpus of the spec says it; containers of fleetc see all GPUs")
         return
     if not _is_name(name):
         ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
@@ -99,14 +99,14 @@ def variable(work: Filling, name: str, word: Word) -> None:
         work.running.reasons[f"env {name}"] = "its value is not in the sources"
     elif not word.text:
         ledger.note(word.span, name, Fate.DROPPED, "it is empty")
-        work.running.reasons[f"env {name}"] = "an empty variable says nothing"
+        work.running.reasons[f"env {name}"] = Same("an empty variable says nothing")
         return
     elif _names_secret(name) or leaks.find(word.text, name) or _may_be_key(work, name, word.text):
         ledger.secrets.append(word.span)
         variable = f"{work.running.name}_{name}".upper().replace("-", "_")
         reference = work.session.secret(word, variable, f"the value of {name}")
         work.table.values.setdefault("secret_environment", {})[name] = reference
-        work.running.reasons[f"env {name}"] = "a reference in the spec has the same value"
+        work.running.reasons[f"env {name}"] = Same("a reference in the spec has the same value")
     else:
         work.table.values.setdefault("environment", {})[name] = word.text
     ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")

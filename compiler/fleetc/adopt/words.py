@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 
@@ -77,14 +78,33 @@ class Entry:
     code: str = ""
 
 
+class Same(str):
+    """A reason for which a setting is written otherwise and does the same: nobody has to look at it."""
+
+    __slots__ = ()
+
+
+class InClear(NamedTuple):
+    """A secret that stands in a source: the variable that the spec has for it, where it stands, and what is special."""
+
+    variable: str
+    span: Span
+    hint: str = ""
+
+
 @dataclass
 class Ledger:
-    """What readers and builders leave beside their values: the account, and what people must know."""
+    """What readers and builders leave beside their values: the account, and what people must know.
+
+    `told` are messages, by code and place, whose fact a question, a change or the list of `in_clear` says too.
+    """
 
     entries: list[Entry] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
     secrets: list[Span] = field(default_factory=list)
     """Where secrets stand: no message shows those lines."""
+    in_clear: list[InClear] = field(default_factory=list)
+    told: set[tuple[str, Span]] = field(default_factory=set)
     _said: set[tuple[str, Span, str]] = field(default_factory=set)
     _noted: set[Entry] = field(default_factory=set)
 
@@ -104,23 +124,31 @@ class Ledger:
             assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
             self._add(one.code, one.severity, move(span), one.message, one.help, one.primary.note)
         self.secrets += map(move, other.secrets)
+        self.in_clear += (one._replace(span=move(one.span)) for one in other.in_clear)
+        self.told |= {(code, move(span)) for code, span in other.told}
 
-    def mistake(self, code: str, span: Span, shown: str, message: str, help: str, note: str = "") -> None:
+    def mistake(
+        self, code: str, span: Span, shown: str, message: str, help: str, note: str = "", told: bool = False
+    ) -> None:
         """A mistake that the node makes today: a warning, and a line of the account."""
         self.note(span, shown, Fate.MISTAKE, message, code)
-        self.warn(code, span, message, help, note)
+        self.warn(code, span, message, help, note, told)
 
-    def warn(self, code: str, span: Span, message: str, help: str, note: str = "") -> None:
-        """Something that people must look at."""
+    def warn(self, code: str, span: Span, message: str, help: str, note: str = "", told: bool = False) -> None:
+        """Something that people must look at; `told` if a question or a change says it too."""
         self._add(code, Severity.WARNING, span, message, help, note)
+        if told:
+            self.told.add((code, span))
 
     def refuse(self, code: str, span: Span, message: str, help: str) -> None:
         """Something for which no spec can be written."""
         self._add(code, Severity.ERROR, span, message, help, "")
 
-    def remark(self, code: str, span: Span, message: str, help: str) -> None:
-        """Something worth knowing."""
+    def remark(self, code: str, span: Span, message: str, help: str, told: bool = False) -> None:
+        """Something worth knowing; `told` if a question or a change says it too."""
         self._add(code, Severity.NOTE, span, message, help, "")
+        if told:
+            self.told.add((code, span))
 
     def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, note: str) -> None:
         key = (code, span, message)

@@ -283,12 +283,9 @@ def _answer(
 ) -> None:
     """Show what came of it, and write the spec; exits where there is none."""
     from fleetc.adopt.adoption import located
-    from fleetc.messages.text import as_brief_text
 
     messages = located(found)
-    if found.text and report is None and messages:
-        sys.stderr.write(as_brief_text(messages, coloured(None, sys.stderr)))
-    else:
+    if not found.text or report is not None:
         print_located(messages, coloured(None, sys.stderr))
     if report is not None:
         from fleetc.adopt.report import reported
@@ -301,7 +298,7 @@ def _answer(
     elif report is None:
         put(found.text)
     show_carried(found)
-    summarise(found, output, asked.words, report is not None)
+    summarise(found, output, asked.words, messages if report is None else None)
 
 
 class _Read(NamedTuple):

@@ -6,6 +6,7 @@ In: an adoption and how it was asked for. Out: lines on stderr, and the report o
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from fleetc.cli.options import PROBLEMS
-from fleetc.cli.output import message
+from fleetc.cli.output import coloured, message
 from fleetc.cli.paging import put
 from fleetc.cli.working import compile_or_exit, load_settings
 from fleetc.messages.forms import AdoptionFormat, Format
@@ -21,6 +22,7 @@ from fleetc.messages.forms import AdoptionFormat, Format
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
     from fleetc.adopt.earlier import Carried
+    from fleetc.messages.locate import Located
     from fleetc.pipeline import Compiled
 
 _MOST_VALUES = 80
@@ -49,11 +51,12 @@ def show_comparison(found: Adopted, compiled: Compiled, spec: Path, form: Adopti
         raise typer.Exit(PROBLEMS)
 
 
-def summarise(found: Adopted, output: Path | None, again: Sequence[str], reported: bool) -> None:
+def summarise(found: Adopted, output: Path | None, again: Sequence[str], messages: Sequence[Located] | None) -> None:
     """What came of it: what was made, what is open, what changes, and what is next. `again` are the words that name the
-    same sources, and `reported` whether a report has said what changes.
+    same sources, and `messages` what is to be said of them; None where a report has said that, and what changes.
     """
     from fleetc.adopt import glance
+    from fleetc.messages.text import as_brief_text
 
     count = len(found.nodes)
     questions = found.text.count("\n# TODO ")
@@ -61,12 +64,14 @@ def summarise(found: Adopted, output: Path | None, again: Sequence[str], reporte
     where = f"wrote {output}: " if output is not None else ""
     stacks = f", {found.stacks} avatar {'stack' if found.stacks == 1 else 'stacks'}" if found.stacks else ""
     message(f"{where}{count} {'node' if count == 1 else 'nodes'}{stacks}, {questions} {asked}{_compared(found)}")
-    lines = [*glance.nodes(found), *glance.questions(found, str(output) if output is not None else "")]
-    lines += [] if reported else [*glance.changes(found), *glance.beside(found)]
-    options, spec = glance.options(found), shlex.quote(str(output)) if output is not None else "SPEC"
-    if options:
-        sources = shlex.join(again) if again else "SOURCE..."
-        lines.append(f"command, with your values: fleetc adopt {sources} --answers {spec} -o {spec} {options}")
+    lines = [*glance.nodes(found)]
+    if messages is not None:
+        lines += glance.secrets(found)
+    for line in lines:
+        message(line)
+    sys.stderr.write(as_brief_text(glance.unsaid(found, messages or ()), coloured(None, sys.stderr)))
+    lines = [*glance.questions(found, str(output) if output is not None else "")]
+    lines += [] if messages is None else glance.changes(found)
     for line in (*lines, *_next(found, output, again, questions)):
         message(line)
 
@@ -76,11 +81,15 @@ def _compared(found: Adopted) -> str:
         return "; nothing could be compared yet"
     if not found.compared:
         return ""
-    changes, waits = len(found.differences), len(found.waiting)
+    from fleetc.adopt import glance
+
+    same, waits = glance.same(found), len(found.waiting)
+    changes = len(found.differences) - same
     differ = "1 differs" if changes == 1 else f"{changes} differ"
+    alike = f", {same} {'is' if same == 1 else 'are'} the same in other words (--report text)" if same else ""
     waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
     compiles = "the spec compiles: " if found.complete else ""
-    return f"; {compiles}{found.compared} settings compared, {differ}{waiting}"
+    return f"; {compiles}{found.compared} settings compared, {differ}{alike}{waiting}"
 
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
@@ -88,25 +97,20 @@ def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: 
     from fleetc.adopt import glance
 
     spec = shlex.quote(str(output)) if output is not None else "SPEC"
-    todo = f"answer the TODO lines{f' in {spec}' if output is not None else ''}" if questions else f"repair {spec}"
+    sources = shlex.join(again) if again else "SOURCE..."
+    options, hosts = glance.options(found), sorted(glance.hosts(found))
+    if options:
+        yield f"command, with your values: fleetc adopt {sources} --answers {spec} -o {spec} {options}"
     if not questions and not found.complete:
         yield f"next: fleetc check {spec} refuses it as it stands, and says why: repair that"
-    elif found.complete:
-        yield f"next: {f'{todo}, then ' if questions else ''}fleetc check {spec}"
-    else:
-        yield f"next: {todo}, until fleetc check {spec} passes"
-    sources = shlex.join(again) if again else "SOURCE..."
-    yield f"then: fleetc adopt {sources} --compare {spec}"
-    hosts = sorted(glance.hosts(found))
-    yield f"then: fleetc compile {spec}"
+    todo = "next: answer the TODO lines, then: " if questions else "next: " if found.complete else "then: "
+    yield f"{todo}fleetc adopt {sources} --compare {spec}"
+    first = ""
     if hosts:
         one = hosts[0] if len(hosts) == 1 else "HOST"
-        each = "" if len(hosts) == 1 else f", for each of {len(hosts)} hosts" + _listed(hosts)
-        yield f"before the first deploy: fleetc adopt --in-place {one} {spec} says what to stop there{each}"
-
-
-def _listed(hosts: Sequence[str]) -> str:
-    return f" ({', '.join(hosts)})" if len(hosts) <= 4 else ""
+        each = "" if len(hosts) == 1 else f", for each of {len(hosts)} hosts"
+        first = f"; before the first deploy{each}: fleetc adopt --in-place {one} {spec}"
+    yield f"then: fleetc compile {spec}{first}"
 
 
 def show_carried(found: Adopted) -> None:

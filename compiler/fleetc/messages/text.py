@@ -31,8 +31,8 @@ def as_text(located: Sequence[Located], colour: bool = False) -> str:
 
 
 def as_brief_text(located: Sequence[Located], colour: bool = False) -> str:
-    """For a terminal or a log, without source lines: each thing once, with the places where it is so, each advice once,
-    behind all to which it applies, and a count.
+    """For a terminal or a log, without source lines: each thing once, with the places where it is so, and each advice
+    once, behind all to which it applies; "" for nothing.
     """
     advised: dict[tuple[str, Severity, str], dict[str, list[Located]]] = {}
     for item in located:
@@ -48,7 +48,7 @@ def as_brief_text(located: Sequence[Located], colour: bool = False) -> str:
     hidden = sum(map(len, advised.values())) - _SHOWN_LIMIT
     if hidden > 0:
         lines.append(f"... and {hidden} more")
-    return "\n".join([*lines, count(located)]) + "\n"
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _brief(items: Sequence[Located], colour: bool) -> str:
