@@ -35,7 +35,7 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
 
-_ANSWERED = "the spec answers what adopting asks"
+ANSWERED = "the spec answers what adopting asks"
 _LEFT = f"{QUESTION}: adopting asks, and the spec does not answer"
 _MADE = "adopting changes it too"
 
@@ -188,7 +188,7 @@ def _settings(
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
         if waits(flag, unanswered) or reason.startswith(QUESTION):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
-            answer = _ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
+            answer = ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             reason = ""
@@ -208,7 +208,7 @@ def _renamed(value: object, before: str, name: str) -> object:
 
 
 def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
-    yield "the values of secrets: only whether one is set"
+    yield "the values of secrets"
     services = [one for place in blueprint.hosts for one in place.services]
     others = sorted(one.name for one in services if one.table not in NODE_TABLES)
     if others:
@@ -216,8 +216,8 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
     if found.stacks or any(place.avatar for place in blueprint.hosts):
         yield "avatar stacks"
     if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
-        yield f"the release, which no source says: {', '.join(unsaid)}"
+        yield f"the release of {', '.join(unsaid)}, which no source says"
     missing = (one.shown for one in found.entries if one.code == "adopt-file-missing")
     for name in dict.fromkeys(missing):
         yield f"what {visible(name)} says, which is none of the sources"
-    yield "what no node is told: deposits, reserves, firewalls, monitoring"
+    yield "deposits, reserves, firewalls, monitoring"

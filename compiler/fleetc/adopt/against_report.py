@@ -1,16 +1,21 @@
 """The report of a comparison between sources and an existing spec.
 
-In: `Compared`. Out: text, Markdown or JSON. Values that may be secrets are not in it.
+In: `Compared`. Out: text, Markdown or JSON, or a few lines for people in a hurry, in which what adopting has explained
+is counted. Values that may be secrets are not in it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from fleetc.adopt.against import Compared, Pair
-from fleetc.adopt.report import cell, difference_lines, difference_table, difference_values
+from fleetc.adopt.against import ANSWERED, Compared, Pair
+from fleetc.adopt.compare import QUESTION, Difference
+from fleetc.adopt.glance import MONEY
+from fleetc.adopt.report import beside_lines, cell, difference_lines, difference_table, difference_values
+from fleetc.adopt.words import Same
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.text.encoders import plain_output, visible
 
@@ -23,6 +28,35 @@ def reported(found: Compared, form: AdoptionFormat, spec: str) -> str:
         return json.dumps(_values(found), indent=2, ensure_ascii=False) + "\n"
     lines = _markdown(found, spec) if form is AdoptionFormat.markdown else _text(found, spec)
     return "\n".join(map(plain_output, lines)) + "\n"
+
+
+def glance(found: Compared, spec: str, questions: Sequence[int]) -> Iterator[str]:
+    """What people must see first; `questions` are the lines of the spec that still ask."""
+    yield visible(summary(found, spec))
+    listed = [one for one in found.differences if _shown(one)]
+    strange = [one for one in found.beside if not one.reason]
+    moved = [pair for pair in found.pairs if (pair.today.name, pair.today.host) != _name(pair)]
+    for line in (*map(_pair, moved), *_alone(found)):
+        yield f"  {visible(line)}"
+    yield from difference_lines(listed, _UNEXPLAINED)
+    yield from beside_lines(replace(one, words=f"{one.words}: {_UNEXPLAINED}") for one in strange)
+    counted = len(found.differences) + len(found.beside) - len(listed) - len(strange)
+    if counted:
+        has = "1 difference has the reason" if counted == 1 else f"{counted} differences have the reasons"
+        yield f"  {has} that adopting gave (--report text)"
+    lines = ", ".join(map(str, questions))
+    yield f"TODO lines are left in {visible(spec)}: {lines}" if lines else "no question is left"
+    yield f"not compared: {'; '.join(map(visible, found.uncompared))}"
+
+
+def _shown(one: Difference) -> bool:
+    """Whether people must see a difference: money, what they answered otherwise than it is, what nobody explains."""
+    explained = bool(one.reason) and one.reason != ANSWERED and not one.reason.startswith(QUESTION)
+    return not explained or (one.flag.partition(" ")[0] in MONEY and not isinstance(one.reason, Same))
+
+
+def _name(pair: Pair) -> tuple[str, str]:
+    return pair.node.service.name, pair.node.place.name
 
 
 def summary(found: Compared, spec: str) -> str:
@@ -41,7 +75,7 @@ def _pair(pair: Pair) -> str:
     """A process and its node, in words."""
     one, node = pair.today, pair.node
     called = f"{one.name} on {one.host} ({one.process.span.source})"
-    if (one.name, one.host) == (node.service.name, node.place.name):
+    if (one.name, one.host) == _name(pair):
         return f"{called} is the node of that name"
     return f"{called} is {node.service.name} on {node.place.name}: {pair.same}"
 

@@ -28,7 +28,7 @@ _MOST_NAMES = 4
 _MOST_PLACES = 4
 _MOST_WORDS = 12
 """Words of a question; a longer one is cut at the end of its first sentence."""
-_MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
+MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
 _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
 """Settings that say who reaches a node, and who may use it."""
 _DEAD = frozenset({"adopt-setting-unread", "adopt-setting-overridden"})
@@ -183,7 +183,7 @@ def _of_settings(found: Adopted) -> Iterator[str]:
         if not isinstance(one.reason, Same) and not (one.flag == TOKENS and one.node in asked)
     ]
     plain = [one for one in left if one.flag not in PATHS]
-    urgent = [one for one in plain if not one.reason or one.flag.partition(" ")[0] in _MONEY]
+    urgent = [one for one in plain if not one.reason or one.flag.partition(" ")[0] in MONEY]
     yield from _values(sorted(urgent, key=lambda one: bool(one.reason)))
     others = sorted((one for one in plain if one not in urgent), key=lambda one: one.flag not in _SAFETY)
     yield from _capped([*_values(others), *_paths(left)], "changes")

@@ -169,7 +169,7 @@ def adopt(
         known = compile_known(compare)
         found = _adopted(asked)
         _refuse(found)
-        show_comparison(found, known, compare, report or AdoptionFormat.text)
+        show_comparison(found, known, compare, report)
         return
     earlier = _earlier(answers) if answers is not None else None
     output = None if output == Path("-") else output

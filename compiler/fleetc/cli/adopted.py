@@ -16,8 +16,9 @@ import typer
 from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import coloured, message
 from fleetc.cli.paging import put
-from fleetc.cli.working import compile_or_exit, load_settings
+from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_policies
 from fleetc.messages.forms import AdoptionFormat, Format
+from fleetc.places.diagnostic import Severity
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
@@ -39,16 +40,45 @@ def compile_known(spec: Path) -> Compiled:
     return compiled
 
 
-def show_comparison(found: Adopted, compiled: Compiled, spec: Path, form: AdoptionFormat) -> None:
-    """Print how sources differ from a spec; exits 1 where something differs without a reason, or is on one side."""
+def show_comparison(found: Adopted, compiled: Compiled, spec: Path, form: AdoptionFormat | None) -> None:
+    """Print how sources differ from a spec, shortly without a `form`; exits 1 where something differs without a reason,
+    or is on one side.
+    """
     from fleetc.adopt.against import against
-    from fleetc.adopt.against_report import reported
+    from fleetc.adopt.against_report import glance, reported
+    from fleetc.text.encoders import plain_output
 
     assert compiled.blueprint is not None  # noqa: S101  # it compiled
     compared = against(found, compiled.blueprint)
-    put(reported(compared, form, str(spec)))
+    if form is not None:
+        put(reported(compared, form, str(spec)))
+    else:
+        lines = [*glance(compared, str(spec), _questions(compiled)), _checked(compiled, spec)]
+        put("".join(f"{plain_output(line)}\n" for line in lines))
     if not compared.settled:
         raise typer.Exit(PROBLEMS)
+
+
+def _questions(compiled: Compiled) -> list[int]:
+    """The lines of the spec that still ask."""
+    text = compiled.checked.sources[0].text if compiled.checked.sources else ""
+    return [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("# TODO ")]
+
+
+def _checked(compiled: Compiled, spec: Path) -> str:
+    """What `fleetc check` says of the spec, in one line."""
+    from fleetc.pipeline import check_spec
+
+    policies = read_policies(spec, None, Format.text)
+    sources = compiled.checked.sources
+    checked = compiled.checked if policies is None else quietly(check_spec, sources, policies, None)
+    said = []
+    for severity in (Severity.ERROR, Severity.WARNING):
+        codes = [one.code for one in checked.diagnostics if one.severity is severity]
+        if codes:
+            kind = severity.name.lower() + ("s" if len(codes) > 1 else "")
+            said.append(f"{len(codes)} {kind} ({', '.join(dict.fromkeys(codes))})")
+    return f"check: {', '.join(said)}: fleetc check {shlex.quote(str(spec))}" if said else "check: clean"
 
 
 def summarise(found: Adopted, output: Path | None, again: Sequence[str], messages: Sequence[Located] | None) -> None:
