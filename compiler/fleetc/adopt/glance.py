@@ -6,13 +6,12 @@ in the report.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.compare import PRICED_FLAGS, Difference
 from fleetc.adopt.filling import PATHS
-from fleetc.adopt.host_paths import ANSWERS
+from fleetc.adopt.questions import options_of, questions_in
 from fleetc.adopt.report import beside_lines
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text import leaks
@@ -22,11 +21,6 @@ _MOST = 15
 _MOST_NAMES = 4
 _WIDEST = 200
 _MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
-_HEADER = re.compile(r"\[([^\[\]]+)\]$")
-_AGAIN = re.compile(
-    rf"(?:,? or|,)? adopt again with {re.escape(ANSWERS)}((?: --(?:host|home|directory) [A-Za-z0-9_./@=-]+)+)"
-)
-"""Where a question names the options that answer it; nothing else of a source gets into a command to paste."""
 _REST = "--report text has all of them"
 
 
@@ -51,37 +45,18 @@ def nodes(found: Adopted) -> Iterator[str]:
 
 def questions(found: Adopted, spec: str) -> Iterator[str]:
     """Each TODO line with its place in the spec, which is called `spec`."""
-    asked = list(_questions(found.text))
+    asked = list(questions_in(found.text))
     if not asked:
         return
     yield f"asked, by the line of {spec}:" if spec else "asked, by the line of the spec:"
-    brief = ((line, table, leaks.shown(_AGAIN.sub(" (see the command below)", words))) for line, table, words in asked)
-    lines = [f"  {line} [{table}] {words}" for line, table, words in brief]
+    brief = ((one, leaks.shown(one.without_options(" (see the command below)"))) for one in asked)
+    lines = [f"  {one.line} [{one.table}] {words}" for one, words in brief]
     yield from _capped([line if len(line) <= _WIDEST else f"{line[:_WIDEST]}..." for line in lines], "questions")
 
 
 def options(found: Adopted) -> str:
     """The options with which adopting again answers questions, in the words of a command; "" where none does."""
-    said = (option for _, _, words in _questions(found.text) for one in _AGAIN.finditer(words)
-            for option in one[1].strip().split(" --"))  # fmt: skip
-    return " ".join(f"--{option.removeprefix('--')}" for option in dict.fromkeys(said))
-
-
-def _questions(text: str) -> Iterator[tuple[int, str, str]]:
-    """The line, the table and the words of each question. Lines above a header are about its table."""
-    lines = text.split("\n")
-    table = ""
-    for number, line in enumerate(lines, 1):
-        header = _HEADER.match(line)
-        table = header[1] if header is not None else table
-        if line.startswith("# TODO "):
-            below = next((one for one in lines[number:] if not one.startswith("#")), "")
-            above = _HEADER.match(below)
-            yield (
-                number,
-                above[1] if above is not None else table,
-                line.removeprefix("# TODO ").replace("  # ", ": ", 1),
-            )
+    return options_of(questions_in(found.text))
 
 
 def changes(found: Adopted) -> Iterator[str]:
