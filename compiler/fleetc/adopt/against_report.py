@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.adopt.against import ANSWERED, Compared, Pair
 from fleetc.adopt.compare import QUESTION, Difference
-from fleetc.adopt.glance import MONEY
+from fleetc.adopt.glance import MONEY, values
 from fleetc.adopt.report import beside_lines, cell, difference_lines, difference_table, difference_values
 from fleetc.adopt.words import Same
 from fleetc.messages.forms import AdoptionFormat
@@ -38,7 +38,7 @@ def glance(found: Compared, spec: str, questions: Sequence[int]) -> Iterator[str
     moved = [pair for pair in found.pairs if (pair.today.name, pair.today.host) != _name(pair)]
     for line in (*map(_pair, moved), *_alone(found)):
         yield f"  {visible(line)}"
-    yield from difference_lines(listed, _UNEXPLAINED)
+    yield from values(listed, _UNEXPLAINED)
     yield from beside_lines(replace(one, words=f"{one.words}: {_UNEXPLAINED}") for one in strange)
     counted = len(found.differences) + len(found.beside) - len(listed) - len(strange)
     if counted:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from fleetc.adopt.words import Process
+from fleetc.adopt.showing import harmless
+from fleetc.adopt.words import Process, Word
 from fleetc.adopt.yaml_nodes import Node
 from fleetc.blueprint.blueprint import HostBlueprint, Service
+from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
@@ -72,6 +74,10 @@ OF_RUNS = frozenset(
 _ALONE = frozenset({"labels", "label", "healthcheck", "health-cmd"})
 """Keys whose values are long, and may be anything."""
 _LONGEST = 60
+_LONGEST_COMMANDS = 240
+_BETWEEN = "; "
+_OPTION = re.compile("-{1,2}[a-z][a-z-]{0,20}")
+_NOWHERE = Span("", 0, 0)
 ALTERED = "in its "
 """How the words begin that say what has another value from now on; others say what is gone."""
 
@@ -89,6 +95,9 @@ def of_unit(settings: Iterable[tuple[str, str]]) -> Bounds:
             continue
         key = "StartLimitIntervalSec" if key == "StartLimitInterval" else key
         if key in _LOGS and value in _TO_THE_JOURNAL:
+            continue
+        if key.startswith("Exec"):
+            found[key] = _BETWEEN.join(filter(None, (found.get(key, ""), value)))
             continue
         several = key in found and key in ("SupplementaryGroups", "DeviceAllow", "AmbientCapabilities")
         found[key] = f"{found[key]} {value}" if several else value
@@ -147,9 +156,9 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
     """What the new unit or container has otherwise, or not at all, in words."""
     called = "container" if process.runtime == "docker" else "unit"
     has = _new(service, place) if process.runtime == place.runtime else {}
-    commands = [key for key, _ in process.bounds if key.startswith("Exec")]
+    commands = [_command(key, value) for key, value in process.bounds if key.startswith("Exec")]
     same = process.runtime == place.runtime
-    lost = [(key, value) for key, value in process.bounds if key not in has and key not in commands]
+    lost = [(key, value) for key, value in process.bounds if key not in has and not key.startswith("Exec")]
     gone = [_said(key, value) for key, value in lost if same or key not in _ELSEWHERE_IN_CONTAINERS]
     others = [
         f"{_said(key, value)} becomes {has[key]}"
@@ -159,7 +168,7 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
     if gone:
         yield f"gone from its {called}: {', '.join(gone)}"
     if commands:
-        yield f"its new unit does not run {', '.join(commands)}"
+        yield f"its new unit does not run {'; '.join(commands)}"
     if others:
         yield f"{ALTERED}{called}, {', '.join(others)}"
 
@@ -192,6 +201,13 @@ def _said(key: str, value: str) -> str:
     text = leaks.shown(visible(value))
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     return f"{visible(key)}={text}" if value else visible(key)
+
+
+def _command(key: str, value: str) -> str:
+    """Commands of a unit, as far as nothing of them may be a secret. A host says them in a form that nobody wrote."""
+    words = value.replace(_BETWEEN, " ").split()
+    plain = all(_OPTION.fullmatch(word) or harmless(Word(word, _NOWHERE)) for word in words)
+    return f"{visible(key)}={visible(value)}" if plain and 0 < len(value) <= _LONGEST_COMMANDS else visible(key)
 
 
 _TIME = re.compile(r"([0-9]{1,9}) ?(s|sec|second|seconds|m|min|minute|minutes|h|hr|hour|hours)?")

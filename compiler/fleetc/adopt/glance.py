@@ -6,7 +6,6 @@ values, and what is written otherwise and means the same are in the report.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -14,12 +13,13 @@ from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.bounds import ALTERED
 from fleetc.adopt.compare import PRICED_FLAGS, TOKENS, Difference
 from fleetc.adopt.filling import PATHS
-from fleetc.adopt.host_paths import ANSWERS
-from fleetc.adopt.report import beside_lines
+from fleetc.adopt.questions import Question, options_of, questions_in
+from fleetc.adopt.report import UNEXPLAINED, beside_lines
 from fleetc.adopt.words import InClear, Same
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.messages.locate import Located
 from fleetc.text import leaks
+from fleetc.text.encoders import visible
 from fleetc.toml.document import LineMap
 
 _MOST = 15
@@ -40,12 +40,7 @@ _OURS = {
     "docker": "every new container has fleetc's restart, stop time and log limits",
 }
 """What no source sets, by the runtime of a host."""
-_HEADER = re.compile(r"\[([^\[\]]+)\]$")
-_AGAIN = re.compile(
-    rf"(?:,? or|,)? adopt again with {re.escape(ANSWERS)}((?: --(?:host|home|directory) [A-Za-z0-9_./@=-]+)+)"
-)
-"""Where a question names the options that answer it; nothing else of a source gets into a command to paste."""
-_REST = "see --report text"
+_REST = "--report text has all of them"
 
 
 def hosts(found: Adopted) -> dict[str, list[str]]:
@@ -105,12 +100,11 @@ def secrets(found: Adopted) -> Iterator[str]:
 def questions(found: Adopted, spec: str) -> Iterator[str]:
     """Each TODO line with its place in the spec, which is called `spec`; what is asked alike is one line."""
     alike: dict[str, tuple[list[int], list[str], list[str]]] = {}
-    for line, table, text in _questions(found.text):
-        key, _, words = text.partition(": ")
-        numbers, tables, keys = alike.setdefault(leaks.shown(_brief(words)), ([], [], []))
-        numbers.append(line)
-        tables.append(f"[{table}]")
-        keys.append(key.partition(" = ")[0])
+    for one in questions_in(found.text):
+        numbers, tables, keys = alike.setdefault(leaks.shown(_brief(one)), ([], [], []))
+        numbers.append(one.line)
+        tables.append(f"[{one.table}]")
+        keys.append(one.key or "table")
     if not alike:
         return
     yield f"asked, by the line of {spec}:" if spec else "asked, by the line of the spec:"
@@ -121,9 +115,10 @@ def questions(found: Adopted, spec: str) -> Iterator[str]:
     yield from _capped(lines, "questions")
 
 
-def _brief(words: str) -> str:
+def _brief(one: Question) -> str:
     """What is asked; how to answer is at its line, where that takes many words."""
-    said = _AGAIN.sub(" (command below)", words)
+    before = one.said.removesuffix(one.words)
+    said = one.without_options(" (command below)").removeprefix(before)
     below = " (command below)" if "(command below)" in said else ""
     for end in ("; ", ": "):
         if len(said.split()) > _MOST_WORDS:
@@ -137,26 +132,7 @@ def _once(words: Iterable[str]) -> list[str]:
 
 def options(found: Adopted) -> str:
     """The options with which adopting again answers questions, in the words of a command; "" where none does."""
-    said = (option for _, _, words in _questions(found.text) for one in _AGAIN.finditer(words)
-            for option in one[1].strip().split(" --"))  # fmt: skip
-    return " ".join(f"--{option.removeprefix('--')}" for option in dict.fromkeys(said))
-
-
-def _questions(text: str) -> Iterator[tuple[int, str, str]]:
-    """The line, the table and the words of each question. Lines above a header are about its table."""
-    lines = text.split("\n")
-    table = ""
-    for number, line in enumerate(lines, 1):
-        header = _HEADER.match(line)
-        table = header[1] if header is not None else table
-        if line.startswith("# TODO "):
-            below = next((one for one in lines[number:] if not one.startswith("#")), "")
-            above = _HEADER.match(below)
-            yield (
-                number,
-                above[1] if above is not None else table,
-                line.removeprefix("# TODO ").replace("  # ", ": ", 1),
-            )
+    return options_of(questions_in(found.text))
 
 
 def changes(found: Adopted) -> Iterator[str]:
@@ -176,7 +152,7 @@ def same(found: Adopted) -> int:
 
 def _of_settings(found: Adopted) -> Iterator[str]:
     """Money first, then who reaches a node, then the rest."""
-    asked = {table.partition(".")[2] for _, table, words in _questions(found.text) if words.startswith(_ASKED_RUNNER)}
+    asked = {one.table.partition(".")[2] for one in questions_in(found.text) if one.said.startswith(_ASKED_RUNNER)}
     left = [
         one
         for one in found.differences
@@ -184,9 +160,9 @@ def _of_settings(found: Adopted) -> Iterator[str]:
     ]
     plain = [one for one in left if one.flag not in PATHS]
     urgent = [one for one in plain if not one.reason or one.flag.partition(" ")[0] in MONEY]
-    yield from _values(sorted(urgent, key=lambda one: bool(one.reason)))
+    yield from values(sorted(urgent, key=lambda one: bool(one.reason)))
     others = sorted((one for one in plain if one not in urgent), key=lambda one: one.flag not in _SAFETY)
-    yield from _capped([*_values(others), *_paths(left)], "changes")
+    yield from _capped([*values(others), *_paths(left)], "changes")
 
 
 def _beside(found: Adopted) -> Iterator[str]:
@@ -199,14 +175,13 @@ def _beside(found: Adopted) -> Iterator[str]:
             yield f"  {words}"
 
 
-def _values(found: Iterable[Difference]) -> Iterator[str]:
+def values(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:
     """A line for each setting with its values, and all nodes where they are the same."""
     of_change: dict[tuple[str, str, str, str], list[str]] = {}
     for one in found:
         of_change.setdefault((one.setting, one.today, one.compiled, one.reason), []).append(one.node)
     for (setting, today, compiled, reason), names in of_change.items():
-        why = reason or "no reason is known: look at it before you deploy"
-        yield f"  {_named(names)} {setting}: {today} -> {compiled}: {why}"
+        yield f"  {_named(names)} {setting}: {visible(today)} -> {visible(compiled)}: {visible(reason or unexplained)}"
 
 
 def _paths(found: Iterable[Difference]) -> Iterator[str]:

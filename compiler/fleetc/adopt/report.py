@@ -21,7 +21,7 @@ from fleetc.toml.document import LineMap
 
 _UNCOMPARED = "unknown, because answers are missing: no node was compared"
 _MOST_NAMES = 5
-_UNEXPLAINED = "no reason is known: look at it before you deploy"
+UNEXPLAINED = "no reason is known: look at it before you deploy"
 
 
 def reported(found: Adopted, form: AdoptionFormat, located: Sequence[Located]) -> str:
@@ -85,14 +85,14 @@ def _waiting(found: Adopted) -> str:
     return f"{said}, until the TODO lines have answers"
 
 
-def difference_lines(differences: Iterable[Difference], unexplained: str = _UNEXPLAINED) -> Iterator[str]:
+def difference_lines(differences: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:
     """A line for each difference."""
     for one in differences:
         values = f"{visible(one.today)} -> {visible(one.compiled)}"
         yield f"  {one.node} {one.setting}: {values}: {one.reason or unexplained}"
 
 
-def difference_table(differences: Iterable[Difference], unexplained: str = _UNEXPLAINED) -> Iterator[str]:
+def difference_table(differences: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:
     """A table of Markdown with the differences."""
     yield "| Node | Setting | Today | Compiled | Why |"
     yield "|---|---|---|---|---|"

@@ -124,7 +124,8 @@ def _taken(
     moves = not _LISTENERS.isdisjoint(change.flag for change in found.differences)
     return Taken(
         service.name, one.process, seen.facts[one.process.span.source], same, found.compared, found.differences,
-        tuple(beside_settings(service, one.process, place)), tuple(sorted(secret.name for secret in service.secrets)),
+        tuple(beside_settings(one, service, one.process, place)),
+        tuple(sorted(secret.name for secret in service.secrets)),
         bool(service.ports) and one.process.network == "host" and not moves,
     )  # fmt: skip
 

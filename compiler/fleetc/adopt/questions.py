@@ -1,0 +1,90 @@
+"""Reads what the spec of an adoption asks.
+
+In: the text of a spec, with its `TODO` lines. Out: `Question`s, which `glance.py` lists, and the options that answer
+some of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import tomli
+
+from fleetc.adopt.host_paths import ANSWERS
+
+_HEADER = re.compile(r"\[([^\[\]]+)\]$")
+_LINE = re.compile(r"# TODO (?:(~|[A-Za-z_][^\s:=]*)(: | = ))?(.*)")
+_AGAIN = re.compile(
+    rf"(?:,? or|,)? adopt again with {re.escape(ANSWERS)}((?: --(?:host|home|directory) [A-Za-z0-9_./@=-]+)+)"
+)
+"""Where a question names the options that answer it; nothing else of a source gets into a command to paste."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A `TODO` line: its number, the table as its header has it, the key, an example of its value as TOML, and words.
+
+    `example` is "" where the key has a value already, or only people can tell how one looks. `options` are those that
+    answer it when people adopt again, each with an example of its value.
+    """
+
+    line: int
+    table: str
+    key: str
+    example: str
+    words: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """All of it in one piece."""
+        example = f" = {self.example}" if self.example else ""
+        return f"{self.key}{example}: {self.words}" if self.key else self.words
+
+    def without_options(self, instead: str) -> str:
+        """The same, with something `instead` of the options that answer it."""
+        return _AGAIN.sub(instead, self.said)
+
+
+def questions_in(text: str) -> Iterator[Question]:
+    """Each question of a spec. Lines above a header are about its table."""
+    lines = text.split("\n")
+    table = ""
+    for number, line in enumerate(lines, 1):
+        header = _HEADER.match(line)
+        table = header[1] if header is not None else table
+        found = _LINE.match(line)
+        if found is None:
+            continue
+        below = next((one for one in lines[number:] if not one.startswith("#")), "")
+        above = _HEADER.match(below)
+        of = above[1] if above is not None else table
+        key, example, words = found[1] or "", "", found[3]
+        if found[2] == " = ":
+            example, words = _example(words)
+        yield Question(number, of, key, example, words, tuple(_options(words)))
+
+
+def _example(text: str) -> tuple[str, str]:
+    """The example at the beginning of a text, and the words behind it."""
+    place = text.find("  # ")
+    while place >= 0:
+        try:
+            tomli.loads(f"x = {text[:place]}")
+        except tomli.TOMLDecodeError:
+            place = text.find("  # ", place + 1)
+        else:
+            return text[:place], text[place + 4 :]
+    return text, ""
+
+
+def _options(words: str) -> Iterator[str]:
+    for found in _AGAIN.finditer(words):
+        yield from (f"--{option.removeprefix('--')}" for option in found[1].strip().split(" --"))
+
+
+def options_of(questions: Iterable[Question]) -> str:
+    """The options with which adopting again answers questions, in the words of a command; "" where none does."""
+    return " ".join(dict.fromkeys(option for one in questions for option in one.options))
