@@ -63,17 +63,18 @@ def _said(found: Adopted) -> list[str]:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("MemoryMax=8G", "its unit has MemoryMax=8G, and the new one does not"),
-        ("Nice=-5\nGroup=video", "its unit has Group=video, Nice=-5, and the new one does not"),
+        ("MemoryMax=8G", "gone from its unit: MemoryMax=8G"),
+        ("Nice=-5\nGroup=video", "gone from its unit: Group=video, Nice=-5"),
         ("LimitNOFILE=1048576", "in its unit, LimitNOFILE=1048576 becomes 65536"),
         ("TimeoutStopSec=2min", "in its unit, TimeoutStopSec=2min becomes 60s"),
         ("Restart=no", "in its unit, Restart=no becomes always"),
         ("RestartSec=1min", "in its unit, RestartSec=1min becomes 5s"),
         ("[Unit]\nStartLimitIntervalSec=1h\n[Service]", "in its unit, StartLimitIntervalSec=1h becomes 0"),
         ("WorkingDirectory=/var/lib/lp", "in its unit, WorkingDirectory=/var/lib/lp becomes /srv/lp"),
-        ("ExecStartPre=/bin/mount /models", "its unit runs more commands (ExecStartPre), and the new one does not"),
-        ("StandardOutput=append:/var/log/lp.log",
-         "its unit has StandardOutput=append:/var/log/lp.log, and the new one does not"),
+        ("ExecStartPre=/bin/mount /models\nExecStartPre=-/bin/test -r /x",
+         "its unit runs ExecStartPre=/bin/mount /models; -/bin/test -r /x, and the new one does not"),
+        ("ExecStartPre=/bin/sh -c 'echo hunter2 > /x'", "its unit runs ExecStartPre, and the new one does not"),
+        ("StandardOutput=append:/var/log/lp.log", "gone from its unit: StandardOutput=append:/var/log/lp.log"),
     ],
 )  # fmt: skip
 def test_limit_of_a_unit_that_its_new_one_lacks_is_said(setting: str, words: str) -> None:
@@ -116,24 +117,24 @@ def test_what_the_new_unit_or_container_has_more_is_one_line() -> None:
 def test_settings_of_the_new_unit_depend_on_its_node() -> None:
     """A node with GPUs may gain privileges."""
     assert of_unit("NoNewPrivileges=true", words="-nvidia 0") == [
-        "its unit has NoNewPrivileges=true, and the new one does not"
+        "gone from its unit: NoNewPrivileges=true"
     ]
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("mem_limit: 8g", "its container has mem_limit=8g, and the new one does not"),
+        ("mem_limit: 8g", "gone from its container: mem_limit=8g"),
         ("ulimits: {nofile: {soft: 1024, hard: 4096}}",
-         "its container has ulimits.nofile.hard=4096, ulimits.nofile.soft=1024, and the new one does not"),
+         "gone from its container: ulimits.nofile.hard=4096, ulimits.nofile.soft=1024"),
         ("deploy: {resources: {limits: {memory: 4G}}}",
-         "its container has deploy.resources.limits.memory=4G, and the new one does not"),
+         "gone from its container: deploy.resources.limits.memory=4G"),
         ("restart: unless-stopped", "in its container, restart=unless-stopped becomes always"),
         ("logging: {options: {max-file: '5', max-size: 50m}}", "in its container, logging.max-file=5 becomes 3"),
         ("logging: {driver: local, options: {tag: lp}}",
-         "its container has logging.tag=lp, logging.driver=local, and the new one does not"),
+         "gone from its container: logging.tag=lp, logging.driver=local"),
         ("stop_grace_period: 2m", "in its container, stop_grace_period=2m becomes 60s"),
-        ("labels: {traefik.enable: 'true'}", "its container has labels, and the new one does not"),
+        ("labels: {traefik.enable: 'true'}", "gone from its container: labels"),
         ("user: '1000'",
          "its user in its container is 1000, and will be that of its image, which is root in the usual ones"),
     ],
@@ -146,7 +147,7 @@ def test_limit_of_a_container_that_its_new_one_lacks_is_said(line: str, words: s
 def test_other_way_to_give_a_container_its_gpus_is_no_change() -> None:
     gpus = "runtime: nvidia", "environment: {NVIDIA_VISIBLE_DEVICES: '0'}"
     assert of_compose(*gpus, words="-nvidia 0") == []
-    assert of_compose(*gpus) == ["its container has runtime=nvidia, and the new one does not"]
+    assert of_compose(*gpus) == ["gone from its container: runtime=nvidia"]
 
 
 def test_example_of_a_question_is_no_program_of_the_future() -> None:
@@ -160,7 +161,7 @@ def test_example_of_a_question_is_no_program_of_the_future() -> None:
 def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:
     run = f"docker run --network host -m 8g --ulimit nofile=1024 --stop-timeout 60 livepeer/go-livepeer:v0.9.1 {WORKER}"
     assert _without_new(_said(adopt([Source("start.sh", run)]))) == [
-        "its container has memory=8g, ulimit=nofile=1024, and the new one does not"
+        "gone from its container: memory=8g, ulimit=nofile=1024"
     ]
     pod = (
         "apiVersion: v1\nkind: Pod\nmetadata: {name: w}\nspec:\n  securityContext: {runAsUser: 1000, fsGroup: 7}\n"
@@ -170,7 +171,7 @@ def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:
     )
     assert _without_new(_said(adopt([Source("pod.yaml", pod)]))) == [
         "its user in its container is 1000, and will be that of its image, which is root in the usual ones",
-        "its container has limits.memory=8Gi, fsGroup=7, and the new one does not",
+        "gone from its container: limits.memory=8Gi, fsGroup=7",
     ]
 
 
@@ -198,8 +199,7 @@ def test_first_run_says_it_in_each_form(tmp_path: Path) -> None:
         COMPOSE.replace("SETTINGS", "    mem_limit: 8g\n").replace("    network_mode: host\n", "")
     )
     done = fleetc("adopt", "compose.yaml", "-o", "fleet.toml", cwd=tmp_path)
-    told = ["worker: it has a network of its own, and will have that of the host",
-            "worker: its container has mem_limit=8g, and the new one does not"]  # fmt: skip
+    told = ["worker: its own network becomes that of the host", "worker: gone from its container: mem_limit=8g"]
     for line in told:
         assert f"  {line}\n" in done.stderr
     found = adopt([Source("compose.yaml", (tmp_path / "compose.yaml").read_text())])

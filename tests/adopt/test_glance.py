@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fleetc.adopt import glance
-from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.adoption import adopt
 from fleetc.adopt.compare import Difference
+from fleetc.adopt.words import Same
 from fleetc.toml.document import Source
 from tests.support import fleetc
 
@@ -33,9 +35,9 @@ def test_the_summary_says_what_was_made_what_is_open_and_what_changes(tmp_path: 
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "fleet.toml").read_text().split("\n")
     number = next(at for at, line in enumerate(text, 1) if "TODO folder" in line)
-    assert f"\n  {number} [hosts.host-1] folder: where on this host is compose.yaml?" in done.stderr
+    assert f"\n  {number} [hosts.host-1] folder: where on this host is compose.yaml? Write it for each ./ below (" in done.stderr
     assert "\n  host-1: orch, worker\n" in done.stderr
-    assert "worker -orchAddr: https://orch:8935 -> https://o.example.net:8935: it has the service" in done.stderr
+    assert "worker -orchAddr: https://orch:8935 -> https://o.example.net:8935: the same orchestrator" in done.stderr
     command = "fleetc adopt compose.yaml --answers fleet.toml -o fleet.toml --directory /opt/livepeer"
     assert f"\ncommand, with your values: {command}\n" in done.stderr
     assert " | " not in done.stderr  # no excerpts of sources
@@ -46,13 +48,16 @@ def test_the_summary_says_what_was_made_what_is_open_and_what_changes(tmp_path: 
 def test_a_report_comes_with_the_lines_of_the_sources_and_says_changes_once(tmp_path: Path) -> None:
     (tmp_path / "compose.yaml").write_text(COMPOSE)
     done = fleetc("adopt", "compose.yaml", "--report", "text", cwd=tmp_path)
-    assert " | " in done.stderr and "settings that change" not in done.stderr
+    assert " | " in done.stderr and "changes for what runs" not in done.stderr
     assert "worker -orchAddr" in done.stdout
 
 
-def with_differences(*differences: Difference) -> Adopted:
+def changes(*differences: Difference) -> list[str]:
+    """The lines about these differences, of a fleet in which nothing else changes."""
     found = adopt([Source("a.sh", "livepeer -gateway -orchAddr a.example.net:1")])
-    return Adopted(**{**vars(found), "differences": differences, "compared": 900})
+    first, *lines = glance.changes(replace(found, differences=differences, compared=900, beside=()))
+    assert first == "changes for what runs today:"
+    return lines
 
 
 @pytest.mark.parametrize(
@@ -61,7 +66,7 @@ def with_differences(*differences: Difference) -> Adopted:
 )
 def test_money_and_what_nobody_explains_is_said_however_much_changes(flag: str, reason: str, shown: bool) -> None:
     many = [Difference(f"n{number}", "v", str(number), "6", "because") for number in range(40)]
-    lines = list(glance.changes(with_differences(*many, Difference("last", flag, "1", "2", reason))))
+    lines = changes(*many, Difference("last", flag, "1", "2", reason))
     assert any(f"  last -{flag}: 1 -> 2" in line for line in lines) is shown
     assert len(lines) < 20
 
@@ -71,8 +76,7 @@ def test_what_changes_alike_is_one_line() -> None:
         Difference(f"n{n}", flag, "/a", f"/b/{n}", "moved") for n in range(9) for flag in ("dataDir", "aiModelsDir")
     ]
     others = [Difference(f"n{n}", "cliAddr", "x:1", "y:1", "closed") for n in range(3)]
-    assert list(glance.changes(with_differences(*paths, *others))) == [
-        "settings that change for what runs today, 21 of 900:",
+    assert changes(*paths, *others) == [
         "  n0, n1, n2 -cliAddr: x:1 -> y:1: closed",
         "  n0, n1, n2, n3 and 5 more -dataDir, -aiModelsDir: moved",
     ]
@@ -86,10 +90,113 @@ def test_no_word_of_a_source_gets_into_the_command_to_paste() -> None:
     assert "reboot" not in glance.options(adopt([Source("a.sh", text)]))
 
 
+def test_gravest_comes_first_and_what_means_the_same_is_only_counted() -> None:
+    assert changes(
+        Difference("n", "v", "1", "2", "because"), Difference("n", "dataDir", "/a", "/b", "lost"),
+        Difference("n", "aiRunnerImage", "x:1", "x:latest", Same("-aiRunnerImageOverrides says the same image")),
+        Difference("n", "cliAddr", "x:1", "y:1", "closed"), Difference("n", "reward", "true", "false", "because"),
+        Difference("n", "nodes", "a", "b", ""),
+    ) == [
+        "  n -nodes: a -> b: no reason is known: look at it before you deploy",
+        "  n -reward: true -> false: because",
+        "  n -cliAddr: x:1 -> y:1: closed",
+        "  n -v: 1 -> 2: because",
+        "  n -dataDir: lost",
+    ]  # fmt: skip
+
+
+PROJECT = """services:
+  gateway:
+    image: livepeer/go-livepeer:v0.9.1
+    container_name: lp-gw
+    restart: unless-stopped
+    ports: ["1935:1935", "127.0.0.1:5936:5935"]
+    volumes: [/srv/gw:/root/.lpData]
+    command: -gateway -network arbitrum-one-mainnet -ethUrl ${RPC} -ethPassword ${GW_PW} -orchAddr orch:8935
+      -ethAcctAddr 0x1111111111111111111111111111111111111111 -cliAddr 0.0.0.0:5935 -rtmpAddr 0.0.0.0:1935
+      -maxPricePerUnit 1200 -authWebhookUrl http://auth.example.net/hook?token=${HOOK}
+  orch:
+    image: livepeer/go-livepeer:v0.9.1
+    container_name: lp-orch
+    restart: unless-stopped
+    mem_limit: 8g
+    ports: ["8935:8935"]
+    volumes: [/srv/orch:/root/.lpData]
+    command: -orchestrator -network arbitrum-one-mainnet -ethUrl ${RPC} -ethPassword ${ORCH_PW} -pricePerUnit 0.9e-12USD
+      -ethAcctAddr 0x2222222222222222222222222222222222222222 -serviceAddr o.example.net:8935 -orchSecret ${WORD}
+  worker:
+    image: livepeer/go-livepeer:v0.9.1
+    restart: unless-stopped
+    command: -transcoder -nvidia 0 -orchAddr orch:8935 -orchSecret ${WORD}
+  prometheus:
+    image: prom/prometheus
+    volumes: ["./prometheus.yml:/etc/prometheus/prometheus.yml"]
+"""
+ENVIRONMENT = "RPC=https://arb.example.net/v2/AbCdEfGhIjKlMnOp0123\nGW_PW=hunter2hunter2\nORCH_PW=swordfish11\nWORD=abc12defgh\nHOOK=hk9f2a77\n"
+SCRAPES = "scrape_configs:\n- static_configs:\n  - targets: ['gateway:5935']\n"
+
+
+@pytest.fixture(scope="module")
+def screen(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What adopting a Compose project says, in which much is to be said."""
+    folder = tmp_path_factory.mktemp("project")
+    for name, text in (("compose.yaml", PROJECT), (".env", ENVIRONMENT), ("prometheus.yml", SCRAPES)):
+        (folder / name).write_text(text)
+    done = fleetc("adopt", "edge@203.0.113.7=.", "-o", "fleet.toml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_first_screen_is_short_and_says_each_fact_once(screen: str) -> None:
+    assert len(screen.split()) < 230
+    assert len(screen.splitlines()) < 25
+    assert "..." not in screen
+    for once in ("GW_PW", "AUTH_WEBHOOK:", "prometheus.yml:3", "0.9e-12USD", "senderInfo", "restart=", "mem_limit=8g",
+                 "o.example.net:8935", "change the secrets", "--compare", "--in-place"):  # fmt: skip
+        assert screen.count(once) == 1, (once, screen)
+
+
+def test_secrets_in_clear_are_one_line_with_what_is_special(screen: str) -> None:
+    names = "RPC, GW_PW, ORCH_PW, WORD, LP_GW_AUTH_WEBHOOK (.env:1,2,3,4,5)"
+    assert f"secrets that stand in clear: {names}: set these variables where you deploy, then change the s" in screen
+    assert "\n  LP_GW_AUTH_WEBHOOK: set it to the whole value, as the command has it\n" in screen
+    assert "adopt-secret-inline" not in screen
+
+
+def test_what_a_question_asks_is_no_warning_too(screen: str) -> None:
+    assert "price: the node refuses 0.9e-12USD as a price, so it would not start\n" in screen
+    assert "adopt-value" not in screen and "is not in the sources" not in screen
+    assert "[wallets.payer] deposit, reserve: curl -s http://127.0.0.1:5936/senderInfo on its host shows both" in screen
+
+
+def test_a_moved_listener_and_who_calls_it_are_one_line(screen: str) -> None:
+    (line,) = (line for line in screen.splitlines() if "prometheus.yml:3" in line)
+    assert line.startswith("  lp-gw -cliAddr: 0.0.0.0:5935 -> 127.0.0.1:5936: ")
+    assert line.endswith("prometheus.yml:3 (gateway:5935) leads nowhere then")
+    assert "adopt-name-unreached" not in screen
+
+
+def test_what_every_new_container_has_is_one_line(screen: str) -> None:
+    assert "\n  every new container has fleetc's restart, stop time and log limits\n" in screen
+    assert "stop_grace_period" not in screen
+    assert "\n  lp-orch: gone from its container: mem_limit=8g\n" in screen
+
+
+def test_variables_that_only_fill_commands_are_no_change_of_a_unit(tmp_path: Path) -> None:
+    """Two units read one file, of which each uses a part in its command."""
+    (tmp_path / "lp.env").write_text("EXTRA=-v 6\nCARDS=0\nKEPT=1\n")
+    for name, words in (("a", "-gateway -orchAddr o.example.net:1 $EXTRA"), ("b", "-transcoder -orchSecret /s "
+                        "-orchAddr o.example.net:1 -nvidia $CARDS")):  # fmt: skip
+        unit = f"[Service]\nEnvironmentFile=/etc/lp.env\nExecStart=/usr/bin/livepeer {words}\n"
+        (tmp_path / f"{name}.service").write_text(unit)
+    said = fleetc("adopt", "a.service", "b.service", "lp.env", cwd=tmp_path).stderr
+    assert "in its environment" not in said
+
+
 def test_advice_that_is_the_same_for_several_messages_is_said_once(tmp_path: Path) -> None:
     orch = "livepeer -orchestrator -network offchain -serviceAddr 192.0.2.1:8935 -orchSecret first-secret-word"
     worker = "livepeer -transcoder -nvidia 0 -orchAddr 192.0.2.9:8935 -orchSecret second-secret-word"
     (tmp_path / "start.sh").write_text(f"{orch}\n{worker}\n")
     said = fleetc("adopt", "start.sh", cwd=tmp_path).stderr
-    assert said.count("warning[adopt-secret-inline]: start.sh:") == 2
+    assert said.count("start.sh:1,2)") == 1
     assert said.count("then change the secret") == 1

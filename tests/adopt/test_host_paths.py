@@ -297,7 +297,7 @@ def test_models_of_a_container_without_volume_stay_where_the_host_has_them(liste
     assert 'models_dir = "/mnt/nvme/models"' in found.text
     assert [one for one in found.differences if one.flag == "aiModelsDir"] == []
     (why,) = [one.reason for one in found.differences if one.flag == "dataDir"]
-    assert why == "today it is inside the container, and gone with it"
+    assert why == "today it is inside the container, and gone with it; the node needs nothing of it again"
     assert listed or "aiModelsDir" in {flag for _, flag in found.waiting}
 
 

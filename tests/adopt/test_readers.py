@@ -154,7 +154,7 @@ def test_a_number_that_a_container_does_not_have_is_a_mistake_today() -> None:
     )
     found = adopted(start__sh=text)
     (said,) = [one.message for one in found.diagnostics if one.code == "adopt-value-invalid"]
-    assert "sees 1 of the GPUs of its host and counts them from 0, so it has none with number 1" in said
+    assert "sees 1 of the GPUs and counts them from 0: it has no number 1" in said
 
 
 def test_loops_that_repeat_very_often_are_not_followed() -> None:
@@ -314,11 +314,12 @@ def test_page_of_notes_is_read_by_its_blocks_of_commands() -> None:
         ("cd /opt/lp/", "./livepeer", 'binary = "/opt/lp/livepeer"'),
         ("cd /opt; cd lp && (cd /tmp; ls);", "bin/../livepeer", 'binary = "/opt/lp/livepeer"'),
         ("D=/opt/lp; cd $D || exit 1;", "./livepeer", 'binary = "/opt/lp/livepeer"'),
-        ("", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source says ./livepeer, and not from where'),
-        ("cd /a; cd $HERE;", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source says ./livepeer, and not '
-         "from where"),
-        ("cd /a; if [ -d /b ]; then cd /b; fi;", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source says '
-         "./livepeer, and not from where"),
+        ("", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source starts ./livepeer: where is it on the '
+         "host?"),
+        ("cd /a; cd $HERE;", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source starts ./livepeer: '
+         "where is it on the host?"),
+        ("cd /a; if [ -d /b ]; then cd /b; fi;", "./livepeer", '# TODO binary = "/path/on/the/host"  # the source '
+         "starts ./livepeer: where is it on the host?"),
         ("/one/livepeer -transcoder -orchAddr a:1 -orchSecret /s;", "/two/livepeer",
          "# TODO binary: some of its nodes run /two/livepeer; a spec has one program for each host"),
     ],
@@ -950,12 +951,12 @@ spec: {template: {spec: {containers: [{image: "livepeer/go-livepeer:v0.9.1", arg
         ("compose__yaml", PROJECT.replace("WORDS", "WORDS -cliAddr :5935").replace("MORE", 'ports: ["6000:5935"]'),
          "{{.State.Pid}}' $(docker compose ps -q pay)) curl -s http://127.0.0.1:5935/senderInfo on"),
         ("compose__yaml", PROJECT.replace("WORDS", "WORDS -cliAddr 0.0.0.0").replace("MORE", 'ports: ["6000:5935"]'),
-         "; curl -s http://127.0.0.1:6000/senderInfo on its host"),
+         "# curl -s http://127.0.0.1:6000/senderInfo on its host"),
         ("compose__yaml", PROJECT.replace("MORE", "container_name: lp"),
          "sudo nsenter -n -t $(docker inspect -f '{{.State.Pid}}' lp) curl -s http://127.0.0.1:5935/senderInfo on"),
         ("run__sh", "docker run --name lp livepeer/go-livepeer WORDS", "'{{.State.Pid}}' lp) curl -s"),
         ("run__sh", "docker run livepeer/go-livepeer WORDS", "'{{.State.Pid}}' CONTAINER) curl -s"),
-        ("run__sh", "livepeer WORDS -cliAddr 10.0.0.5:5935", "; curl -s http://10.0.0.5:5935/senderInfo on its host"),
+        ("run__sh", "livepeer WORDS -cliAddr 10.0.0.5:5935", "# curl -s http://10.0.0.5:5935/senderInfo on its host"),
         ("pod__yaml", DEPLOYMENT.replace("WORDS", ", ".join(PAYER.split())),
          "kubectl port-forward deployment/pay 5935, with curl -s http://127.0.0.1:5935/senderInfo beside it, shows"),
     ],

@@ -77,6 +77,8 @@ _LONGEST = 60
 _LONGEST_COMMANDS = 240
 _BETWEEN = "; "
 _OPTION = re.compile("-{1,2}[a-z][a-z-]{0,20}")
+_PREFIXES = r"(?:^|(?<=; ))[-@:+!|]+(?=/)"
+"""What systemd reads before the path of a program."""
 _NOWHERE = Span("", 0, 0)
 ALTERED = "in its "
 """How the words begin that say what has another value from now on; others say what is gone."""
@@ -168,7 +170,7 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
     if gone:
         yield f"gone from its {called}: {', '.join(gone)}"
     if commands:
-        yield f"its new unit does not run {'; '.join(commands)}"
+        yield f"its unit runs {'; '.join(commands)}, and the new one does not"
     if others:
         yield f"{ALTERED}{called}, {', '.join(others)}"
 
@@ -205,7 +207,7 @@ def _said(key: str, value: str) -> str:
 
 def _command(key: str, value: str) -> str:
     """Commands of a unit, as far as nothing of them may be a secret. A host says them in a form that nobody wrote."""
-    words = value.replace(_BETWEEN, " ").split()
+    words = re.sub(_PREFIXES, "", value).replace(_BETWEEN, " ").split()
     plain = all(_OPTION.fullmatch(word) or harmless(Word(word, _NOWHERE)) for word in words)
     return f"{visible(key)}={visible(value)}" if plain and 0 < len(value) <= _LONGEST_COMMANDS else visible(key)
 

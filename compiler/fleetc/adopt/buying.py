@@ -199,7 +199,7 @@ def _orchestrators(work: Filling) -> None:
     work.take("orchAddr", "orchestrators")
 
 
-_LOOK = "make sure that its host reaches the new one (curl -k)"
+_LOOK = "the same orchestrator; make sure that the host reaches it there (curl -k)"
 """Why to look at the address of an orchestrator that was called by a name, or at loopback."""
 
 

@@ -354,7 +354,7 @@ def _numbered_gpus(work: Filling, ids: list[int]) -> None:
             word = work.running.word("nvidia")
             work.session.ledger.warn(
                 "adopt-value-invalid", word.span,
-                f"its container sees {len(seen)} GPUs and counts them from 0: it has no number {unseen[0]}",
+                f"its container sees {len(seen)} of the GPUs and counts them from 0: it has no number {unseen[0]}",
                 f"the spec has gpus = {ids}, as numbers of the host: look whether those are meant",
             )  # fmt: skip
     work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
