@@ -116,9 +116,7 @@ def test_what_the_new_unit_or_container_has_more_is_one_line() -> None:
 
 def test_settings_of_the_new_unit_depend_on_its_node() -> None:
     """A node with GPUs may gain privileges."""
-    assert of_unit("NoNewPrivileges=true", words="-nvidia 0") == [
-        "gone from its unit: NoNewPrivileges=true"
-    ]
+    assert of_unit("NoNewPrivileges=true", words="-nvidia 0") == ["gone from its unit: NoNewPrivileges=true"]
 
 
 @pytest.mark.parametrize(

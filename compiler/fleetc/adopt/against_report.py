@@ -30,8 +30,8 @@ def reported(found: Compared, form: AdoptionFormat, spec: str) -> str:
     return "\n".join(map(plain_output, lines)) + "\n"
 
 
-def glance(found: Compared, spec: str, questions: Sequence[int]) -> Iterator[str]:
-    """What people must see first; `questions` are the lines of the spec that still ask."""
+def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str]:
+    """What people must see first; `questions` are the places of the spec that still ask."""
     yield visible(summary(found, spec))
     listed = [one for one in found.differences if _shown(one)]
     strange = [one for one in found.beside if not one.reason]
@@ -44,8 +44,7 @@ def glance(found: Compared, spec: str, questions: Sequence[int]) -> Iterator[str
     if counted:
         has = "1 difference has the reason" if counted == 1 else f"{counted} differences have the reasons"
         yield f"  {has} that adopting gave (--report text)"
-    lines = ", ".join(map(str, questions))
-    yield f"TODO lines are left in {visible(spec)}: {lines}" if lines else "no question is left"
+    yield f"TODO lines are left: {visible(', '.join(questions))}" if questions else "no question is left"
     yield f"not compared: {'; '.join(map(visible, found.uncompared))}"
 
 

@@ -59,10 +59,11 @@ def show_comparison(found: Adopted, compiled: Compiled, spec: Path, form: Adopti
         raise typer.Exit(PROBLEMS)
 
 
-def _questions(compiled: Compiled) -> list[int]:
-    """The lines of the spec that still ask."""
-    text = compiled.checked.sources[0].text if compiled.checked.sources else ""
-    return [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("# TODO ")]
+def _questions(compiled: Compiled) -> list[str]:
+    """The places of the spec that still ask."""
+    from fleetc.adopt.questions import questions_in
+
+    return [f"{source.name}:{one.line}" for source in compiled.checked.sources for one in questions_in(source.text)]
 
 
 def _checked(compiled: Compiled, spec: Path) -> str:

@@ -29,5 +29,6 @@ from fleetc.places.diagnostic import Diagnostic, error
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the wallets of gateways and remote signers on a chain; a signer pays instead of its gateways."""
     for lack in unfunded(fleet, "reserve"):
-        advice = f'set one aside with livepeer_cli, and write it in wallets.{lack.wallet}, like reserve = "0.3 ETH"'
+        shows = "livepeer_cli shows what is set aside, and sets it aside"
+        advice = f'{shows}: write it in wallets.{lack.wallet}, as reserve = "... ETH"'
         yield error("gateway-reserve-missing", lack.message, lack.label, lack.payers, advice)
