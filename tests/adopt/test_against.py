@@ -195,6 +195,39 @@ def test_last_lines_say_what_is_next(fleet: Path) -> None:
     ]
 
 
+def test_comparison_is_short_and_says_what_check_says(fleet: Path) -> None:
+    """What adopting has explained is counted; a price, an answer and what nobody explains is not."""
+
+    def said(code: int = 0) -> list[str]:
+        done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", cwd=fleet)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout.splitlines()
+
+    lines = said()
+    assert len(" ".join(lines).split()) < 110
+    assert "no question is left" in lines
+    assert any(line.startswith("  lp-gateway -dataDir: ") and "answers what adopting asks" in line for line in lines)
+    assert lines[-1] == "check: 2 warnings (minimum-balance-low): fleetc check fleet.toml"
+    changed(fleet, 'price = "900 wei / pixel"', '# TODO price\nprice = "901 wei / pixel"')
+    lines = said(1)
+    number = (fleet / "fleet.toml").read_text().split("\n").index("# TODO price") + 1
+    assert f"TODO lines are left: fleet.toml:{number}" in lines
+    assert "  orch -pricePerUnit: 900 wei -> 901 wei: the spec says something other than the sources" in lines
+    assert "todo-left" in lines[-1]
+
+
+@pytest.mark.usefixtures("processes")
+def test_check_in_a_comparison_asks_the_rules_beside_the_spec(fleet: Path) -> None:
+    (fleet / "policy").mkdir()
+    page = '"""No fleet is right.\n\nWhy: a test.\n\nInstead: write no fleet.\n"""\n'
+    rule = 'def check(fleet):\n    return [finding(("fleet",), "nothing is right", "write none")]\n'
+    (fleet / "policy" / "never.star").write_text(f"{page}\n{rule}")
+    done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", cwd=fleet)
+    assert (
+        "check: 1 error (policy/never), 2 warnings (minimum-balance-low): fleetc check fleet.toml\n" in done.stdout
+    ), done.stdout + done.stderr
+
+
 WORKERS = """\
 services:
   first: &worker

@@ -105,6 +105,15 @@ def test_gravest_comes_first_and_what_means_the_same_is_only_counted() -> None:
     ]  # fmt: skip
 
 
+def test_many_settings_of_one_reason_are_one_line() -> None:
+    many = [Difference("n", flag, "1", "2", "behind a signer") for flag in ("ethUrl", "network", "nodes", "cliAddr")]
+    assert changes(*many, Difference("n", "maxPricePerUnit", "1", "2", "behind a signer")) == [
+        "  n -maxPricePerUnit: 1 -> 2: behind a signer",
+        "  n -cliAddr: 1 -> 2: behind a signer",
+        "  n -ethUrl, -network, -nodes: behind a signer",
+    ]
+
+
 PROJECT = """services:
   gateway:
     image: livepeer/go-livepeer:v0.9.1

@@ -66,7 +66,7 @@ def fill(work: Filling, behind_signer: bool) -> None:
     if behind_signer:
         for flag in _SELECTION:
             if work.has(flag):
-                work.drop(flag, "behind a signer a gateway runs off-chain, where this does nothing")
+                work.drop(flag, Same("behind a signer a gateway runs off-chain, where this does nothing"))
     elif not running.on_chain and not work.process.ours:
         for flag in ("maxTicketEV", "maxTotalEV", "depositMultiplier", "blockPollingInterval", "priceFeedAddr"):
             if work.has(flag):

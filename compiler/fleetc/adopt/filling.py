@@ -20,7 +20,7 @@ from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, names_document, secret_file, shown
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import PIXEL_PRICE, Session, Table
-from fleetc.adopt.words import Fate, Process, Word
+from fleetc.adopt.words import Fate, Process, Same, Word
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -110,7 +110,7 @@ class Filling:
         self.done.add(flag)
         word = self.running.word(flag)
         self.session.ledger.mistake(code, word.span, shown(flag, word.text), message, help)
-        self.running.reasons[flag] = message
+        self.running.reasons[flag] = Same(message) if code == "adopt-setting-unread" else message
 
     def damaged(self, flag: str, source: Source | None, problem: DocumentError, what: str, help: str) -> None:
         """Account for a setting whose file or text the node does not read, at the line of the fault."""

@@ -6,6 +6,7 @@ values, and what is written otherwise and means the same are in the report.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -26,6 +27,8 @@ _MOST = 15
 """Lines of one kind; what is about money, or has no reason, counts for none of them."""
 _MOST_NAMES = 4
 _MOST_PLACES = 4
+_MANY = 3
+"""Settings of a node that change for one reason: so many are one line, without values."""
 _MOST_WORDS = 12
 """Words of a question; a longer one is cut at the end of its first sentence."""
 MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
@@ -66,7 +69,9 @@ def unsaid(found: Adopted, messages: Sequence[Located]) -> list[Located]:
     """The messages whose fact stands nowhere else on the screen."""
     left = [one for one in messages if (one.diagnostic.code, one.diagnostic.primary.place) not in found.told]
     return [
-        one._replace(diagnostic=replace(one.diagnostic, help="")) if one.diagnostic.code in _DEAD else one
+        one._replace(diagnostic=replace(one.diagnostic, help=""))
+        if one.diagnostic.code in _DEAD and not one.withheld
+        else one
         for one in left
     ]
 
@@ -162,7 +167,10 @@ def _of_settings(found: Adopted) -> Iterator[str]:
     urgent = [one for one in plain if not one.reason or one.flag.partition(" ")[0] in MONEY]
     yield from values(sorted(urgent, key=lambda one: bool(one.reason)))
     others = sorted((one for one in plain if one not in urgent), key=lambda one: one.flag not in _SAFETY)
-    yield from _capped([*values(others), *_paths(left)], "changes")
+    many = Counter((one.node, one.reason) for one in others)
+    few = [one for one in others if many[one.node, one.reason] < _MANY or one.flag in _SAFETY]
+    paths = (one for one in left if one.flag in PATHS and one.reason)
+    yield from _capped([*values(few), *_by_reason([*(one for one in others if one not in few), *paths])], "changes")
 
 
 def _beside(found: Adopted) -> Iterator[str]:
@@ -184,15 +192,14 @@ def values(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Itera
         yield f"  {_named(names)} {setting}: {visible(today)} -> {visible(compiled)}: {visible(reason or unexplained)}"
 
 
-def _paths(found: Iterable[Difference]) -> Iterator[str]:
-    """A line for each reason for which paths change."""
+def _by_reason(found: Iterable[Difference]) -> Iterator[str]:
+    """A line for each reason for which settings change, without their values."""
     of_reason: dict[str, dict[str, list[str]]] = {}
     for one in found:
-        if one.flag in PATHS and one.reason:
-            of_reason.setdefault(one.reason, {}).setdefault(one.setting, []).append(one.node)
+        of_reason.setdefault(one.reason, {}).setdefault(one.setting, []).append(one.node)
     for reason, settings in of_reason.items():
         for names, flags in _alike(settings).items():
-            yield f"  {_named(names)} {', '.join(flags)}: {reason}"
+            yield f"  {_named(names)} {', '.join(flags)}: {visible(reason)}"
 
 
 def _alike(settings: dict[str, list[str]]) -> dict[tuple[str, ...], list[str]]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from fleetc.adopt import buying, selling
+from fleetc.adopt.compare import PRICED_FLAGS
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.flags import boolean
 from fleetc.adopt.host_paths import (
@@ -86,6 +87,8 @@ def _network(work: Filling, behind_signer: bool) -> None:
         work.drop("network", "behind a signer a gateway runs off-chain")
         for flag in ("ethController", "ethKeystorePath", "reward", "localVerify"):
             running.reasons.setdefault(flag, "behind a signer a gateway runs off-chain")
+        for flag in PRICED_FLAGS - running.settings.keys():
+            running.reasons.setdefault(flag, Same("behind a signer a gateway runs off-chain, where this does nothing"))
     else:
         work.take("network", "network of the fleet")
 
