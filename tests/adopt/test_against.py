@@ -277,6 +277,10 @@ def test_an_exposed_listener_is_asked_for_and_either_answer_is_explained(
     assert fleetc("check", cwd=tmp_path).returncode == 0
     found = compare(tmp_path, sources=sources)["differences"]
     assert {one["flag"] for one in found} - {"dataDir"} == differences
+    (tmp_path / "fleet.toml").write_text(re.sub("# TODO .*\n", "", (tmp_path / "fleet.toml").read_text()))
+    again = fleetc("adopt", *sources, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path).stderr
+    answered = "-cliAddr: 0.0.0.0:6936 -> 127.0.0.1:6936: the spec answers what adopting asks"
+    assert "a question is left" not in again and (answered in again) is bool(differences)
 
 
 GATEWAY = """\

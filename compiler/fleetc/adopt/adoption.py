@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fleetc import lower
 from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
 from fleetc.adopt.beside import Beside, beside_all
-from fleetc.adopt.compare import Comparison, Difference, compare
+from fleetc.adopt.compare import ANSWERED, QUESTION, Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
+from fleetc.adopt.questions import questions_in
 from fleetc.adopt.reading import Running
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
 from fleetc.adopt.registering import registers_elsewhere
@@ -122,14 +123,22 @@ def adopt(
     checked = check_spec([Source("fleet.toml", text)])
     blueprint, asked = _lowered(checked, examples)
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
+    differences = (*of_nodes.differences, *assembled.differences)
+    if earlier is not None and not any(questions_in(text)):
+        differences = tuple(map(_answered, differences))
     return Adopted(
         tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
-        tuple(assembled.nodes), checked, (*of_nodes.differences, *assembled.differences),
+        tuple(assembled.nodes), checked, differences,
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
         tuple(ledger.in_clear), frozenset(ledger.told),
     )  # fmt: skip
+
+
+def _answered(one: Difference) -> Difference:
+    """A difference of a spec that asks nothing any more."""
+    return replace(one, reason=ANSWERED) if one.reason.startswith(QUESTION) else one
 
 
 def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: Ledger) -> None:

@@ -15,6 +15,7 @@ from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.assemble import release_said
 from fleetc.adopt.beside import Beside, as_started, beside_settings, started
 from fleetc.adopt.compare import (
+    ANSWERED,
     QUESTION,
     Difference,
     flags_of,
@@ -35,7 +36,6 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
 
-ANSWERED = "the spec answers what adopting asks"
 _LEFT = f"{QUESTION}: adopting asks, and the spec does not answer"
 _MADE = "adopting changes it too"
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fleetc.adopt.against import ANSWERED, Compared, Pair
-from fleetc.adopt.compare import QUESTION, Difference
+from fleetc.adopt.against import Compared, Pair
+from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
 from fleetc.adopt.glance import MONEY, values
 from fleetc.adopt.report import beside_lines, cell, difference_lines, difference_table, difference_values
 from fleetc.adopt.words import Same

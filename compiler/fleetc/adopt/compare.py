@@ -123,6 +123,8 @@ def flags_of(node: Running, *meanings: Mapping[str, object]) -> list[str]:
 
 QUESTION = "a question is left"
 """With what the reason begins of a setting that the spec asks for."""
+ANSWERED = "the spec answers what adopting asks"
+"""The reason of such a setting once it has an answer."""
 
 _FOLLOWS = {
     "ethKeystorePath": ("dataDir",), "aiModelsDir": ("dataDir", "aiModels"), "httpAddr": ("serviceAddr",),

@@ -295,8 +295,8 @@ def missing(word: Word, what: str, ledger: Ledger) -> None:
         ledger.secrets.append(word.span)
     ledger.note(word.span, known, Fate.DROPPED, f"{what} is none of the sources", "adopt-file-missing")
     ledger.warn(
-        "adopt-file-missing", word.span, f"{what} is none of the sources, so what it says is not adopted",
-        f"copy {leaks.shown(name)} from the host and name it among the sources",
+        "adopt-file-missing", word.span, f"{what} is none of the sources",
+        f"copy {leaks.shown(name)} from the host and name it too",
     )  # fmt: skip
 
 
