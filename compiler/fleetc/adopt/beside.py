@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fleetc.adopt import bounds
+from fleetc.adopt import beside_commands, bounds
 from fleetc.adopt.host_paths import EXAMPLE_PATH
 from fleetc.adopt.reading import Running
 from fleetc.adopt.words import Process
@@ -65,6 +65,7 @@ def beside_settings(service: Service, process: Process, place: HostBlueprint) ->
     if process.network == "bridge":
         yield "it has a network of its own, and will have that of the host"
     yield from bounds.changed(process, service, place)
+    yield from beside_commands.lost(process)
     has = {name for name in process.variables if not name.startswith("LP_")}
     gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
     gets |= {secret.name for secret in service.secrets}

@@ -83,7 +83,7 @@ def of_unit(settings: Iterable[tuple[str, str]]) -> Bounds:
     """What counts of the settings of a unit; of one that stands there twice, the last value, or all of a list."""
     found: dict[str, str] = {}
     for key, value in settings:
-        if not counts(key):
+        if not counts(key) or key.startswith("Exec"):
             continue
         key = "StartLimitIntervalSec" if key == "StartLimitInterval" else key
         if key in _LOGS and value in _TO_THE_JOURNAL:
@@ -145,9 +145,8 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
     """What the new unit or container has otherwise, or not at all, in words."""
     called = "container" if process.runtime == "docker" else "unit"
     has = _new(service, place) if process.runtime == place.runtime else {}
-    commands = [key for key, _ in process.bounds if key.startswith("Exec")]
     same = process.runtime == place.runtime
-    lost = [(key, value) for key, value in process.bounds if key not in has and key not in commands]
+    lost = [(key, value) for key, value in process.bounds if key not in has]
     gone = [_said(key, value) for key, value in lost if same or key not in _ELSEWHERE_IN_CONTAINERS]
     others = [
         f"{_said(key, value)} becomes {has[key]}"
@@ -158,8 +157,6 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
         yield f"its {called} has {', '.join(gone)}, and the new one does not"
     if others:
         yield f"in its {called}, {', '.join(others)}"
-    if commands:
-        yield f"its unit runs more commands ({', '.join(commands)}), and the new one does not"
 
 
 def added(process: Process, service: Service, place: HostBlueprint) -> Iterator[str]:
