@@ -62,7 +62,7 @@ def beside_settings(service: Service, process: Process, place: HostBlueprint) ->
         yield f"its program is {process.program}, and will be {path}"
     if process.image is not None and service.image and process.image.text != service.image:
         yield f"its image is {process.image.text}, and will be {service.image}"
-    if process.network == "bridge":
+    if process.network == "bridge" or process.of_pod:
         yield "it has a network of its own, and will have that of the host"
     yield from bounds.changed(process, service, place)
     yield from beside_commands.lost(process)
