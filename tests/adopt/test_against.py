@@ -402,7 +402,8 @@ def test_hosts_that_a_cluster_chooses_are_asked_for(
     assert ("is several nodes, and the spec has one" in done.stderr) is several
     assert f"{kind} transcoder" in done.stdout and "tolerations" in done.stdout
     text = (tmp_path / "fleet.toml").read_text()
-    assert f"# TODO host: {question}" in text
+    about = "host:" if several else 'address = "203.0.113.10"  # where you log in; no source says it;'
+    assert f"# TODO {about} {question}" in text
     assert ("; this table stands for one of them\n" in text) is several
 
 

@@ -172,6 +172,34 @@ def test_comments_of_people_are_not_taken_for_those_of_adopting(fleet: Path) -> 
     assert "# from scratch\n# TODO rotate: next month\n" in above
 
 
+def test_comments_at_the_end_of_a_table_stay_there(fleet: Path) -> None:
+    text = (fleet / "fleet.toml").read_text()
+    at = text.index("\n\n", text.index("[wallets.payer]"))
+    (fleet / "fleet.toml").write_text(f"{text[:at]}\n# TODO tell Bob: he pays\n# of the club{text[at:]}")
+    for _ in range(2):
+        again(fleet)
+        wallet = (fleet / "fleet.toml").read_text().partition("[wallets.payer]\n")[2].partition("\n\n")[0]
+        assert wallet.endswith("\n# TODO tell Bob: he pays\n# of the club")
+
+
+def test_a_question_about_hosts_that_people_removed_does_not_come_back(tmp_path: Path) -> None:
+    worker = "livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret /etc/s -nvidia 0 -cliAddr :793{0}"
+    for name in "12":
+        (tmp_path / f"w{name}.sh").write_text(worker.format(name))
+    sources = ("w1.sh", "w2.sh")
+    assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    assert "# TODO host: is it one host?" in text and "# TODO address" in text
+    again(tmp_path, sources=sources)
+    assert (tmp_path / "fleet.toml").read_text() == text
+    (tmp_path / "fleet.toml").write_text(re.sub("# TODO host.*\n", "", text))
+    again(tmp_path, sources=sources)
+    assert "# TODO host" not in (tmp_path / "fleet.toml").read_text()
+    (tmp_path / "w3.sh").write_text(worker.format(3))
+    again(tmp_path, sources=(*sources, "w3.sh"))
+    assert "# TODO host" in (tmp_path / "fleet.toml").read_text()
+
+
 @pytest.mark.parametrize(("text", "asked"), [(WORKER, "address = "), (SCRIPT, "address: is this also")])
 def test_own_comments_are_written_once(text: str, asked: str, tmp_path: Path) -> None:
     (tmp_path / "my node.sh").write_text(text)

@@ -60,6 +60,58 @@ def _said(found: Adopted) -> list[str]:
     return [one.words for one in found.beside]
 
 
+SCRIPT = f"""\
+nvidia-smi -pm 1
+nvidia-smi -i 1 -pl 220 && nvidia-smi
+nvidia-smi --query-gpu=name --format=csv
+ulimit -n 65535
+ulimit -a
+sysctl net.core.rmem_max; sysctl -w net.core.rmem_max=26214400
+tune() {{ sudo modprobe -r nvidia_uvm; }}
+tune
+taskset -c 0-7 sudo -u lp nice -n -5 ./livepeer {WORKER}
+"""
+CONTAINER_LINE = f"docker run --network host -v /srv/lp:/srv/lp livepeer/go-livepeer:v0.9.1 {WORKER}"
+
+
+def of_script(text: str) -> list[str]:
+    """What a script says of commands around its node."""
+    return [one for one in _said(adopt([Source("start.sh", text)])) if one.startswith("its script")]
+
+
+def test_what_a_script_prepares_is_said() -> None:
+    others = ["`nvidia-smi -pm 1`", "`nvidia-smi -i 1 -pl 220`", "`sysctl -w net.core.rmem_max=26214400`",
+              "`modprobe -r nvidia_uvm`"]  # fmt: skip
+    assert of_script(SCRIPT) == [
+        "its script starts it with `taskset -c 0-7 nice -n -5`, and fleetc does not",
+        f"its script also runs {', '.join(others)}, and fleetc does not",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"ulimit -n 500000; exec livepeer {WORKER}", "`ulimit -n 500000`"),
+        (f"ulimit -n 500000; {CONTAINER_LINE}", ""),  # a container has the limits of Docker
+        (f"nvidia-smi -pl 220; {CONTAINER_LINE}", "`nvidia-smi -pl 220`"),
+        (f"nvidia-smi -pl 220; ssh root@192.0.2.7 'livepeer {WORKER}'", ""),
+        (f"ssh root@192.0.2.7 'nvidia-smi -pl 220; livepeer {WORKER}'", "`nvidia-smi -pl 220`"),
+        (f"nvidia-smi -pl 220; bash -c 'livepeer {WORKER}'", "`nvidia-smi -pl 220`"),
+        (f"if false; then nvidia-smi -pl 220; fi; livepeer {WORKER}", "`nvidia-smi -pl 220`"),
+        (f"mount -o password=Xq7hunter2 //nas/models /models; livepeer {WORKER}", "`mount -o ... ... /models`"),
+    ],
+)
+def test_preparation_belongs_to_what_its_host_starts(text: str, said: str) -> None:
+    assert of_script(text) == ([f"its script also runs {said}, and fleetc does not"] if said else [])
+
+
+def test_script_of_a_unit_prepares_its_node() -> None:
+    unit = UNIT.replace("SETTINGS", "").replace(f"/usr/local/bin/livepeer {WORKER}", "/opt/start.sh")
+    script = f"#!/bin/sh\nnvidia-smi -pl 220\nexec /usr/local/bin/livepeer {WORKER}\n"
+    found = adopt([Source("lp.service", unit), Source("start.sh", script)])
+    assert "its script also runs `nvidia-smi -pl 220`, and fleetc does not" in _said(found)
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
@@ -71,9 +123,8 @@ def _said(found: Adopted) -> list[str]:
         ("RestartSec=1min", "in its unit, RestartSec=1min becomes 5s"),
         ("[Unit]\nStartLimitIntervalSec=1h\n[Service]", "in its unit, StartLimitIntervalSec=1h becomes 0"),
         ("WorkingDirectory=/var/lib/lp", "in its unit, WorkingDirectory=/var/lib/lp becomes /srv/lp"),
-        ("ExecStartPre=/bin/mount /models\nExecStartPre=-/bin/test -r /x",
-         "its unit runs ExecStartPre=/bin/mount /models; -/bin/test -r /x, and the new one does not"),
-        ("ExecStartPre=/bin/sh -c 'echo hunter2 > /x'", "its unit runs ExecStartPre, and the new one does not"),
+        ("ExecStartPre=-/bin/mount /models\nExecStartPre=/bin/login s3same",
+         "its unit also runs `/bin/mount /models`, `/bin/login ...` (ExecStartPre), and fleetc does not"),
         ("StandardOutput=append:/var/log/lp.log", "gone from its unit: StandardOutput=append:/var/log/lp.log"),
     ],
 )  # fmt: skip
@@ -168,6 +219,7 @@ def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:
         f"    args: [{', '.join(WORKER.split())}]\n"
     )
     assert _without_new(_said(adopt([Source("pod.yaml", pod)]))) == [
+        "its own network becomes that of the host",
         "its user in its container is 1000, and will be that of its image, which is root in the usual ones",
         "gone from its container: limits.memory=8Gi, fsGroup=7",
     ]

@@ -49,7 +49,7 @@ def test_source_that_cannot_be_read_is_refused_at_a_place(name: str) -> None:
     errors = [item for item in located(found) if item.diagnostic.severity is Severity.ERROR]
     assert found.text == ""
     assert errors
-    assert all(item.primary.file == name and item.primary.line >= (1 if REFUSED[name] else 0) for item in errors)
+    assert all(item.primary.file == name for item in errors)  # a fault of the whole file has no line
     assert time.process_time() - begun < 5
 
 

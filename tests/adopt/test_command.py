@@ -214,3 +214,18 @@ def test_file_that_is_named_for_two_hosts_is_refused() -> None:
     done = fleetc("adopt", "fra-1=README.md", "fra-2=README.md")
     assert done.returncode == 2
     assert "README.md is named for fra-1 and for fra-2: part it, or name it without a host" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asks"),
+    [
+        ("all.yml", 'lp_version: "0.8.9"\n', False),
+        ("inventory.ini", "[orchestrators]\no-1 ansible_host=192.0.2.10 ansible_user=deploy ansible_port=2022\n", True),
+    ],
+)
+def test_sources_that_start_nothing_are_named_without_a_line(name: str, text: str, asks: bool, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    done = fleetc("adopt", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"--> {name}\n" in done.stderr and "not shown" not in done.stderr
+    assert ("or ask the host: fleetc adopt --from o-1=deploy@192.0.2.10:2022" in done.stderr) is asks

@@ -352,3 +352,20 @@ def test_home_makes_the_same_node_on_the_command_line_as_in_the_spec(command: st
     asked = tomllib.loads(adopt(sources).text.replace('"~/', '"/home/lp/'))
     said = tomllib.loads(adopt(sources, Said(folders=Folders({"": "/home/lp"}))).text)
     assert asked["transcoders"] == said["transcoders"]
+
+
+def test_one_host_is_asked_once_for_its_home_and_for_each_folder_of_its_sources() -> None:
+    worker = "livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret ~/pw -dataDir ./data -cliAddr :79{0}"
+    sources = [Source(f"lp/start-{name}.sh", worker.format(at)) for at, name in enumerate("abcd", 10)]
+    found = adopt([*sources, Source("other/e.sh", worker.format(20))], Said(hosts={one.name: "h" for one in sources}))
+    asked = [line for line in found.text.splitlines() if line.startswith(("# TODO ~", "# TODO folder"))]
+    assert [line.partition("? ")[0] for line in asked if "/e.sh" not in line] == [
+        "# TODO ~: in whose home", "# TODO folder: where on this host are lp/start-a.sh, lp/start-b.sh and 2 more",
+    ]  # fmt: skip
+    assert "No source says who starts lp/start-a.sh, lp/start-b.sh and 2 more:" in asked[0]
+    units = [
+        Source(f"{user}.service", f"[Service]\nUser={user}\nExecStart=/usr/bin/{worker.format(at)}\n")
+        for at, user in enumerate(("anna", "berta"), 10)
+    ]
+    text = adopt(units).text
+    assert text.count("# TODO ~: where is the home of ") == 2

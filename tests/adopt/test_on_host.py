@@ -103,6 +103,17 @@ def test_unit_that_would_start_it_otherwise(last: str, warned: bool) -> None:
     assert ("adopt-unit-changed" in codes(adopted({**ORCHESTRATOR, "unit": unit}))) is warned
 
 
+def test_limits_and_commands_of_a_unit_are_said() -> None:
+    settings = [["MemoryMax", "96G"], ["ExecStartPre", "/bin/mount ..."], ["ExecStopPost", ""]]
+    found = adopted({**ORCHESTRATOR, "unit": {**ORCHESTRATOR["unit"], "settings": settings}})
+    said = {one.words for one in found.beside}
+    assert said >= {
+        "gone from its unit: MemoryMax=96G",
+        "its unit also runs `/bin/mount ...` (ExecStartPre), and fleetc does not",
+        "its unit also runs a command (ExecStopPost), and fleetc does not",
+    }
+
+
 def test_text_of_a_host_reaches_no_terminal_as_it_is() -> None:
     evil = "\x1b]0;owned\x07\u202e"
     own = {**ORCHESTRATOR, "program": f"/bin/{evil}/livepeer", "other_variables": [evil], "directory": f"/{evil}",

@@ -13,6 +13,8 @@ from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
 NODE = "livepeer -gateway -orchAddr a.example.net:1 -v 6"
+WORKER = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /etc/lp/secret -dataDir /srv/lp"
+IMAGE = "livepeer/go-livepeer:master"
 LOST = "adopt-branch-not-followed"
 CHAIN = "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethAcctAddr 0x" + "1" * 40
 
@@ -148,3 +150,22 @@ def _asked_or_known(found: Adopted, known: bool) -> None:
     assert (node.get("price"), node.get("max_sessions")) == (("640 wei / pixel", 30) if known else (None, None))
     assert ('# TODO price = "..."' in found.text) is not known and ("# TODO max_sessions" in found.text) is not known
     assert known or "640" not in found.text
+
+
+@pytest.mark.parametrize("commands", ["docker pull {0} && docker rm -f a b", "docker exec -it gw livepeer -version"])
+def test_what_docker_is_told_that_starts_no_node_is_no_lost_command(commands: str) -> None:
+    said = commands.format(IMAGE)
+    page = f"""# Nodes
+
+Update: `{said}`, then again:
+
+```
+{WORKER}
+```
+"""
+    script = f'if [ "$1" = "" ]; then\n{said}\nfi\n[ a = b ] && {said}\n{WORKER}\n'
+    for name, text in (("NOTES.md", page), ("start.sh", script)):
+        assert LOST not in {one.code for one in adopt([Source(name, text)]).diagnostics}, name
+    for start in (f"docker run {IMAGE} -gateway -orchAddr a.example.net:8935", "livepeer -gateway -network offchain"):
+        for name, text in (("NOTES.md", page.replace(said, start)), ("start.sh", f"[ a = b ] && {start}\n{WORKER}\n")):
+            assert LOST in {one.code for one in adopt([Source(name, text)]).diagnostics}, name

@@ -199,7 +199,8 @@ def test_link_in_a_container_leads_nowhere(tmp_path: Path) -> None:
 def test_unit_tells_its_command_without_secrets(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = tmp_path / "livepeer.service"
     unit.write_text(
-        f"[Service]\nUser=lp\nEnvironment=LP_ORCHSECRET={SECRET}\n# {SECRET}\nExecStartPre=/bin/echo {SECRET}\n"
+        f"[Service]\nUser=lp\nEnvironment=LP_ORCHSECRET={SECRET}\n# {SECRET}\nExecStartPre=-/bin/echo {SECRET}\n"
+        f"MemoryMax=96G\nCPUAffinity=0-23 30\nIOWeight={SECRET}'\nExecStopPost=/bin/true\nExecReload=$X\n"
         f"ExecStart={program} -orchestrator \\\n  -orchSecret {SECRET}\n"
     )
     (tmp_path / "bin").mkdir()
@@ -214,6 +215,13 @@ def test_unit_tells_its_command_without_secrets(program: Path, tmp_path: Path, m
     assert SECRET not in json.dumps(told)
     assert ["User", "lp"] in told["settings"]
     assert ["Environment", ""] in told["settings"]
+    assert [pair for pair in told["settings"] if pair[0][:3] in ("Mem", "CPU", "IOW")] == [
+        ["MemoryMax", "96G"], ["CPUAffinity", "0-23 30"], ["IOWeight", ""],
+    ]  # fmt: skip
+    assert ["ExecStartPre", "/bin/echo ..."] in told["settings"]
+    assert [pair for pair in told["settings"] if pair[0] in ("ExecStopPost", "ExecReload")] == [
+        ["ExecStopPost", "/bin/true"], ["ExecReload", ""],
+    ]  # fmt: skip
     assert ["ExecStart", f"{program} -orchestrator -orchSecret '***1***'"] in told["settings"]
 
 

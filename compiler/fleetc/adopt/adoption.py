@@ -27,7 +27,7 @@ from fleetc.adopt.sources import read_sources
 from fleetc.adopt.words import Entry, Fate, InClear, Ledger, Process
 from fleetc.adopt.writing import written
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.messages.locate import Located, locate
+from fleetc.messages.locate import Located, Place, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Span, has_errors
 from fleetc.text import leaks
@@ -105,7 +105,7 @@ def adopt(
         found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
-        _nothing_found(sources, {one.name for one in found.processes}, ledger)
+        _nothing_found(sources, {one.name for one in found.processes}, found.hosts, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
@@ -141,7 +141,9 @@ def _answered(one: Difference) -> Difference:
     return replace(one, reason=ANSWERED) if one.reason.startswith(QUESTION) else one
 
 
-def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: Ledger) -> None:
+def _nothing_found(
+    sources: Sequence[Source], others: Collection[str], hosts: Mapping[str, Table], ledger: Ledger
+) -> None:
     """Refuse sources that start no node, or, of those nodes that they start, none that was asked for."""
     name = sources[0].name if sources else ""
     ledger.secrets.append(Span(name, 0, 1))  # the first line of whatever it is
@@ -150,8 +152,18 @@ def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: L
         "adopt-nothing-found", Span(name, 0, 1),
         "no source starts a node of the names that --only gives" if others else "no source starts a node",
         f"the sources start {', '.join(known) or 'nodes without a name'}" if others
-        else "name the file with the command, the unit or the Compose file that starts it",
+        else f"name the file with the command, the unit or the Compose file that starts it{_asking_host(hosts)}",
     )  # fmt: skip
+
+
+def _asking_host(hosts: Mapping[str, Table]) -> str:
+    """How to ask the first host of an inventory what runs there, in words."""
+    for name, table in hosts.items():
+        if address := table.values.get("address"):
+            port = f":{table.values['ssh_port']}" if "ssh_port" in table.values else ""
+            called = f"{leaks.shown(visible(name))}={table.values.get('ssh_user', 'root')}@{address}{port}"
+            return f" on its host, or ask the host: fleetc adopt --from {called}"
+    return ""
 
 
 _MOST_NAMES = 20
@@ -185,6 +197,14 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
             ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
 
 
+def _covered(item: Located) -> Place:
+    """A place without its line, which may hold a secret; of what is about a file, the file as a whole."""
+    span = item.diagnostic.primary.place
+    if isinstance(span, Span) and (span.start, span.end) == (0, 1):
+        return item.primary._replace(line=0, column=0, end_line=0, end_column=0, text="")
+    return item.primary._replace(hidden=True)
+
+
 def located(found: Adopted) -> list[Located]:
     """The diagnostics with their lines; a line with a secret is never shown."""
     lines = {source.name: LineMap(source.text) for source in found.sources}
@@ -195,7 +215,7 @@ def located(found: Adopted) -> list[Located]:
             first, last = known.position(span.start)[0], known.position(span.end)[0]
             hidden |= {(span.source, line) for line in range(first, last + 1)}
     return [
-        item._replace(primary=item.primary._replace(hidden=True))
+        item._replace(primary=_covered(item))
         if any((item.primary.file, line) in hidden for line in range(item.primary.line, item.primary.end_line + 1))
         else item
         for item in locate(found.diagnostics, found.sources, None)

@@ -17,7 +17,7 @@ from fleetc.adopt.earlier import Carried, Contradiction, Earlier, Place, mention
 from fleetc.adopt.host_paths import FOLDER_KEYS, is_open
 from fleetc.adopt.kept_names import keep_names
 from fleetc.adopt.reading import Running
-from fleetc.adopt.session import Table
+from fleetc.adopt.session import Table, split_question
 from fleetc.adopt.values import model_of, rows_of
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.host import FleetSettings
@@ -41,6 +41,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     """Take the answers of an earlier spec over into the tables of an adoption."""
     done = Carried(earlier)
     open_keys = {found[1] for _, words in questions_of(earlier.source.text) if (found := _KEY.match(words)) is not None}
+    open_of = _open_of(earlier.source.text)
     for place in earlier.asked:
         table, key = _table_at(assembled, place)
         if table is not None:
@@ -67,6 +68,8 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
                 continue
             said = _said(nodes[name]) if name in nodes and kind in NODE_TABLES else set()
             _merge(members[name], values, (kind, name), open_keys, said, done)
+            if not _has_new_nodes(earlier, assembled, kind, name):
+                _leave_removed(members[name], values, open_of.get((kind, name), set()))
     for key, value in earlier.raw.items():
         if key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
             assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
@@ -105,6 +108,29 @@ def _stay(table: Table, values: Mapping[str, Any], place: Place, open_keys: set[
         if (key := _asked_key(asked)) in open_keys and not _answered(key, values, table.values)
     ]
     table.values = {**values, **({"name": named} if named is not None else {})}
+
+
+def _has_new_nodes(earlier: Earlier, assembled: Assembled, kind: str, name: str) -> bool:
+    """Whether a host has nodes now that the earlier spec does not have: what it is asked may be new."""
+    here = [one for one in assembled.nodes if kind == "hosts" and one.host == name]
+    return any(one.name not in earlier.raw.get(one.table, {}) for one in here)
+
+
+def _open_of(text: str) -> dict[Place, set[str]]:
+    """The keys that TODO lines of a spec are about, by table."""
+    found: dict[Place, set[str]] = {}
+    for remark in remarks_of(text):
+        if remark.words.startswith("TODO "):
+            found.setdefault(tuple(map(str, remark.path[:2])), set()).add(_asked_key(remark.words))
+    return found
+
+
+def _leave_removed(table: Table, values: Mapping[str, Any], open_keys: set[str]) -> None:
+    """Leave out questions that no value answers, and whose lines people have removed."""
+    open_ = {*open_keys, *FOLDER_KEYS, *values}
+    table.questions = [
+        asked for asked in table.questions if split_question(asked) is not None or _asked_key(asked) in open_
+    ]
 
 
 def _answers(table: Table, key: str, value: Any) -> bool:
@@ -165,12 +191,15 @@ def _remarks(earlier: Earlier, assembled: Assembled) -> None:
         if first == "spec" and not remark.behind:
             assembled.head.append(remark.words)
             continue
-        table, key = _table_at(assembled, tuple(map(str, remark.path)))
+        path = tuple(map(str, remark.path))
+        table, key = _table_at(assembled, path[: 1 + (path[0] in assembled.tables)] if remark.below else path)
         if table is None or (key and key not in table.values):
             continue
         if remark.words in (table.origin, *table.questions):
             continue
-        if remark.behind and key:
+        if remark.below:
+            table.below.append(remark.words)
+        elif remark.behind and key:
             table.notes.setdefault(key, remark.words)
         else:
             table.above.setdefault(key, []).append(remark.words)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fleetc.adopt import bounds
+from fleetc.adopt import beside_commands, bounds
 from fleetc.adopt.host_paths import EXAMPLE_PATH
 from fleetc.adopt.reading import Running
 from fleetc.adopt.words import Process, Same
@@ -59,7 +59,7 @@ def beside_all(nodes: Sequence[Running], blueprint: Blueprint, processes: Sequen
 
 def beside_settings(one: Running, service: Service, process: Process, place: HostBlueprint) -> Iterator[str]:
     """What differs beside the settings of a node; `process` is how its source starts it."""
-    if process.network == "bridge":
+    if process.network == "bridge" or process.of_pod:
         why = one.reasons.get("network", "")
         yield "its own network becomes that of the host" + (f": {why}" if why else "")
     if process.runtime != place.runtime:
@@ -72,6 +72,7 @@ def beside_settings(one: Running, service: Service, process: Process, place: Hos
     if process.image is not None and service.image and process.image.text != service.image:
         yield f"its image is {process.image.text}, and will be {service.image}"
     yield from bounds.changed(process, service, place)
+    yield from beside_commands.lost(process)
     has = {name for name in process.variables if not name.startswith("LP_")}
     gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
     gets |= {secret.name for secret in service.secrets}

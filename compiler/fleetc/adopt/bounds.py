@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from fleetc.adopt.showing import harmless
-from fleetc.adopt.words import Process, Word
+from fleetc.adopt.words import Process
 from fleetc.adopt.yaml_nodes import Node
 from fleetc.blueprint.blueprint import HostBlueprint, Service
-from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
@@ -74,12 +72,6 @@ OF_RUNS = frozenset(
 _ALONE = frozenset({"labels", "label", "healthcheck", "health-cmd"})
 """Keys whose values are long, and may be anything."""
 _LONGEST = 60
-_LONGEST_COMMANDS = 240
-_BETWEEN = "; "
-_OPTION = re.compile("-{1,2}[a-z][a-z-]{0,20}")
-_PREFIXES = r"(?:^|(?<=; ))[-@:+!|]+(?=/)"
-"""What systemd reads before the path of a program."""
-_NOWHERE = Span("", 0, 0)
 ALTERED = "in its "
 """How the words begin that say what has another value from now on; others say what is gone."""
 
@@ -93,13 +85,10 @@ def of_unit(settings: Iterable[tuple[str, str]]) -> Bounds:
     """What counts of the settings of a unit; of one that stands there twice, the last value, or all of a list."""
     found: dict[str, str] = {}
     for key, value in settings:
-        if not counts(key):
+        if not counts(key) or key.startswith("Exec"):
             continue
         key = "StartLimitIntervalSec" if key == "StartLimitInterval" else key
         if key in _LOGS and value in _TO_THE_JOURNAL:
-            continue
-        if key.startswith("Exec"):
-            found[key] = _BETWEEN.join(filter(None, (found.get(key, ""), value)))
             continue
         several = key in found and key in ("SupplementaryGroups", "DeviceAllow", "AmbientCapabilities")
         found[key] = f"{found[key]} {value}" if several else value
@@ -158,9 +147,8 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
     """What the new unit or container has otherwise, or not at all, in words."""
     called = "container" if process.runtime == "docker" else "unit"
     has = _new(service, place) if process.runtime == place.runtime else {}
-    commands = [_command(key, value) for key, value in process.bounds if key.startswith("Exec")]
     same = process.runtime == place.runtime
-    lost = [(key, value) for key, value in process.bounds if key not in has and not key.startswith("Exec")]
+    lost = [(key, value) for key, value in process.bounds if key not in has]
     gone = [_said(key, value) for key, value in lost if same or key not in _ELSEWHERE_IN_CONTAINERS]
     others = [
         f"{_said(key, value)} becomes {has[key]}"
@@ -169,8 +157,6 @@ def changed(process: Process, service: Service, place: HostBlueprint) -> Iterato
     ]
     if gone:
         yield f"gone from its {called}: {', '.join(gone)}"
-    if commands:
-        yield f"its unit runs {'; '.join(commands)}, and the new one does not"
     if others:
         yield f"{ALTERED}{called}, {', '.join(others)}"
 
@@ -203,13 +189,6 @@ def _said(key: str, value: str) -> str:
     text = leaks.shown(visible(value))
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     return f"{visible(key)}={text}" if value else visible(key)
-
-
-def _command(key: str, value: str) -> str:
-    """Commands of a unit, as far as nothing of them may be a secret. A host says them in a form that nobody wrote."""
-    words = re.sub(_PREFIXES, "", value).replace(_BETWEEN, " ").split()
-    plain = all(_OPTION.fullmatch(word) or harmless(Word(word, _NOWHERE)) for word in words)
-    return f"{visible(key)}={visible(value)}" if plain and 0 < len(value) <= _LONGEST_COMMANDS else visible(key)
 
 
 _TIME = re.compile(r"([0-9]{1,9}) ?(s|sec|second|seconds|m|min|minute|minutes|h|hr|hour|hours)?")

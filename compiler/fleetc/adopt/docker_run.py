@@ -26,6 +26,12 @@ _SWITCHES = frozenset(
         "oom-kill-disable", "quiet", "disable-content-trust", "sig-proxy", "help",
     }
 )  # fmt: skip
+STARTS_NONE = frozenset({
+    "build", "cp", "diff", "events", "exec", "history", "images", "info", "inspect", "kill", "load", "login", "logs",
+    "network", "pause", "port", "ps", "pull", "push", "rename", "rm", "rmi", "save", "search", "stats", "stop",
+    "system", "tag", "top", "version", "volume", "wait",
+})  # fmt: skip
+"""What Docker is told that starts no container."""
 _SHORT_SWITCHES = frozenset("ditPq")
 _IMAGE = re.compile(r"(?:^|/)(?:go-)?livepeer(?:[:@]|$)")
 

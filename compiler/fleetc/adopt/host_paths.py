@@ -269,6 +269,8 @@ def is_open(value: Any) -> bool:
 
 ANSWERS = "--answers FILE -o FILE (this file)"
 """How people adopt again, and keep what they have answered."""
+_MOST_SOURCES = 3
+"""Sources that one question names."""
 FOLDER_KEYS = ("~", "folder")
 """With what questions about homes and folders begin."""
 
@@ -287,32 +289,46 @@ class Opened:
                 known.append(process)
 
     def questions(self, alone: bool) -> list[tuple[str, str]]:
-        """A line for each thing to find out, with its host, which may be `alone` in the fleet."""
-        lines: dict[tuple[str, str], set[str]] = {}
-        processes: dict[tuple[str, str], list[Process]] = {}
+        """A line for each thing to find out, with its host, which may be `alone` in the fleet: a home of each user that
+        a host has, and a folder for each that its sources are in.
+        """
+        homes: dict[tuple[str, str], dict[str, list[Process]]] = {}
+        folders: dict[tuple[str, str], dict[str, list[Process]]] = {}
+        kinds: dict[tuple[str, str], set[str]] = {}
         for (host, source, what), nodes in self.found.items():
-            lines.setdefault((host, source), set()).add(what)
-            processes.setdefault((host, source), []).extend(nodes)
-        found: list[tuple[str, str]] = []
-        for (host, source), kinds in lines.items():
-            nodes = processes[host, source]
-            if HOME in kinds:
-                found.append((host, _home_question(host, source, nodes, alone)))
-            if kinds & {FOLDER, PROJECT}:
-                found.append((host, _folder_question(host, source, nodes, kinds, alone)))
-        return list(dict.fromkeys(found))
+            for one in nodes:
+                home = what == HOME
+                key = host, _named_user(one) if home else posixpath.dirname(source)
+                (homes if home else folders).setdefault(key, {}).setdefault(source, []).append(one)
+                if not home:
+                    kinds.setdefault(key, set()).add(what)
+        found = [(host, _home_question(host, user, sources, alone)) for (host, user), sources in homes.items()]
+        return found + [(key[0], _folder_question(key[0], of, kinds[key], alone)) for key, of in folders.items()]
 
 
-def _home_question(host: str, source: str, nodes: Sequence[Process], alone: bool) -> str:
-    named = {one.user for one in nodes if one.runtime != "docker" and re.fullmatch("[a-z_][a-z0-9_-]*", one.user)}
-    likely = _likely_home(nodes) or f"/home/{min(named, default='NAME')}"
-    user = "" if any(one.runtime == "docker" for one in nodes) else f', and node_user = "{_user_of(likely)}" here'
-    asked = f"in whose home? No source says who starts {leaks.shown(source)}"
-    if len(named) == 1:
-        (name,) = named
-        asked, user = f"where is the home of {name}? On its host, getent passwd {name} shows it", ""
+def _named_user(process: Process) -> str:
+    """The user of a process of a host whose name its source says."""
+    named = process.runtime != "docker" and re.fullmatch("[a-z_][a-z0-9_-]*", process.user)
+    return process.user if named else ""
+
+
+def _sources(sources: Mapping[str, object]) -> str:
+    """The names of sources, all of which are in one folder or on one host."""
+    *others, last = map(leaks.shown, sources)
+    if len(others) >= _MOST_SOURCES:
+        others, last = others[: _MOST_SOURCES - 1], f"{len(others) + 2 - _MOST_SOURCES} more"
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _home_question(host: str, user: str, sources: Mapping[str, Sequence[Process]], alone: bool) -> str:
+    nodes = [one for of in sources.values() for one in of]
+    likely = _likely_home(nodes) or f"/home/{user or 'NAME'}"
+    more = "" if any(one.runtime == "docker" for one in nodes) else f', and node_user = "{_user_of(likely)}" here'
+    asked = f"in whose home? No source says who starts {_sources(sources)}"
+    if user:
+        asked, more = f"where is the home of {user}? On its host, getent passwd {user} shows it", ""
     return (
-        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{user}, or adopt again with {ANSWERS} --home "
+        f"TODO ~: {asked}: write it for each ~ below, such as {likely}{more}, or adopt again with {ANSWERS} --home "
         f"{'' if alone else f'{host}='}{likely}"
     )
 
@@ -323,7 +339,9 @@ def _likely_home(nodes: Sequence[Process]) -> str:
     return next((found[0] for text in texts if (found := re.search(r"/home/[a-z][a-z0-9_-]*(?=/)", text))), "")
 
 
-def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: set[str], alone: bool) -> str:
+def _folder_question(host: str, sources: Mapping[str, Sequence[Process]], kinds: set[str], alone: bool) -> str:
+    nodes, source = [one for of in sources.values() for one in of], min(sources)
+    asked = f"where on this host {'are' if len(sources) > 1 else 'is'} {_sources(sources)}?"
     project, folder = PROJECT in kinds, FOLDER in kinds
     name = posixpath.basename(posixpath.dirname(source)) or "livepeer"
     likely = f"/opt/{name}" if plain_path(f"/opt/{name}") else "/opt/livepeer"
@@ -339,6 +357,6 @@ def _folder_question(host: str, source: str, nodes: Sequence[Process], kinds: se
         "",
     )
     return (
-        f"TODO folder: where on this host is {leaks.shown(source)}? {wanted[:1].upper()}{wanted[1:]}, or adopt again "
+        f"TODO folder: {asked} {wanted[:1].upper()}{wanted[1:]}, or adopt again "
         f"with {ANSWERS} --directory {'' if alone else f'{host}='}{likely}{shows}"
     )

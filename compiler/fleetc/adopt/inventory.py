@@ -93,6 +93,14 @@ def _group(hosts: dict[str, dict[str, object]], group: Node, source: Source, led
 def _note(hosts: dict[str, dict[str, object]], name: str, values: Node, source: Source, ledger: Ledger) -> None:
     fields = {key: _plain(value) for key, value in values.fields().items() if key in _FIELDS}
     _host(hosts, name, fields, values.span(source.name), ledger)
+    _note_others(values.fields(), values.span(source.name), ledger)
+
+
+def _note_others(keys: Iterable[str], span: Span, ledger: Ledger) -> None:
+    """Account for how Ansible reaches a host otherwise."""
+    for key in keys:
+        if re.fullmatch("ansible_[a-z_]{1,60}", key) and key not in _FIELDS:
+            ledger.note(span, key, Fate.DROPPED, "a spec does not say it: set it for whoever deploys")
 
 
 def _plain(value: Node) -> str:
@@ -153,5 +161,7 @@ def _ini(hosts: dict[str, dict[str, object]], source: Source, ledger: Ledger) ->
             name, *pairs = shlex.split(text)
         except ValueError:
             continue
-        fields = {key: value for key, _, value in (pair.partition("=") for pair in pairs) if key in _FIELDS}
-        _host(hosts, name, fields, Span(source.name, begun, begun + len(line)), ledger)
+        given = {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+        span = Span(source.name, begun, begun + len(line))
+        _host(hosts, name, {key: value for key, value in given.items() if key in _FIELDS}, span, ledger)
+        _note_others(given, span, ledger)

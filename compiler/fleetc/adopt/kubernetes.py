@@ -14,6 +14,16 @@ from dataclasses import dataclass, field, replace
 from fleetc.adopt.bounds import Bounds, of_fields
 from fleetc.adopt.docker_run import names_node
 from fleetc.adopt.flags import holes_in, starts_node
+from fleetc.adopt.kubernetes_places import (
+    HOST_LABEL,
+    Volume,
+    host_of,
+    host_ports,
+    open_ports,
+    text,
+    volume_of,
+    within,
+)
 from fleetc.adopt.library import Library
 from fleetc.adopt.shell import read_shell
 from fleetc.adopt.words import Fate, Ledger, Mount, Process, Word
@@ -46,8 +56,18 @@ class _Cluster:
     maps: dict[str, dict[str, tuple[Source, Node]]] = field(default_factory=dict)
     services: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     """Services: name, namespace, and the labels of the pods that they lead to."""
+    outside: list[tuple[dict[str, str], int]] = field(default_factory=list)
+    """Ports of pods that services open beyond the cluster, with the labels of those pods."""
+    volumes: dict[str, Volume] = field(default_factory=dict)
+    """Volumes whose directory on a host is known, by name, and by the claim that one is for."""
+    claimed: dict[str, str] = field(default_factory=dict)
+    """The volume that a claim names."""
     secrets: dict[tuple[str, str], str] = field(default_factory=dict)
     """Keys of Secrets that containers get as variables, and what each is called: one value has one reference."""
+
+    def volume(self, claim: str) -> Volume:
+        """Where the volume of a claim is, as far as the manifests say it."""
+        return self.volumes.get(self.claimed.get(claim) or f"claim {claim}", Volume())
 
     def reference(self, secret: Node, called: str) -> str:
         """What the key of a Secret is called: like the variable that is met first, and like no other key."""
@@ -72,16 +92,22 @@ def read_manifests(sources: list[Source], library: Library, ledger: Ledger) -> I
             )  # fmt: skip
     cluster = _Cluster()
     for source, root in found:
-        kind = _text(root.get("kind"))
+        kind, spec = _text(root.get("kind")), root.get("spec")
         if kind == "ConfigMap":
             _config_map(cluster, source, root, library)
         elif kind == "Secret":
             _secret(source, root, ledger)
         elif kind == "Service":
-            metadata, spec = root.get("metadata"), root.get("spec")
+            metadata = root.get("metadata")
             namespace = _text(metadata.get("namespace")) if metadata is not None else ""
             chosen = spec.get("selector") if spec is not None else None
             cluster.services.append((_name(root), namespace or "default", _texts(chosen)))
+            if spec is not None:
+                cluster.outside += [(_texts(chosen), port) for port in open_ports(spec)]
+        elif kind == "PersistentVolume":
+            cluster.volumes |= volume_of(root)
+        elif kind == "PersistentVolumeClaim":
+            cluster.claimed[_name(root)] = text(spec, "volumeName")
     for source, root in found:
         yield from _workload(cluster, source, root, ledger)
 
@@ -126,6 +152,8 @@ _WHY = {
     "ConfigMap": (Fate.UNDERSTOOD, "filled in where a node names it"),
     "Service": (Fate.UNDERSTOOD, "names under which pods reach each other"),
     "Secret": (Fate.UNDERSTOOD, "a reference where a node names it"),
+    "PersistentVolume": (Fate.UNDERSTOOD, "where files are"),
+    "PersistentVolumeClaim": (Fate.UNDERSTOOD, "where files are"),
 }
 
 
@@ -158,15 +186,18 @@ def _workload(cluster: _Cluster, source: Source, root: Node, ledger: Ledger) -> 
     spec = root.get("spec")
     claims = _claims(spec.get("volumeClaimTemplates")) if spec is not None else {}
     peers = _peers(cluster, root, template.get("metadata") if template is not None else None, name)
-    placed, several = _placed(kind, spec, pod)
+    labels = _texts(within(template, "metadata", "labels"))
+    opened = [port for chosen, port in cluster.outside if chosen.items() <= labels.items()]
+    host = host_of(pod) or _host_of_volumes(cluster, pod)
+    placed, several = _placed(kind, spec, pod, host)
     if pod is not None:
         _account_of_pod(pod, source, ledger)
     containers = pod.get("containers") if pod is not None else None
     for container in containers.items if containers is not None else []:
-        process = _container(cluster, source, pod, container, name, ledger, claims)
+        process = _container(cluster, source, pod, container, name, ledger, claims, opened)
         if process is not None:
             workload = f"{kind.lower()}/{name}"
-            process = replace(process, peers=peers, placed=placed, several=several, workload=workload)
+            process = replace(process, peers=peers, placed=placed, several=several, workload=workload, host=host)
             ledger.note(span, f"{kind} {name}"[:80], Fate.UNDERSTOOD, placed or "a node on the host that it names")
             if several:
                 ledger.warn(
@@ -179,10 +210,10 @@ def _workload(cluster: _Cluster, source: Source, root: Node, ledger: Ledger) -> 
             ledger.note(container.span(source.name), f"a container of {name}"[:80], Fate.DROPPED, "no node")
 
 
-def _placed(kind: str, spec: Node | None, pod: Node | None) -> tuple[str, bool]:
+def _placed(kind: str, spec: Node | None, pod: Node | None, host: str) -> tuple[str, bool]:
     """How the cluster chooses the hosts of a workload, in words, and whether it runs more than once."""
     labels = _texts(pod.get("nodeSelector")) if pod is not None else {}
-    host = labels.pop(_HOST_LABEL, "")
+    labels.pop(HOST_LABEL, "")
     among = leaks.shown(visible(",".join(f"{key}={value}" for key, value in labels.items())))[:80]
     which = f" with {among}" if among else ""
     if kind == "DaemonSet":
@@ -197,7 +228,6 @@ def _placed(kind: str, spec: Node | None, pod: Node | None) -> tuple[str, bool]:
     return f"{count}, on {many}{which} that the cluster chooses; kubectl get pods -o wide shows where", several
 
 
-_HOST_LABEL = "kubernetes.io/hostname"
 _OF_PODS = {
     "nodeSelector": (Fate.UNDERSTOOD, "which hosts it runs on"), "volumes": (Fate.UNDERSTOOD, "where files are"),
     "containers": (Fate.UNDERSTOOD, "what it runs"),
@@ -215,7 +245,7 @@ def _account_of_pod(pod: Node, source: Source, ledger: Ledger) -> None:
 
 def _container(
     cluster: _Cluster, source: Source, pod: Node | None, container: Node, name: str, ledger: Ledger,
-    claims: Mapping[str, str],
+    claims: Mapping[str, str], opened: Collection[int],
 ) -> Process | None:  # fmt: skip
     image = container.get("image")
     variables = _variables(cluster, source, container)
@@ -235,15 +265,14 @@ def _container(
     security = {**_texts(pod.get("securityContext")), **_texts(container.get("securityContext"))}
     user = security.get("runAsUser", "")
     filled = {name for item in command for name in _EXPANSION.findall(item.text)}
-    selector = pod.get("nodeSelector")
     base = Process(
         name=name, span=(container.key("image") or container).span(source.name), words=tuple(words),
         variables=_own(variables, filled, ledger), runtime="docker", user=user or "root",
         home="/root" if user in ("", "0") else "", bounds=_bounds(pod, container),
-        host=_text(selector.get(_HOST_LABEL)) if selector is not None else "",
         image=Word(image.text, image.span(source.name), holes_in(image.text)) if image is not None else None,
         # a pod has an address of its own, where its listeners are open to the cluster as the command says
-        network="host", mounts=tuple(_mounts(pod, container, claims)), sees=_gpus(container),
+        network="host", mounts=tuple(_mounts(cluster, pod, container, claims)), sees=_gpus(container),
+        of_pod=_text(pod.get("hostNetwork")) != "true", open_in_pod=(*host_ports(container), *opened),
     )  # fmt: skip
     shell = next((i for i, word in enumerate(words[:3]) if word.text == "-c"), 0)
     if shell and posixpath.basename(program) in ("sh", "bash", "ash", "dash") and shell + 1 < len(words):
@@ -354,7 +383,15 @@ def _claims(templates: Node | None) -> dict[str, str]:
     return {_name(one): f"the volume claim {_name(one)} of a pod; kubectl get pv says where" for one in items}
 
 
-def _mounts(pod: Node, container: Node, claims: Mapping[str, str]) -> Iterator[Mount]:
+def _host_of_volumes(cluster: _Cluster, pod: Node | None) -> str:
+    """The host that has the volumes of a pod; "" where no source says one, or there are several."""
+    listed = within(pod, "volumes")
+    names = (text(one, "persistentVolumeClaim", "claimName") for one in (listed.items if listed is not None else []))
+    hosts = {cluster.volume(name).host for name in names if name} - {""}
+    return min(hosts) if len(hosts) == 1 else ""
+
+
+def _mounts(cluster: _Cluster, pod: Node, container: Node, claims: Mapping[str, str]) -> Iterator[Mount]:
     volumes = pod.get("volumes")
     paths: dict[str, str] = {}
     words = dict(claims)
@@ -362,7 +399,8 @@ def _mounts(pod: Node, container: Node, claims: Mapping[str, str]) -> Iterator[M
     for volume in volumes.items if volumes is not None else []:
         called = _text(volume.get("name"))
         host = volume.get("hostPath")
-        paths[called] = _text(host.get("path")) if host is not None else ""
+        claim = text(volume, "persistentVolumeClaim", "claimName")
+        paths[called] = _text(host.get("path")) if host is not None else cluster.volume(claim).path if claim else ""
         for kind, key, what in _VOLUMES:
             inner = volume.get(kind)
             if inner is not None:

@@ -12,7 +12,7 @@ from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import plain_container
 from fleetc.adopt.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
 from fleetc.adopt.reading import Running
-from fleetc.adopt.words import Same
+from fleetc.adopt.words import Process, Same
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.text import leaks
 
@@ -50,6 +50,9 @@ def cli(work: Filling) -> None:
     if listener is None or listener[0].isdecimal():  # a lone number is no port to the node: it is a host
         work.mistake("adopt-value-invalid", "cliAddr", "the node cannot listen there", 'write "127.0.0.1:7935"')
         return
+    if _of_pods_alone(work.process, listener):
+        running.reasons["cliAddr"] = "pods of its cluster reach it today and nobody else; on a host it is on loopback"
+        listener = LOOPBACK, listener[1]
     default = CLI_LISTENERS[running.table]
     if not text and running.role in ("redeemer", "reward"):
         running.reasons["cliAddr"] = "the node would listen on port 80 of all interfaces; fleetc keeps it on loopback"
@@ -74,6 +77,11 @@ def cli(work: Filling) -> None:
                 "the administration listener is reachable from outside, and asks nobody for a password",
                 f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel', told=True,
             )  # fmt: skip
+
+
+def _of_pods_alone(process: Process, listener: Listener) -> bool:
+    """Whether a listener is one of a pod that nothing opens to others than pods."""
+    return process.of_pod and not {0, listener[1]}.intersection(process.open_in_pod) and not is_loopback(listener[0])
 
 
 def _has_signer(running: Running) -> bool:

@@ -34,6 +34,18 @@ def add_hosts(found: list[Running], session: Session, inventory: Mapping[str, Ta
         if question:
             session.hosts[one.host].ask(question)
             session.asked_hosts.add(one.host)
+        placed = [other.process.placed for other in here if other.process.placed and not other.process.several]
+        if len(placed) == 1 and known is None and _also(session.hosts[one.host], placed[0]):
+            session.asked_hosts.add(one.host)
+
+
+def _also(table: Table, words: str) -> bool:
+    """Say in the question about an address, if there is one, what chooses the host: who knows one knows both."""
+    for at, question in enumerate(table.questions):
+        if question.startswith("TODO address"):
+            table.questions[at] = f"{question}{'' if question.endswith('?') else ';'} {words}"
+            return True
+    return False
 
 
 def _log_in(table: Table, login: str) -> str:

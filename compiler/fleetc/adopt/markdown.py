@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fleetc.adopt.docker_run import STARTS_NONE
 from fleetc.adopt.shell_words import ShellError, tokens
 from fleetc.adopt.words import Entry, Fate
 from fleetc.places.diagnostic import Span
@@ -21,11 +22,25 @@ _SHELLS = frozenset({"", "sh", "bash", "shell", "console", "terminal", "zsh", "s
 _INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _NOT_BLANK = re.compile(r"[^\n]")
 _NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+-|livepeer/go-livepeer[: \t])")
+_NO_START = re.compile(
+    rf"(?:docker|podman)[ \t]+(?:(?:image|container)[ \t]+)?(?:{'|'.join(sorted(STARTS_NONE))})(?:[ \t][^\n;&|`]*)?"
+)
+
+
+def _nodes(text: str) -> Iterator[int]:
+    """Where commands of nodes stand in a text. A command to Docker that starts none is passed over."""
+    silent = _NO_START.finditer(text)
+    begin = end = 0
+    for found in _NODE.finditer(text):
+        while end <= found.start() and (other := next(silent, None)) is not None:
+            begin, end = other.span()
+        if not begin <= found.start() < end:
+            yield found.start()
 
 
 def shows_node(page: Source) -> bool:
     """Whether a command of a node stands anywhere in a page."""
-    return _NODE.search(page.text) is not None
+    return any(True for _ in _nodes(page.text))
 
 
 PAGE = "it shows commands of nodes"
@@ -35,8 +50,7 @@ LOOSE = "it shows commands of nodes, and is no script that can be read"
 
 def passed_over(text: Source, why: str) -> Entry:
     """The account of a text that nobody named."""
-    found = _NODE.search(text.text)
-    at = found.start() if found is not None else 0
+    at = next(_nodes(text.text), 0)
     return Entry(Span(text.name, at, at + 1), "the file", Fate.DROPPED, f"{why}, and nobody named it")
 
 
@@ -48,7 +62,7 @@ def commands(text: str) -> tuple[str, list[int]]:
     for block, code in _blocks(text):
         kept = code and _readable(block)
         if not kept:
-            left_out += [start + found.start() for found in _NODE.finditer(block)]
+            left_out += [start + at for at in _nodes(block)]
         pieces.append(block if kept else _NOT_BLANK.sub(" ", block))
         start += len(block)
     return "".join(pieces), left_out

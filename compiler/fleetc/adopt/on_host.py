@@ -15,6 +15,7 @@ from typing import Any
 from fleetc.adopt.bounds import of_unit
 from fleetc.adopt.filling import SECRET_VARIABLES
 from fleetc.adopt.flags import TYPES
+from fleetc.adopt.systemd import commands_of_unit
 from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
@@ -133,6 +134,7 @@ class _Reader:
             called, program.span, words, variables, host=self.host, program=program.text,
             user=_text(told.get("user", "")), home=home, directory=_text(told.get("directory", "")),
             bounds=of_unit((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
+            commands=commands_of_unit(self._commands(unit, program)),
         )  # fmt: skip
         if told.get("container"):
             process = self._contained(process, container, program)
@@ -152,6 +154,14 @@ class _Reader:
             pid, unit_name, _text(container.get("name", "")), called.startswith("livepeer-") and node in managed,
             unit.get("enabled") == "enabled", _text(container.get("project", "")), _text(told.get("process", "")),
         )  # fmt: skip
+
+    def _commands(self, unit: Mapping[str, Any], program: Word) -> dict[str, list[Word]]:
+        """The settings of a unit that are commands; secrets in them are variables."""
+        found: dict[str, list[Word]] = {}
+        for key, value in (map(_text, pair[:2]) for pair in _items(unit.get("settings", []))):
+            if key.startswith("Exec"):
+                found.setdefault(key, []).append(Word(self._known(value), program.span))
+        return found
 
     def _by_role(self, words: list[str]) -> str:
         """A name for a process that is in no unit: its role, and its host."""

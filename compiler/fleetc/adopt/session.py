@@ -29,7 +29,7 @@ class Table:
     """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys.
 
     `guessed` are keys whose values no source says, or that are asked about. `above` are lines of comments that people
-    wrote above keys, and above the table for "".
+    wrote above keys, and above the table for "", `below` those at its end.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -38,6 +38,7 @@ class Table:
     notes: dict[str, str] = field(default_factory=dict)
     guessed: set[str] = field(default_factory=set)
     above: dict[str, list[str]] = field(default_factory=dict)
+    below: list[str] = field(default_factory=list)
 
     def ask(self, line: str) -> None:
         """Leave a question: a line of a comment."""

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
+from fleetc.adopt.beside_commands import BY_SCRIPT, UNDER, bounding, preparing, with_commands
 from fleetc.adopt.docker_run import docker_process
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import starts_node
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
-from fleetc.adopt.shell_account import note_assignment, note_other, note_passed_over
-from fleetc.adopt.shell_branches import Branches, Level
+from fleetc.adopt.shell_account import note_other, note_passed_over
+from fleetc.adopt.shell_branches import Level
 from fleetc.adopt.shell_cut import loose
 from fleetc.adopt.shell_found import Function, ShellText, function_body, function_name, is_script
 from fleetc.adopt.shell_input import SHELLS, Inputs, note_unread, passed_on, script_of, written_script
 from fleetc.adopt.shell_places import mover
 from fleetc.adopt.shell_redirections import note_redirections, without_redirections
+from fleetc.adopt.shell_state import MANY_WORDS, State
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_users import run_by, user_of
-from fleetc.adopt.shell_values import Values, joined, traced
+from fleetc.adopt.shell_values import joined, traced
 from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens
 from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
 from fleetc.adopt.showing import file_name
@@ -35,8 +36,8 @@ from fleetc.places.diagnostic import Span
 
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
 _PARAMETERS = "123456789"
+_NO_NODE = "no node: fleetc starts and prepares nodes itself"
 _DEEPEST = 40
-_MANY_WORDS = 20_000
 _MOST_REPEATED = 20_000
 """Words that loops of a text may repeat together."""
 
@@ -59,31 +60,11 @@ def read_shell(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
             "close the quote, or give the command without what is around it",
         )  # fmt: skip
+    reader.found.processes = with_commands(reader.found.processes, reader.prepared)
     return reader.found
 
 
-class _Reader(Branches):
-    def __init__(self, source: str, ledger: Ledger, variables: dict[str, Word], library: Library | None = None) -> None:
-        super().__init__()
-        self.library = library
-        self.exports = False
-        self.source, self.ledger = source, ledger
-        self.values = Values(source, variables)
-        self.exported: dict[str, Word] = {}
-        self.found = ShellText()
-        self.joined = ""
-        self.cut = False
-        self.loop: tuple[str, list[Word]] | None = None
-        self.repeated = 0
-        self.functions: dict[str, Function] = {}
-        self.called: set[str] = set()
-        self.inputs = Inputs()
-        self.texts: dict[str, str] = {}
-        self.directory = ""
-        """Where the script has gone with `cd`, "" where only a running one knows."""
-        self.outer: list[str] = []
-        """The directories around each `(`."""
-
+class _Reader(State):
     # ------------------------------------------------------------------------------------------- commands
 
     def read(self, text: str, depth: int) -> None:
@@ -111,7 +92,7 @@ class _Reader(Branches):
                     cut = True  # the line before ended with a backslash
                 continue
             if token.kind == "array":
-                self._array(token, stream)
+                self.array(token, stream)
             elif token.kind == "op" and token.text in ENDS:
                 self._command(line, depth)
                 if line:
@@ -125,8 +106,8 @@ class _Reader(Branches):
                 line.append(token)
                 if token.body_start:
                     self.inputs.seen[token.body_start] = token
-                if len(line) > _MANY_WORDS:
-                    raise ShellError(f"a command has more than {_MANY_WORDS} words", line[0].start)
+                if len(line) > MANY_WORDS:
+                    raise ShellError(f"a command has more than {MANY_WORDS} words", line[0].start)
             last_end = token.end
         self._command(line, depth)
 
@@ -139,7 +120,7 @@ class _Reader(Branches):
             return
         outer = {number: self.values.variables.pop(number, None) for number in _PARAMETERS}
         self.values.variables.update(zip(_PARAMETERS, words, strict=False))
-        with self._reading(source):
+        with self.reading(source):
             self._commands(iter(inner), text, depth + 1)
         for number, word in outer.items():
             self.values.variables.pop(number, None)
@@ -171,21 +152,6 @@ class _Reader(Branches):
         for word in words:
             self.values.variables[name] = word
             self._commands(iter(inner), text, depth + 1)
-
-    def _array(self, opening: Token, stream: Iterator[Token]) -> None:
-        """NAME=( words ): up to the bracket that closes it."""
-        name = opening.text.partition("=")[0]
-        append = name.endswith("+")
-        words: list[Word] = []
-        for token in stream:
-            if token.kind == "op" and token.text == ")":
-                break
-            if token.kind == "word" and len(words) < _MANY_WORDS:
-                words += self.values.expand(token)
-                self.values.note_folder(name.removesuffix("+"), token)
-        name = name.removesuffix("+")
-        if self.mode == "run" or append:
-            self.values.arrays[name] = (self.values.arrays.get(name, []) if append else []) + words
 
     def _command(self, line: list[Token], depth: int) -> None:
         if not line:
@@ -250,7 +216,7 @@ class _Reader(Branches):
         rest = words_of[place:]
         if not rest:
             for name, word in own.items():
-                self._assign(name, word, maybe)
+                self.assign(name, word, maybe)
             if own:
                 self.truth = True
             return
@@ -261,7 +227,7 @@ class _Reader(Branches):
             self.truth = self.values.test(rest)
             return
         if words[0].text in ("export", "declare", "local", "readonly", "typeset"):
-            self._export(rest[1:], maybe)
+            self.export(rest[1:], maybe)
             return
         if self.mode == "skip":
             self._passed_over(line, "the script does not take this branch")
@@ -278,7 +244,8 @@ class _Reader(Branches):
     def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
         """A command: a node, a container of one, a shell with a text, or something else."""
         own, before, user = dict(own), len(self.found.processes), user_of(words)
-        words = words[behind_wrappers(words, own) :]
+        behind = behind_wrappers(words, own)
+        under, words = bounding(words[:behind]), words[behind:]
         if not words:  # sudo -i
             self._given(depth)
             self.found.processes[before:] = run_by(user, self.found.processes[before:])
@@ -338,8 +305,12 @@ class _Reader(Branches):
         else:
             self.inputs.left = passed_on(words, self.inputs.own)
             note_unread(words, self.ledger)
-            note_other(words, "no node: fleetc starts and prepares nodes itself", self.ledger)
-        self.found.processes[before:] = run_by(user, self.found.processes[before:])
+            prepares = preparing(words)
+            self.prepared += [(BY_SCRIPT, prepares)] if prepares else []
+            why = "its words are said beside the settings of the nodes" if prepares else _NO_NODE
+            note_other(words, why, self.ledger)
+        begun = run_by(user, self.found.processes[before:])
+        self.found.processes[before:] = with_commands(begun, [(UNDER, under)] if under else [])
 
     def _elsewhere(self, words: list[Word], depth: int) -> None:
         """`ssh HOST command`: what it starts is on that host."""
@@ -362,7 +333,7 @@ class _Reader(Branches):
         elif is_script(found.text) and depth < _DEEPEST:
             self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a script that this one reads")
             self.texts[found.name] = found.text
-            with self._reading(found.name):
+            with self.reading(found.name):
                 self._commands(tokens(found.text), found.text, depth + 1)
             self.called |= {name for name, one in self.functions.items() if one.source == found.name}
         else:
@@ -370,13 +341,6 @@ class _Reader(Branches):
             self.values.variables |= known
             self.exported |= {name: at for name, at in known.items() if self.exports or name.startswith("LP_")}
             self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a file with variables")
-
-    @contextmanager
-    def _reading(self, source: str) -> Iterator[None]:
-        """While the words of another file are read, they have their places there."""
-        before, self.source, self.values.source = self.source, source, source
-        yield
-        self.source = self.values.source = before
 
     def _given(self, depth: int) -> bool:
         """A shell that takes its commands from its input; whether there are some."""
@@ -412,29 +376,10 @@ class _Reader(Branches):
         inner.read(word.text, depth + 1)
         inner.found.processes = [traced(one, self.values.variables) for one in inner.found.processes]
         self.ledger.take(account, move)
+        inner.found.processes = with_commands(inner.found.processes, inner.prepared)
         self.found.take(inner.found, move, there)
+        self.prepared += inner.prepared if not there else []
         if len(self.found.processes) == begun:
             if not inner.inputs.seen and not inner.found.files:
                 note_unread([word], self.ledger)
-            note_other([word], "no node: fleetc starts and prepares nodes itself", self.ledger)
-
-    # ------------------------------------------------------------------------------- variables and words
-
-    def _assign(self, name: str, word: Word, maybe: bool) -> None:
-        before = self.values.variables.get(name)
-        instead = note_assignment(name, word, before, self.mode, maybe, self.ledger)
-        if instead is not None:
-            self.values.variables.setdefault(name, instead)
-            return
-        self.values.variables[name] = word
-        if name in self.exported or name.startswith("LP_"):
-            self.exported[name] = word
-
-    def _export(self, tokens_: list[Token], maybe: bool) -> None:
-        for token in tokens_:
-            found = ASSIGNMENT.match(token.text)
-            if found:
-                self._assign(found[1], self.values.assigned(token, found), maybe)
-            name = found[1] if found else token.text
-            if name in self.values.variables:
-                self.exported[name] = self.values.variables[name]
+            note_other([word], _NO_NODE, self.ledger)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fleetc.adopt.docker_run import STARTS_NONE
 from fleetc.adopt.shell_input import node_commands
 from fleetc.adopt.shell_words import Token
 from fleetc.adopt.shell_wrappers import base_of
@@ -30,7 +31,9 @@ def note_passed_over(line: Sequence[Token], why: str, source: str, ledger: Ledge
     if not known_program(line[0].text):
         ledger.secrets.append(span)
     ledger.note(span, program(line[0].text), Fate.DROPPED, why)
-    starts = any(base_of(token.text) in ("livepeer", "docker", "podman") for token in line)
+    names = [base_of(token.text) for token in line]
+    docker = next((at for at, name in enumerate(names) if name in ("docker", "podman")), None)
+    starts = "livepeer" in names if docker is None else not STARTS_NONE.intersection(names[docker + 1 : docker + 3])
     if not repeated and (starts or any(node_commands(" ".join(token.text for token in line)))):
         ledger.remark(
             "adopt-branch-not-followed", Span(source, line[0].start, line[0].end),

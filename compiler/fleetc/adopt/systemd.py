@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fleetc.adopt.beside_commands import shown
 from fleetc.adopt.bounds import counts, of_unit
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import holes_in, starts_node
@@ -226,6 +227,7 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         home=home, secrets=secrets,
         release=release[1] if release else "",
         bounds=of_unit((key, word.text) for key, words in unit.settings.items() for word in words),
+        commands=commands_of_unit(unit.settings),
     )  # fmt: skip
     for word in unit.settings.get("ExecStart", []):
         words = split_words(Word(word.text.lstrip("@-:+!"), _behind(word)), variables, unit.specifiers)
@@ -233,6 +235,16 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         own = {name: value for name, value in variables.items() if name not in filled or name.startswith("LP_")}
         if words:
             yield from _started(replace(base, variables=own), words, variables, library, ledger, unit)
+
+
+def commands_of_unit(settings: Mapping[str, Sequence[Word]]) -> tuple[tuple[str, str], ...]:
+    """What a unit runs beside its process, each behind the setting that says when; "" for what may not be told."""
+    found = []
+    for key in sorted(key for key in settings if key.startswith("Exec") and key != "ExecStart"):
+        for word in settings[key]:
+            words = split_words(Word(word.text.lstrip("@-:+!"), word.span), {})
+            found.append((key, shown(words) if words else ""))
+    return tuple(found)
 
 
 def _behind(word: Word) -> Span:
@@ -263,7 +275,7 @@ def _started(
         yield replace(
             one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
             directory=base.directory, secrets=base.secrets, caller_home=home_of(base),
-            bounds=one.bounds if one.runtime == "docker" else base.bounds,
+            bounds=one.bounds if one.runtime == "docker" else base.bounds, commands=(*base.commands, *one.commands),
         )  # fmt: skip
 
 

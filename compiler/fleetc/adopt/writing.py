@@ -92,7 +92,7 @@ def _table(header: str, table: Table) -> Iterator[str]:
         if key not in wide:
             yield from (f"# {_comment(remark)}" for remark in table.above.get(key, []))
             yield f"{_key(key)} = {toml(value)}" + (f"  # {_comment(note)}" if note else "")
-    yield from (f"# {_comment(line)}" for line in answerable.values())
+    yield from (f"# {_comment(line)}" for line in (*answerable.values(), *table.below))
     for key in wide:
         yield ""
         above = {"": table.above.get(key, [])}

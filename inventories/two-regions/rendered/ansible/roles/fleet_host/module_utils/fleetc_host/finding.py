@@ -45,6 +45,12 @@ UNIT_KEYS = frozenset(
     }
 )  # fmt: skip
 """Settings of a unit whose value is told; of others only the names."""
+LIMITS = re.compile(
+    "(?:Limit|Memory|CPU|IO|Tasks|OOM|StartLimit|Numa|Timeout|RuntimeMax|Restart)[A-Za-z]*|AllowedCPUs|Nice|Slice|UMask"
+    "|(?:Private|Protect|Restrict|Lock)[A-Za-z]+|NoNewPrivileges|AmbientCapabilities|CapabilityBoundingSet|Delegate"
+)
+"""Those that bound a process: told where the value is one of `BOUND`."""
+BOUND = re.compile(r"[A-Za-z0-9%.:,_~+-]{1,40}(?: [A-Za-z0-9%.:,_~+-]{1,40}){0,7}")
 
 
 def do_find(request: Json) -> Json:
@@ -200,8 +206,11 @@ class Finder:
                 continue
             if key == "ExecStart" and value:
                 yield [key, self._command(value)]
-            elif key in UNIT_KEYS:
+            elif key in UNIT_KEYS or (LIMITS.fullmatch(key) and BOUND.fullmatch(value)):
                 yield [key, value]
+            elif key.startswith("Exec"):
+                program = re.match(r"[@:+!-]*(/[A-Za-z0-9/._-]{1,100})( |$)", value)
+                yield [key, program[1] + (" ..." if program[2] else "") if program else ""]
             else:
                 yield [key, ""]
 
