@@ -137,12 +137,24 @@ def test_what_an_unread_file_may_have_set_is_asked_for(text: str, known: bool) -
     _asked_or_known(adopt([Source("start.sh", text.replace("NODE", node))]), known)
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_what_an_unread_environment_file_may_have_set_is_asked_for(known: bool) -> None:
-    file = "" if known else "EnvironmentFile=/etc/livepeer.env\n"
-    words = f"-orchestrator -transcoder {CHAIN} -serviceAddr o.example.net:8935 -pricePerUnit ${{PRICE}}"
-    unit = f"[Service]\nEnvironment=PRICE=640 LP_MAXSESSIONS=30\n{file}ExecStart=/bin/livepeer {words}\n"
-    _asked_or_known(adopt([Source("orch.service", unit)]), known)
+@pytest.mark.parametrize(
+    ("file", "given", "known"),
+    [("", [], True), ("/etc/lp.env", [], False), ("-/etc/lp.env", [], False), ("-/etc/lp.env", ["lp.env"], True)],
+)
+@pytest.mark.parametrize("start", ["", "/bin/sh -c 'exec ", "/opt/start.sh"])
+def test_what_an_unread_environment_file_may_have_set_is_asked_for(
+    start: str, file: str, given: list[str], known: bool
+) -> None:
+    file = f"EnvironmentFile={file}\n" if file else ""
+    price = "${PRICE:-640}" if start else "${PRICE}"
+    words = f"/bin/livepeer -orchestrator -transcoder {CHAIN} -serviceAddr o.example.net:8935 -pricePerUnit {price}"
+    command = f"{start}{words}'" if start.endswith("exec ") else start or words
+    unit = f"[Service]\nEnvironment=PRICE=640 LP_MAXSESSIONS=30 CUDA_X=1\n{file}ExecStart={command}\n"
+    script = [Source("start.sh", f"#!/bin/sh\n{words}\n")] if start == "/opt/start.sh" else []
+    found = adopt([Source("orch.service", unit), *script, *(Source(name, "") for name in given)])
+    _asked_or_known(found, known)
+    assert ('CUDA_X = "1"' in found.text) is (known or "=-" in file)
+    assert known or "adopt-file-missing" in {one.code for one in found.diagnostics}
 
 
 def _asked_or_known(found: Adopted, known: bool) -> None:

@@ -287,17 +287,21 @@ def in_file(path: str) -> str:
     return f"{showing.file_name(path)} has it, and is none of the sources: adopt again with that file too"
 
 
-def missing(word: Word, what: str, ledger: Ledger) -> None:
-    """A file that a process needs, and that is none of the sources."""
+def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> None:
+    """A file that a process needs, or reads if there is one, and that is none of the sources."""
     known = showing.file_name(word.text)
-    name = posixpath.basename(word.text) if known == word.text else "it"
+    name = leaks.shown(posixpath.basename(word.text)) if known == word.text else "it"
     if known != word.text:
         ledger.secrets.append(word.span)
     ledger.note(word.span, known, Fate.DROPPED, f"{what} is none of the sources", "adopt-file-missing")
-    ledger.warn(
-        "adopt-file-missing", word.span, f"{what} is none of the sources",
-        f"copy {leaks.shown(name)} from the host and name it too",
-    )  # fmt: skip
+    copy = f"copy {name} from the host and name it too"
+    if optional:
+        ledger.remark(
+            "adopt-file-missing", word.span, f"{what} is optional and none of the sources: it may say otherwise",
+            f"{copy}; if the host has none, name an empty file called so",
+        )  # fmt: skip
+    else:
+        ledger.warn("adopt-file-missing", word.span, f"{what} is none of the sources", copy)
 
 
 def _wrong_variables(variables: Mapping[str, Word]) -> list[Wrong]:

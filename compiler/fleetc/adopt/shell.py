@@ -44,13 +44,13 @@ _MOST_REPEATED = 20_000
 
 def read_shell(
     source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None,
-    starts_beside: bool = False,
+    starts_beside: bool = False, unread: bool = False,
 ) -> ShellText:  # fmt: skip
     """Read a script or a command; `library` has the files with variables that it may name. `starts_beside`: nothing
-    says that it starts anywhere but in its own folder.
+    says that it starts anywhere but in its own folder. `unread`: a file that is no source may have set any variable.
     """
     reader = _Reader(source, ledger, dict(variables or {}), library)
-    reader.values.knows_folder = starts_beside
+    reader.values.knows_folder, reader.values.unread = starts_beside, unread
     try:
         reader.read(text, 0)
     except ShellError as problem:

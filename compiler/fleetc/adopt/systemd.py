@@ -218,8 +218,10 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
             if equals:
                 variables[name] = item.part(len(name) + 1)
     home = variables.pop("HOME").text if "HOME" in variables else ""
+    unread, doubted = False, set[str]()
     for word in unit.settings.get("EnvironmentFile", []):
-        _environment_file(replace(word, text=unit.filled(word.text)), library, variables, secrets, ledger)
+        path = replace(word, text=unit.filled(word.text))
+        unread |= not _environment_file(path, library, variables, doubted, secrets, ledger)
     release = _RELEASE.fullmatch(unit.last("Description"))
     base = Process(
         unit.name, Span(unit.source, 0, 1), (), variables,
@@ -229,12 +231,18 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         bounds=of_unit((key, word.text) for key, words in unit.settings.items() for word in words),
         commands=commands_of_unit(unit.settings),
     )  # fmt: skip
+    filling = variables | {name: unknown(name, variables[name]) for name in doubted if not _has_flags(variables[name])}
     for word in unit.settings.get("ExecStart", []):
-        words = split_words(Word(word.text.lstrip("@-:+!"), _behind(word)), variables, unit.specifiers)
+        words = split_words(Word(word.text.lstrip("@-:+!"), _behind(word)), filling, unit.specifiers)
         filled = {found[1] or found[2] for found in _VARIABLE.finditer(word.text)}
         own = {name: value for name, value in variables.items() if name not in filled or name.startswith("LP_")}
         if words:
-            yield from _started(replace(base, variables=own), words, variables, library, ledger, unit)
+            yield from _started(replace(base, variables=own), words, filling, library, ledger, unit, unread)
+
+
+def _has_flags(word: Word) -> bool:
+    """Whether a value of a variable is words of a command."""
+    return re.search(r"(?:^|\s)-", word.text) is not None
 
 
 def commands_of_unit(settings: Mapping[str, Sequence[Word]]) -> tuple[tuple[str, str], ...]:
@@ -253,7 +261,13 @@ def _behind(word: Word) -> Span:
 
 
 def _started(
-    base: Process, words: list[Word], variables: dict[str, Word], library: Library, ledger: Ledger, unit: _Unit
+    base: Process,
+    words: list[Word],
+    variables: dict[str, Word],
+    library: Library,
+    ledger: Ledger,
+    unit: _Unit,
+    unread: bool,
 ) -> Iterator[Process]:
     span = Span(base.span.source, words[0].span.start, words[-1].span.end)
     program = words[0].text
@@ -264,10 +278,12 @@ def _started(
     script = library.find(words[1].text if name in ("sh", "bash") and len(words) > 1 else program, span.source)
     if script is not None:
         beside = not base.directory
-        found = read_shell(script.name, script.text, ledger, dict(variables), library, beside).processes
+        found = read_shell(script.name, script.text, ledger, dict(variables), library, beside, unread).processes
     else:  # a shell with a text, or docker run
         text = " ".join(_quoted(word.text) for word in words)
-        found = [one.at(span) for one in read_shell(span.source, text, Ledger(), dict(variables)).processes]
+        found = [
+            one.at(span) for one in read_shell(span.source, text, Ledger(), dict(variables), unread=unread).processes
+        ]
         if not found and program.startswith("/") and name not in ("sh", "bash"):
             yield _other(replace(base, span=span, words=tuple(words[1:]), program=program), unit)
     for one in found:
@@ -295,16 +311,23 @@ def _quoted(text: str) -> str:
 
 
 def _environment_file(
-    word: Word, library: Library, variables: dict[str, Word], secrets: dict[str, tuple[str, str]], ledger: Ledger
-) -> None:
+    word: Word, library: Library, variables: dict[str, Word], doubted: set[str], secrets: dict[str, tuple[str, str]],
+    ledger: Ledger,
+) -> bool:  # fmt: skip
+    """Take the variables of a file, which replace those before it. False where it is none of the sources: then all of
+    these are `doubted`, because it comes after them.
+    """
     optional = word.text.startswith("-")
     path = word.text.lstrip("-")
     source = library.find(path, word.span.source)
     if source is None:
-        if not optional and not (secrets and "secret" in path):
-            missing(Word(path, word.span), "the environment file", ledger)
-            variables |= {name: unknown(name, value) for name, value in variables.items()}  # it comes after them
-        return
+        if secrets and "secret" in path:
+            return True
+        missing(Word(path, word.span), "the environment file", ledger, optional)
+        doubted.update(variables)
+        lost = (name for name in list(variables) if not optional or name.startswith("LP_"))
+        variables |= {name: unknown(name, variables[name]) for name in lost}
+        return False
     read = environment(source.name, source.text)
     for span in read.odd:
         ledger.note(span, "a line", Fate.DROPPED, "it sets no variable")
@@ -319,7 +342,9 @@ def _environment_file(
                 f"the one that counts is in {leaks.shown(source.name)}; change it there, or remove this one",
             )  # fmt: skip
     variables |= read.variables
+    doubted.difference_update(read.variables)
     secrets |= read.secrets
+    return True
 
 
 def split_words(word: Word, variables: dict[str, Word], known: Mapping[str, str] = _NONE) -> list[Word]:
