@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fleetc import lower
 from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
+from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.beside import Beside, beside_all
 from fleetc.adopt.compare import Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
@@ -118,14 +119,28 @@ def adopt(
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     blueprint, asked = _lowered(checked, examples)
-    of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
+    of_nodes = Comparison()
+    if blueprint is not None:
+        of_nodes = compare(assembled.nodes, blueprint, library, asked, _answered(carried))
     return Adopted(
-        tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
+        tuple(sources), text, _still_open(ledger.findings, assembled), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, (*of_nodes.differences, *assembled.differences),
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
     )  # fmt: skip
+
+
+def _answered(carried: Carried | None) -> frozenset[tuple[str, ...]]:
+    """The places that adopting asked about, and that an earlier spec answers."""
+    return carried.earlier.asked.intersection(carried.answers) if carried is not None else frozenset()
+
+
+def _still_open(found: Sequence[Diagnostic], assembled: Assembled) -> tuple[Diagnostic, ...]:
+    """What there is to say, without what only told to answer a question that is answered."""
+    tables = (assembled.fleet, *(one for members in assembled.tables.values() for one in members.values()))
+    gone = [about for one in tables for question, about in one.told.items() if question not in one.questions]
+    return tuple(one for one in found if one not in gone)
 
 
 def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: Ledger) -> None:

@@ -148,14 +148,15 @@ class Filling:
 
     def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
         """Leave a question where a value is not known; `warn` unless something else already has."""
-        self.table.ask(f"TODO {key} = {example}: {words}")
+        told = None
         if flag:
             self.leave_open(flag, key, words)
             if warn and flag in self.running.settings:
-                self.session.ledger.warn(
+                told = self.session.ledger.warn(
                     "adopt-value-unknown", self.running.word(flag).span,
                     f"the value of -{flag} is not in the sources", f"write {key} where the spec has its TODO line",
                 )  # fmt: skip
+        self.table.ask(f"TODO {key} = {example}: {words}", told)
 
     def leave_open(self, flag: str, key: str, words: str, code: str = "adopt-value-unknown") -> None:
         """Account for a setting that the spec asks for at `key`: nothing of it is understood."""

@@ -64,15 +64,16 @@ def cli(work: Filling) -> None:
         power = "move funds" if funds else "change its settings and read its state"
         words = f"everybody who reaches {written(listener)} can {power} today; an SSH tunnel does without"
         keep = f'cli = "{written(listener)}" needs cli_exposed = true, and a firewall'
-        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}, and {keep}')
+        told = None
         running.reasons["cliAddr"] = f"{QUESTION}: {words}"
         word = running.word("cliAddr") if text else None
         if word is not None:
-            work.session.ledger.mistake(
+            told = work.session.ledger.mistake(
                 "adopt-listener-exposed", word.span, f"-cliAddr={leaks.shown(word.text)}",
                 "the administration listener is reachable from outside, and asks nobody for a password",
                 f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel',
             )  # fmt: skip
+        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}, and {keep}', told)
 
 
 def _has_signer(running: Running) -> bool:

@@ -18,6 +18,7 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.words import Ledger, Word
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
+from fleetc.places.diagnostic import Diagnostic
 
 PIXEL_PRICE, HOUR_PRICE = '"... wei / pixel"', '"... USD / hour"'
 """Examples of prices in questions: nobody pastes an amount that no source says, and sells at it."""
@@ -29,7 +30,7 @@ class Table:
     """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys.
 
     `guessed` are keys whose values no source says, or that are asked about. `above` are lines of comments that people
-    wrote above keys, and above the table for "".
+    wrote above keys, and above the table for "". `told` are diagnostics that say no more than a question does.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -38,11 +39,14 @@ class Table:
     notes: dict[str, str] = field(default_factory=dict)
     guessed: set[str] = field(default_factory=set)
     above: dict[str, list[str]] = field(default_factory=dict)
+    told: dict[str, Diagnostic] = field(default_factory=dict)
 
-    def ask(self, line: str) -> None:
-        """Leave a question: a line of a comment."""
+    def ask(self, line: str, told: Diagnostic | None = None) -> None:
+        """Leave a question: a line of a comment. `told` goes when somebody has answered it."""
         if line not in self.questions:
             self.questions.append(line)
+        if told is not None:
+            self.told[line] = told
 
 
 _QUESTION = re.compile(r"TODO ([a-z_]+) = (.*)")

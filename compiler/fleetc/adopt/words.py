@@ -105,14 +105,14 @@ class Ledger:
             self._add(one.code, one.severity, move(span), one.message, one.help, one.primary.note)
         self.secrets += map(move, other.secrets)
 
-    def mistake(self, code: str, span: Span, shown: str, message: str, help: str, note: str = "") -> None:
+    def mistake(self, code: str, span: Span, shown: str, message: str, help: str, note: str = "") -> Diagnostic:
         """A mistake that the node makes today: a warning, and a line of the account."""
         self.note(span, shown, Fate.MISTAKE, message, code)
-        self.warn(code, span, message, help, note)
+        return self.warn(code, span, message, help, note)
 
-    def warn(self, code: str, span: Span, message: str, help: str, note: str = "") -> None:
+    def warn(self, code: str, span: Span, message: str, help: str, note: str = "") -> Diagnostic:
         """Something that people must look at."""
-        self._add(code, Severity.WARNING, span, message, help, note)
+        return self._add(code, Severity.WARNING, span, message, help, note)
 
     def refuse(self, code: str, span: Span, message: str, help: str) -> None:
         """Something for which no spec can be written."""
@@ -122,11 +122,12 @@ class Ledger:
         """Something worth knowing."""
         self._add(code, Severity.NOTE, span, message, help, "")
 
-    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, note: str) -> None:
-        key = (code, span, message)
+    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, note: str) -> Diagnostic:
+        key, found = (code, span, message), Diagnostic(code, severity, message, Label(span, note), help=help)
         if key not in self._said:
             self._said.add(key)
-            self.findings.append(Diagnostic(code, severity, message, Label(span, note), help=help))
+            self.findings.append(found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

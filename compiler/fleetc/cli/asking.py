@@ -118,8 +118,8 @@ def _hosts_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
     known: dict[str, str] = {}
     options: list[tuple[str, str]] = []
     for node in nodes:
-        usual = f", or {' or '.join(known)}" if known else ""
-        while typed := _typed(f"{node}: NAME@ADDRESS, such as gpu-1@203.0.113.20{usual}", one):
+        usual = f"or {' or '.join(known)}" if known else "such as gpu-1@203.0.113.20"
+        while typed := _typed(f"{node}: NAME@ADDRESS, {usual}", one):
             name, at, address = typed.partition("@")
             problem = _host_problem(name, address) if at else "" if name in known else "write NAME@ADDRESS"
             if at and known.get(name, address) != address:
@@ -136,8 +136,8 @@ def _hosts_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
 
 def _why_hosts(one: Question) -> str:
     """Why somebody is asked for hosts, without how to say them in a command."""
-    words = one.without_options("").partition(": ")[2]
-    return re.sub(r"; if [^;]*$", "", words)
+    words = re.sub(r"; if [^;]*$", "", one.without_options("").partition(": ")[2])
+    return re.sub("^.*, because no source says it, but ", "no source says it, and ", words)
 
 
 def _host_problem(name: str, address: str) -> str:
@@ -283,7 +283,7 @@ def _sentence(one: Question, hint: bool = True) -> str:
     words = one.without_options("").partition(": ")[2] if one.key else one.words
     if one.key in _FUNDS:
         return words if hint else re.sub("; curl .*? shows it in wei", "; the same command shows it", words)
-    short = words.partition("; ")[0]
+    short = re.split("; |: write ", words, maxsplit=1)[0]
     return short if len(short) <= _SHORT else f"{short[:_SHORT]}..."
 
 
