@@ -78,20 +78,33 @@ def _ask_options(adopting: Adopting) -> bool:
     known = True
     while one := next((q for q in _by_host(questions_in(adopting.found.text)) if (q.table, q.key) not in seen), None):
         seen.add((one.table, one.key))
-        options = _hosts_of(one, adopting.found) if _about_hosts(one) else _path_of(one)
+        options = _options_of(one, adopting.found)
         known = known and bool(options or not _about_hosts(one))
         if options:
             adopting.say(options)
     return known
 
 
+def _options_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
+    if _SAME_PORT in one.words:
+        _say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
+        return _named([one.table.partition(".")[2]], one)
+    return _hosts_of(one, found) if _about_hosts(one) else _path_of(one)
+
+
 def _by_host(questions: Iterator[Question]) -> list[Question]:
-    """Those that options answer; where nodes run is the first, because others are of a host."""
-    return sorted((one for one in questions if one.options), key=lambda one: not _about_hosts(one))
+    """Those that options answer; where nodes run is the first, because others are of a host. Where nothing asks that,
+    nodes that use the same port ask it.
+    """
+    asked = list(questions)
+    found = [one for one in asked if one.options]
+    if not any(map(_about_hosts, found)):
+        found += [one for one in asked if _SAME_PORT in one.words]
+    return sorted(found, key=lambda one: not _about_hosts(one))
 
 
 def _about_hosts(one: Question) -> bool:
-    return one.options[0].startswith("--host ")
+    return bool(one.options) and one.options[0].startswith("--host ")
 
 
 def _path_of(one: Question) -> list[tuple[str, str]]:
@@ -115,6 +128,11 @@ def _hosts_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
     named = [option.rpartition("=")[2] for option in one.options]
     nodes = [node.name for node in found.nodes if node.host == here and node.name not in named] + named
     _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
+    return _named(nodes, one)
+
+
+def _named(nodes: Sequence[str], one: Question) -> list[tuple[str, str]]:
+    """The host of each of some nodes, as somebody types it."""
     known: dict[str, str] = {}
     options: list[tuple[str, str]] = []
     for node in nodes:
