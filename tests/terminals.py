@@ -42,7 +42,7 @@ def on_terminal(
     own = ("PAGER", "FLEETC_PAGER", "LESS", "NO_COLOR", "COLUMNS", "LINES")
     variables = {name: value for name, value in os.environ.items() if name not in own}
     command = [sys.executable, "-c", _ON_TERMINAL, *map(str, arguments)]
-    got, seen, left, deadline = b"", 0, list(keys), time.monotonic() + 60
+    got, seen, left, deadline = b"", 0, list(keys), time.monotonic() + 40
     with killed_on_error(
         subprocess.Popen(
             command,
@@ -66,6 +66,7 @@ def on_terminal(
             except OSError:  # the last process has left the terminal
                 break
             got += piece
+        assert time.monotonic() < deadline, f"it still waits: {got.decode()}"
         code = process.wait(timeout=10)
     os.close(ours)
     assert not left, f"nobody waits for {left}: {got!r}"
