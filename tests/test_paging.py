@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import select
 import shutil
-import struct
-import subprocess
-import sys
-import termios
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
-from tests.support import INVENTORIES, ROOT, fleetc_process, killed_on_error
+from tests import terminals
+from tests.support import INVENTORIES, fleetc_process
+from tests.terminals import Seen
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -32,61 +24,9 @@ PROMPT = b":\x1b[K"
 needs_less = pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
 
 
-class Seen(NamedTuple):
-    """How a command ended, and what its terminal got."""
-
-    code: int
-    text: str
-
-
-def on_terminal(
-    *arguments: object,
-    keys: Sequence[bytes] = (),
-    rows: int = 24,
-    cwd: Path = ROOT,
-    environment: Mapping[str, str] = MappingProxyType({}),
-) -> Seen:
-    """Run fleetc on a pseudo-terminal of its own; each of the `keys` is pressed once less has asked for
-    one and the terminal is silent.
-    """
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
-    own = ("PAGER", "FLEETC_PAGER", "LESS", "NO_COLOR", "COLUMNS", "LINES")
-    variables = {name: value for name, value in os.environ.items() if name not in own}
-    command = [sys.executable, "-c", _ON_TERMINAL, *map(str, arguments)]
-    got, left, deadline = b"", list(keys), time.monotonic() + 60
-    with killed_on_error(
-        subprocess.Popen(
-            command,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env={**variables, "TERM": "xterm", **environment},
-            cwd=cwd,
-            start_new_session=True,
-        )
-    ) as process:
-        os.close(theirs)
-        while time.monotonic() < deadline:
-            if not select.select([ours], [], [], 1)[0]:
-                if left and PROMPT in got:
-                    os.write(ours, left.pop(0))
-                continue
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # the last process has left the terminal
-                break
-            got += piece
-        code = process.wait(timeout=10)
-    os.close(ours)
-    assert not left, "less never asked for a key"
-    return Seen(code, got.decode().replace("\r\n", "\n"))
-
-
-_ON_TERMINAL = """import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # the terminal is that of this session, so Ctrl-C arrives
-os.execv(sys.executable, [sys.executable, "-I", "-m", "fleetc", *sys.argv[1:]])
-"""
+def on_terminal(*arguments: object, keys: Sequence[bytes] = (), **more: Any) -> Seen:
+    """Run fleetc on a terminal; each of the `keys` is pressed once less has asked for one."""
+    return terminals.on_terminal(*arguments, keys=keys, waits=lambda got, _: PROMPT in got, **more)
 
 
 @needs_less

@@ -78,7 +78,7 @@ def test_answered_spec_is_what_runs_but_for_its_answers(fleet: Path) -> None:
     assert [pair["node"] for pair in found["pairs"]] == ["lp-gateway", "orch", "worker"]
     answers = {(one["node"], one["flag"]) for one in found["differences"]}
     assert answers == {("lp-gateway", "dataDir"), ("lp-gateway", "ethKeystorePath")}
-    assert {one["reason"] for one in found["differences"]} == {"the spec answers what adopting asks"}
+    assert {one["reason"] for one in found["differences"]} == {"it is what you answered"}
     assert "the values of secrets" in found["not_compared"]
 
 
@@ -206,7 +206,7 @@ def test_comparison_is_short_and_says_what_check_says(fleet: Path) -> None:
     lines = said()
     assert len(" ".join(lines).split()) < 110
     assert "no question is left" in lines
-    assert any(line.startswith("  lp-gateway -dataDir: ") and "answers what adopting asks" in line for line in lines)
+    assert any(line.startswith("  lp-gateway -dataDir: ") and "what you answered" in line for line in lines)
     assert lines[-1] == "check: 2 warnings (minimum-balance-low): fleetc check fleet.toml"
     changed(fleet, 'price = "900 wei / pixel"', '# TODO price\nprice = "901 wei / pixel"')
     lines = said(1)
@@ -279,7 +279,7 @@ def test_an_exposed_listener_is_asked_for_and_either_answer_is_explained(
     assert {one["flag"] for one in found} - {"dataDir"} == differences
     (tmp_path / "fleet.toml").write_text(re.sub("# TODO .*\n", "", (tmp_path / "fleet.toml").read_text()))
     again = fleetc("adopt", *sources, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path).stderr
-    answered = "-cliAddr: 0.0.0.0:6936 -> 127.0.0.1:6936: the spec answers what adopting asks"
+    answered = "-cliAddr: 0.0.0.0:6936 -> 127.0.0.1:6936: it is what you answered"
     assert "a question is left" not in again and (answered in again) is bool(differences)
 
 
@@ -329,7 +329,7 @@ def test_setting_that_nobody_wrote_is_no_answer(tmp_path: Path, asked: bool) -> 
     assert "1 thing differs, 1 of them without a reason" in done.stdout
     changed(tmp_path, 'host = "gpu"', 'host = "gpu"\ngpus = [2]')
     (one,) = compare(tmp_path, sources=sources)["differences"]
-    assert (one["compiled"], one["reason"]) == ("2", "the spec answers what adopting asks")
+    assert (one["compiled"], one["reason"]) == ("2", "it is what you answered")
 
 
 def test_default_is_no_answer_but_may_be_written_as_one(tmp_path: Path) -> None:
@@ -431,7 +431,7 @@ def test_each_node_of_a_process_that_runs_several_times_is_compared(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("answer", "told"),
-    [("/home/lp/models", "the spec answers what adopting asks"), ("/mnt/other", ""), ("/home/lp/model", "")],
+    [("/home/lp/models", "it is what you answered"), ("/mnt/other", ""), ("/home/lp/model", "")],
 )
 def test_answer_that_leaves_out_what_a_source_says_is_a_difference(tmp_path: Path, answer: str, told: str) -> None:
     """Of ~/models only the home is open."""

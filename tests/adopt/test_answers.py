@@ -189,7 +189,7 @@ def test_a_question_about_hosts_that_people_removed_does_not_come_back(tmp_path:
     sources = ("w1.sh", "w2.sh")
     assert fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
     text = (tmp_path / "fleet.toml").read_text()
-    assert "# TODO host: is it one host?" in text and "# TODO address" in text
+    assert "# TODO host: no source says that it is one host, and" in text and "# TODO address" in text
     again(tmp_path, sources=sources)
     assert (tmp_path / "fleet.toml").read_text() == text
     (tmp_path / "fleet.toml").write_text(re.sub("# TODO host.*\n", "", text))
@@ -247,7 +247,7 @@ def test_answer_to_what_a_spec_is_refused_for_stays(tmp_path: Path, verbosity: s
     assert fleetc("check", cwd=tmp_path).returncode == 0
     done = fleetc("adopt", "start.sh", "--compare", "fleet.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "gateway -maxPricePerUnit: 1000 wei -> 1020 wei: the spec answers what adopting asks" in done.stdout
+    assert "gateway -maxPricePerUnit: 1000 wei -> 1020 wei: it is what you answered" in done.stdout
     if verbosity:
         changed(tmp_path, "verbosity = 5", "verbosity = 6")
     spec, said = again(tmp_path, sources=("start.sh",))

@@ -175,7 +175,7 @@ def test_secrets_in_clear_are_one_line_with_what_is_special(screen: str) -> None
 def test_what_a_question_asks_is_no_warning_too(screen: str) -> None:
     assert "price: the node refuses 0.9e-12USD as a price, so it would not start\n" in screen
     assert "adopt-value" not in screen and "is not in the sources" not in screen
-    assert "[wallets.payer] deposit, reserve: curl -s http://127.0.0.1:5936/senderInfo on its host shows both" in screen
+    assert "[wallets.payer] deposit, reserve: curl -s http://127.0.0.1:5936/senderInfo on its host shows it" in screen
 
 
 def test_a_moved_listener_and_who_calls_it_are_one_line(screen: str) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from fleetc import lower
 from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
+from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.beside import Beside, beside_all
 from fleetc.adopt.compare import ANSWERED, QUESTION, Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
@@ -41,7 +42,7 @@ class Adopted:
 
     `compared` counts settings, `stacks` stacks of avatars. `waiting` are settings, by node, that could not be compared
     because an answer is missing, and `asked` the places of the spec that ask. `beside` is what changes for
-    processes beside their settings. `in_clear` are secrets that stand in sources, and `told` messages, by code and
+    processes beside their settings. `in_clear` are secrets that stand in sources, and `elsewhere` messages, by code and
     place, whose fact stands elsewhere in all of this too.
     """
 
@@ -63,7 +64,7 @@ class Adopted:
     carried: Carried | None = None
     beside: tuple[Beside, ...] = ()
     in_clear: tuple[InClear, ...] = ()
-    told: frozenset[tuple[str, Span]] = frozenset()
+    elsewhere: frozenset[tuple[str, Span]] = frozenset()
 
     @property
     def complete(self) -> bool:
@@ -122,23 +123,37 @@ def adopt(
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     blueprint, asked = _lowered(checked, examples)
-    of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
+    of_nodes = Comparison()
+    if blueprint is not None:
+        of_nodes = compare(assembled.nodes, blueprint, library, asked, _answered(carried))
     differences = (*of_nodes.differences, *assembled.differences)
     if earlier is not None and not any(questions_in(text)):
-        differences = tuple(map(_answered, differences))
+        differences = tuple(map(_with_answer, differences))
     return Adopted(
-        tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
+        tuple(sources), text, _still_open(ledger.findings, assembled), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, differences,
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
-        tuple(ledger.in_clear), frozenset(ledger.told),
+        tuple(ledger.in_clear), frozenset(ledger.elsewhere),
     )  # fmt: skip
 
 
-def _answered(one: Difference) -> Difference:
+def _with_answer(one: Difference) -> Difference:
     """A difference of a spec that asks nothing any more."""
     return replace(one, reason=ANSWERED) if one.reason.startswith(QUESTION) else one
+
+
+def _answered(carried: Carried | None) -> frozenset[tuple[str, ...]]:
+    """The places that adopting asked about, and that an earlier spec answers."""
+    return carried.earlier.asked.intersection(carried.answers) if carried is not None else frozenset()
+
+
+def _still_open(found: Sequence[Diagnostic], assembled: Assembled) -> tuple[Diagnostic, ...]:
+    """What there is to say, without what only told to answer a question that is answered."""
+    tables = (assembled.fleet, *(one for members in assembled.tables.values() for one in members.values()))
+    gone = [about for one in tables for question, about in one.told.items() if question not in one.questions]
+    return tuple(one for one in found if one not in gone)
 
 
 def _nothing_found(

@@ -34,8 +34,8 @@ def several_hosts(here: list[Running]) -> str:
     folders = _folders(here)
     if folders:
         return (
-            "TODO host: is it one host? Two of these nodes would listen at the same port; if their folders are hosts, "
-            f"adopt again with {folders}"
+            "TODO host: no source says that it is one host, and two of these nodes would listen at the same port; if "
+            f"their folders are hosts, adopt again with {folders}"
         )
     groups: dict[tuple[str, int], list[Running]] = {}
     for one in here:
@@ -45,7 +45,7 @@ def several_hosts(here: list[Running]) -> str:
         return ""
     _, *others = groups.values()
     return (
-        f"TODO host: is it one host? {sign[:1].upper()}{sign[1:]}; if it is more than one, "
+        f"TODO host: no source says that it is one host, and {sign}; if it is more than one, "
         f"{_options(one for group in others for one in group)}"
     )
 

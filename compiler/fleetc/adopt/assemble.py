@@ -323,7 +323,7 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
     fleet.values["node_release"] = common[0][0] if common else format_release(NEWEST_RELEASE)
     if not common:
         fleet.ask(
-            "TODO node_release: which release runs? livepeer -version says it; this is the newest that fleetc knows"
+            "TODO node_release: which release runs? livepeer -version says it; this is the newest one that fleetc knows"
         )
     for one in found:
         table = tables[one.table][one.name]

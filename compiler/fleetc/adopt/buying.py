@@ -214,7 +214,7 @@ def note_service_address(work: Filling, name: str, url: str) -> None:
         work.session.ledger.remark(
             "adopt-name-unreached", work.running.word("orchAddr").span,
             f"{work.running.name} reaches {name} on the same host at {service} from now on, and no longer at loopback",
-            f"make sure that this host reaches {service} itself; curl -k shows it", told=True,
+            f"make sure that this host reaches {service} itself; curl -k shows it", elsewhere=True,
         )  # fmt: skip
         work.running.reasons["orchAddr"] = _LOOK
         return
@@ -224,7 +224,7 @@ def note_service_address(work: Filling, name: str, url: str) -> None:
         "adopt-name-unreached", work.running.word("orchAddr").span,
         f"in the network of the host no other is called {leaks.shown(host)}: "
         f"{work.running.name} reaches {name} at {service}",
-        f"make sure that this host reaches {service} itself; curl -k shows it", told=True,
+        f"make sure that this host reaches {service} itself; curl -k shows it", elsewhere=True,
     )  # fmt: skip
     work.running.reasons["orchAddr"] = _LOOK
 

@@ -134,7 +134,8 @@ def _note_left(found: Sequence[Running], left: Sequence[Other], session: Session
             "adopt-name-unreached", stay[0].span,
             f"{names} {keeps} the network that {theirs} {leaves} for that of the host: no name of a service leads from "
             "one to the other any more",
-            "look whether they call each other: ports that the host publishes, and its address, still work", told=True,
+            "look whether they call each other: ports that the host publishes, and its address, still work",
+            elsewhere=True,
         )  # fmt: skip
         for one in nodes:
             one.reasons["network"] = f"{names} {keeps} it, and no name of one leads to the other then"

@@ -85,9 +85,12 @@ class Comparison:
 
 
 def compare(
-    nodes: list[Running], blueprint: Blueprint, library: Library, said: Collection[tuple[str, ...]] = ()
-) -> Comparison:
-    """Compare nodes with those of the same name; at the places `said`, an example stands for an answer."""
+    nodes: list[Running], blueprint: Blueprint, library: Library, said: Collection[tuple[str, ...]] = (),
+    answered: Collection[tuple[str, ...]] = (),
+) -> Comparison:  # fmt: skip
+    """Compare nodes with those of the same name; at the places `said`, an example stands for an answer, and at those
+    `answered` stands what people answered.
+    """
     services = services_of(blueprint)
     found: list[Difference] = []
     waiting: list[tuple[str, str]] = []
@@ -98,13 +101,14 @@ def compare(
             continue
         before, after = of_process(node, library), of_service(node.role, service)
         unanswered = open_flags(node, service, said) if said else frozenset()
+        known = _follow(node, service, answered)
         for flag in flags_of(node, before, after):
-            if waits(flag, unanswered):
+            if waits(flag, unanswered) and flag not in known:
                 waiting.append((node.name, flag))
                 continue
             count += 1
             if before.get(flag) != after.get(flag):
-                reason = node.reasons.get(flag, "")
+                reason = ANSWERED if flag in known else node.reasons.get(flag, "")
                 found.append(Difference(node.name, flag, shown(before.get(flag)), shown(after.get(flag)), reason))
     return Comparison(tuple(found), count, tuple(waiting))
 
@@ -123,7 +127,7 @@ def flags_of(node: Running, *meanings: Mapping[str, object]) -> list[str]:
 
 QUESTION = "a question is left"
 """With what the reason begins of a setting that the spec asks for."""
-ANSWERED = "the spec answers what adopting asks"
+ANSWERED = "it is what you answered"
 """The reason of such a setting once it has an answer."""
 
 _FOLLOWS = {
@@ -142,6 +146,14 @@ def open_flags(node: Running, service: Service, said: Collection[tuple[str, ...]
     for flag, others in _FOLLOWS.items():
         if flag not in given and not found.isdisjoint(others):
             found.add(flag)
+    return frozenset(found)
+
+
+def _follow(node: Running, service: Service, answered: Collection[tuple[str, ...]]) -> frozenset[str]:
+    """The settings that follow from what people answered."""
+    found = {flag for flag, origin in _origins(service) if any(_within(path, answered) for path in origin.paths)}
+    if any((node.table, node.name, key) in answered for key in ("mode", "transcoding")):
+        found |= _ROLES
     return frozenset(found)
 
 

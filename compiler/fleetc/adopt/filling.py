@@ -145,7 +145,7 @@ class Filling:
             self.say(key, int(word.text) if re.fullmatch("-?[0-9]{1,18}", word.text) else word.text)
         self.session.ledger.warn(
             "adopt-value-invalid", word.span, f"the spec does not take this value of -{flag}: {why}",
-            f"look which value is right, and write {key} where the spec has its TODO line", told=True,
+            f"look which value is right, and write {key} where the spec has its TODO line", elsewhere=True,
         )  # fmt: skip
 
     def ask_price(self, key: str, flag: str, refused: bool) -> None:
@@ -155,19 +155,20 @@ class Filling:
         words = f"the node refuses {said} as a price, so it would not start" if refused else f"no spec has {said}"
         self.ask(key, words, flag, PIXEL_PRICE, warn=False)
         advice = f"write {key} where the spec has its TODO line"
-        self.session.ledger.warn("adopt-value-invalid", word.span, words, advice, told=True)
+        self.session.ledger.warn("adopt-value-invalid", word.span, words, advice, elsewhere=True)
 
     def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
         """Leave a question where a value is not known; `warn` unless something else already has."""
-        self.table.ask(f"TODO {key} = {example}: {words}")
+        told = None
         if flag:
             self.leave_open(flag, key, words)
             if warn and flag in self.running.settings:
-                self.session.ledger.warn(
+                told = self.session.ledger.warn(
                     "adopt-value-unknown", self.running.word(flag).span,
                     f"the value of -{flag} is not in the sources", f"write {key} where the spec has its TODO line",
-                    told=True,
+                    elsewhere=True,
                 )  # fmt: skip
+        self.table.ask(f"TODO {key} = {example}: {words}", told)
 
     def leave_open(self, flag: str, key: str, words: str, code: str = "adopt-value-unknown") -> None:
         """Account for a setting that the spec asks for at `key`: nothing of it is understood."""
@@ -280,7 +281,7 @@ class Filling:
         self.session.ledger.warn(
             "adopt-file-guessed", word.span, f"{name} is taken for this file by its name alone: {found.guess}",
             "compare it with the file of the host, and adopt again with that one in its place if they differ",
-            told=True,
+            elsewhere=True,
         )  # fmt: skip
         return found.source
 

@@ -6,6 +6,7 @@ values, and what is written otherwise and means the same are in the report.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -36,6 +37,8 @@ _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecr
 """Settings that say who reaches a node, and who may use it."""
 _DEAD = frozenset({"adopt-setting-unread", "adopt-setting-overridden"})
 """Messages about what does nothing today: the spec leaves it out, so there is nothing to repair."""
+_SHOWS_FUNDS = re.compile("; (.* shows it in wei)")
+"""The command of a question about funds, which is the same for both."""
 _ASKED_RUNNER = "models: the runner of "
 """How a question begins that says of a credential of a runner what its change says."""
 _OURS = {
@@ -67,7 +70,7 @@ def nodes(found: Adopted) -> Iterator[str]:
 
 def unsaid(found: Adopted, messages: Sequence[Located]) -> list[Located]:
     """The messages whose fact stands nowhere else on the screen."""
-    left = [one for one in messages if (one.diagnostic.code, one.diagnostic.primary.place) not in found.told]
+    left = [one for one in messages if (one.diagnostic.code, one.diagnostic.primary.place) not in found.elsewhere]
     return [
         one._replace(diagnostic=replace(one.diagnostic, help=""))
         if one.diagnostic.code in _DEAD and not one.withheld
@@ -122,6 +125,9 @@ def questions(found: Adopted, spec: str) -> Iterator[str]:
 
 def _brief(one: Question) -> str:
     """What is asked; how to answer is at its line, where that takes many words."""
+    shows = _SHOWS_FUNDS.search(one.words) if one.key in ("deposit", "reserve") else None
+    if shows is not None:
+        return shows[1]
     before = one.said.removesuffix(one.words)
     said = one.without_options(" (command below)").removeprefix(before)
     below = " (command below)" if "(command below)" in said else ""

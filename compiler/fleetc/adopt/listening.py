@@ -68,15 +68,16 @@ def cli(work: Filling) -> None:
         power = "move funds" if funds else "change its settings and read its state"
         words = f"who reaches {written(listener)} can {power}"
         keep = f'use an SSH tunnel, or keep it with cli = "{written(listener)}", cli_exposed = true and a firewall'
-        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}; {keep}')
+        told = None
         running.reasons["cliAddr"] = f"{QUESTION}: {words}"
         word = running.word("cliAddr") if text else None
         if word is not None:
-            work.session.ledger.mistake(
+            told = work.session.ledger.mistake(
                 "adopt-listener-exposed", word.span, f"-cliAddr={leaks.shown(word.text)}",
                 "the administration listener is reachable from outside, and asks nobody for a password",
-                f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel', told=True,
+                f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel', elsewhere=True,
             )  # fmt: skip
+        work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}; {keep}', told)
 
 
 def _of_pods_alone(process: Process, listener: Listener) -> bool:

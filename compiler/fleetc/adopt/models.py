@@ -123,7 +123,7 @@ def _no_price(work: Filling, entry: ModelEntry, place: Span) -> None:
     name = leaks.shown(visible(entry.model_id))
     work.session.ledger.mistake(
         "adopt-value-invalid", place, f"price_per_unit of {name}", f"no spec has this price of {name}",
-        "look which price is right, and write it in the table of the model in the spec", "not adopted", told=True,
+        "look which price is right, and write it in the table of the model in the spec", "not adopted", elsewhere=True,
     )  # fmt: skip
     work.table.ask(f"TODO models: the price of {name}, none that a spec has; without one it has the base price")
     work.running.reasons["aiModels"] = f"{QUESTION}: the price of {name}"
@@ -194,7 +194,7 @@ def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
     work.running.reasons[TOKENS] = _UNSAID
     work.session.ledger.warn(
         "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
-        "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", told=True,
+        "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", elsewhere=True,
     )  # fmt: skip
     work.table.ask(
         f"TODO models: the runner of {leaks.shown(visible(entry.model_id))} gets no token any more: let it answer this "

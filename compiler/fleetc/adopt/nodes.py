@@ -208,7 +208,7 @@ def _wallet(work: Filling) -> None:
         session.ledger.warn(
             "adopt-value-invalid", running.word("ethAcctAddr").span, f"the spec does not take this account: {why}",
             "today the node takes it as it stands; compare it with the wallet, and write the address of that",
-            told=True,
+            elsewhere=True,
         )  # fmt: skip
     elif account and not holes:
         wallet.values.setdefault("address", running.text("ethAcctAddr"))
@@ -243,9 +243,8 @@ def _ask_deposit(running: Running, wallet: Table) -> None:
     if any(question.startswith("TODO deposit") for question in wallet.questions):
         return
     shows = ask_node(running, "senderInfo")
-    words = f"{shows} shows both in wei; the reserve is its FundsRemaining"
-    wallet.ask(f'TODO deposit = "... ETH": {words}')
-    wallet.ask(f'TODO reserve = "... ETH": {words}')
+    wallet.ask(f'TODO deposit = "... ETH": what is set aside for tickets; {shows} shows it in wei')
+    wallet.ask(f'TODO reserve = "... ETH": what backs them; {shows} shows it in wei, as FundsRemaining')
 
 
 def _no_account(text: str) -> str:

@@ -18,6 +18,7 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.words import InClear, Ledger, Word
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
+from fleetc.places.diagnostic import Diagnostic
 
 PIXEL_PRICE, HOUR_PRICE = '"... wei / pixel"', '"... USD / hour"'
 """Examples of prices in questions: nobody pastes an amount that no source says, and sells at it."""
@@ -29,7 +30,8 @@ class Table:
     """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys.
 
     `guessed` are keys whose values no source says, or that are asked about. `above` are lines of comments that people
-    wrote above keys, and above the table for "", `below` those at its end.
+    wrote above keys, and above the table for "", `below` those at its end. `told` are diagnostics that say no more than
+    a question does.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -39,11 +41,14 @@ class Table:
     guessed: set[str] = field(default_factory=set)
     above: dict[str, list[str]] = field(default_factory=dict)
     below: list[str] = field(default_factory=list)
+    told: dict[str, Diagnostic] = field(default_factory=dict)
 
-    def ask(self, line: str) -> None:
-        """Leave a question: a line of a comment."""
+    def ask(self, line: str, told: Diagnostic | None = None) -> None:
+        """Leave a question: a line of a comment. `told` goes when somebody has answered it."""
         if line not in self.questions:
             self.questions.append(line)
+        if told is not None:
+            self.told[line] = told
 
 
 _QUESTION = re.compile(r"TODO ([a-z_]+) = (.*)")
@@ -125,7 +130,7 @@ class Session:
             f"{part}{what} stands in this file in clear{as_}; the spec names {reads}",
             f'{put} you deploy, or write {{ host_file = "/path" }} for a file on the host; then change the secret'
             + otherwise,
-            told=True,
+            elsewhere=True,
         )  # fmt: skip
         short = "set it to the whole value, as the command has it" if elsewhere else hint
         self.ledger.in_clear.append(InClear(name, word.said or word.span, short))

@@ -96,7 +96,7 @@ class InClear(NamedTuple):
 class Ledger:
     """What readers and builders leave beside their values: the account, and what people must know.
 
-    `told` are messages, by code and place, whose fact a question, a change or the list of `in_clear` says too.
+    `elsewhere` are messages, by code and place, whose fact a question, a change or the list of `in_clear` says too.
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Ledger:
     secrets: list[Span] = field(default_factory=list)
     """Where secrets stand: no message shows those lines."""
     in_clear: list[InClear] = field(default_factory=list)
-    told: set[tuple[str, Span]] = field(default_factory=set)
+    elsewhere: set[tuple[str, Span]] = field(default_factory=set)
     _said: set[tuple[str, Span, str]] = field(default_factory=set)
     _noted: set[Entry] = field(default_factory=set)
 
@@ -125,36 +125,39 @@ class Ledger:
             self._add(one.code, one.severity, move(span), one.message, one.help, one.primary.note)
         self.secrets += map(move, other.secrets)
         self.in_clear += (one._replace(span=move(one.span)) for one in other.in_clear)
-        self.told |= {(code, move(span)) for code, span in other.told}
+        self.elsewhere |= {(code, move(span)) for code, span in other.elsewhere}
 
     def mistake(
-        self, code: str, span: Span, shown: str, message: str, help: str, note: str = "", told: bool = False
-    ) -> None:
+        self, code: str, span: Span, shown: str, message: str, help: str, note: str = "", elsewhere: bool = False
+    ) -> Diagnostic:
         """A mistake that the node makes today: a warning, and a line of the account."""
         self.note(span, shown, Fate.MISTAKE, message, code)
-        self.warn(code, span, message, help, note, told)
+        return self.warn(code, span, message, help, note, elsewhere)
 
-    def warn(self, code: str, span: Span, message: str, help: str, note: str = "", told: bool = False) -> None:
-        """Something that people must look at; `told` if a question or a change says it too."""
-        self._add(code, Severity.WARNING, span, message, help, note)
-        if told:
-            self.told.add((code, span))
+    def warn(
+        self, code: str, span: Span, message: str, help: str, note: str = "", elsewhere: bool = False
+    ) -> Diagnostic:
+        """Something that people must look at; `elsewhere` if a question or a change says it too."""
+        if elsewhere:
+            self.elsewhere.add((code, span))
+        return self._add(code, Severity.WARNING, span, message, help, note)
 
     def refuse(self, code: str, span: Span, message: str, help: str) -> None:
         """Something for which no spec can be written."""
         self._add(code, Severity.ERROR, span, message, help, "")
 
-    def remark(self, code: str, span: Span, message: str, help: str, told: bool = False) -> None:
-        """Something worth knowing; `told` if a question or a change says it too."""
+    def remark(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
+        """Something worth knowing; `elsewhere` if a question or a change says it too."""
         self._add(code, Severity.NOTE, span, message, help, "")
-        if told:
-            self.told.add((code, span))
+        if elsewhere:
+            self.elsewhere.add((code, span))
 
-    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, note: str) -> None:
-        key = (code, span, message)
+    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, note: str) -> Diagnostic:
+        key, found = (code, span, message), Diagnostic(code, severity, message, Label(span, note), help=help)
         if key not in self._said:
             self._said.add(key)
-            self.findings.append(Diagnostic(code, severity, message, Label(span, note), help=help))
+            self.findings.append(found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

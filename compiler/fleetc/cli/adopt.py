@@ -17,6 +17,7 @@ import typer
 
 from fleetc.cli.adopted import compile_known, show_carried, show_comparison, summarise
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
+from fleetc.cli.asking import ask, can_ask
 from fleetc.cli.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
@@ -109,6 +110,15 @@ Answers = Annotated[
         help="Keep what you answered in the spec of an earlier adoption; to replace that spec, name it with -o too.",
     ),
 ]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="TABLE.KEY=VALUE",
+        help="Answer a question of the spec, such as wallets.payer.deposit='0.1 ETH'; a secret as env NAME or "
+        "host_file /path; repeatable.",
+    ),
+]
 
 
 def adopt(
@@ -118,6 +128,10 @@ def adopt(
     keep_running: KeepRunning = False,
     compare: Compare = None,
     answers: Answers = None,
+    given: Set = None,
+    no_input: Annotated[
+        bool, typer.Option("--no-input", help="Ask nothing; without it, -o at a terminal asks what is open.")
+    ] = False,
     homes: Homes = None,
     directories: Directories = None,
     node_hosts: NodeHosts = None,
@@ -146,7 +160,7 @@ def adopt(
     keep the process.
     """
     if in_place is not None:
-        others = (hosts, compare, answers, homes, directories, node_hosts, instances)
+        others = (hosts, compare, answers, given, homes, directories, node_hosts, instances)
         if any(others) or any((output, report, only, role, name)) or len(sources or []) > 1:
             wrong_usage("--in-place takes a host and its spec, and of the other options only --keep-running and --yes")
         plan_takeover(in_place, Path((sources or [str(HERE)])[0]), yes, keep_running)
@@ -157,8 +171,8 @@ def adopt(
         wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
     if role and role not in _ROLES:
         wrong_usage(f"--role takes one of {', '.join(_ROLES)}")
-    if compare is not None and (output or answers):
-        wrong_usage("--compare writes no spec, so it takes neither -o nor --answers")
+    if compare is not None and (output or answers or given):
+        wrong_usage("--compare writes no spec, so it takes neither -o nor --answers nor --set")
     if not all(re.fullmatch(r"[^@/\s]+@[^@/\s]+", one) for one in instances or []):
         wrong_usage("--instance takes a unit with its name, such as livepeer@eu")
     asked = _Asked(
@@ -167,13 +181,18 @@ def adopt(
     )  # fmt: skip
     if compare is not None:
         known = compile_known(compare)
-        found = _adopted(asked)
+        found = _Adopting(asked, None).found
         _refuse(found)
         show_comparison(found, known, compare, report)
         return
     earlier = _earlier(answers) if answers is not None else None
     output = None if output == Path("-") else output
-    _answer(_adopted(asked, earlier), asked, output, report, earlier)
+    adopting = _Adopting(asked, earlier)
+    if given:
+        adopting.set(given)
+    if output is not None and report is None and not no_input and can_ask():
+        adopting.ask(output)
+    _answer(adopting, output, report)
 
 
 class _Asked(NamedTuple):
@@ -219,47 +238,112 @@ def _earlier(path: Path) -> Earlier:
     return earlier
 
 
-def _adopted(asked: _Asked, earlier: Earlier | None = None) -> Adopted:
-    """What comes of the sources, and of what hosts say."""
-    from fleetc.adopt.adoption import adopt as adopt_sources
-    from fleetc.adopt.again import adopt_again
-    from fleetc.adopt.assembled import FLEET_NAME
-    from fleetc.adopt.markdown import LOOSE, PAGE, passed_over
-    from fleetc.adopt.naming import UnknownNodeError
-    from fleetc.adopt.on_host import SenselessAnswerError
-    from fleetc.adopt.said import Said
-    from fleetc.disk.manifest import shown
+class _Adopting:
+    """Sources and hosts, read once, and what is adopted of them: again and again, as people answer.
 
-    read = _read(asked.sources)
-    folders = folders_of(asked.homes, asked.directories, asked.node_hosts)
-    addresses = read.addresses | addresses_of(asked.node_hosts)
-    name = asked.name or FLEET_NAME
-    said = Said(name, read.hosts, addresses, asked.only, asked.role, folders, asked.instances)
-    on_hosts = read_hosts(asked.hosts, asked.yes)
-    texts, unread = read.texts, [(page, PAGE) for page in read.pages]
-    try:
-        loose = read.loose
+    `carried` is what was kept of the spec that --answers names, and `before` the spec that the next one replaces.
+    """
+
+    def __init__(self, asked: _Asked, earlier: Earlier | None) -> None:
+        self.asked, self.earlier = asked, earlier
+        self._read = _read(asked.sources)
+        self._on_hosts = read_hosts(asked.hosts, asked.yes)
+        self._unread: list[tuple[Source, str]] = []
+        self._leave_out()
+        self.found = self._adopted(earlier)
+        self.carried = self.found.carried
+        self.before = earlier.source if earlier is not None else None
+
+    def _leave_out(self) -> None:
+        """Pass over pages, and those loose texts for which all sources would be refused."""
+        from fleetc.adopt.markdown import LOOSE, PAGE
+        from fleetc.disk.manifest import shown
+
+        self._unread = [(page, PAGE) for page in self._read.pages]
         while (
-            loose and (refused := _refused(adopt_sources(texts, said, on_hosts), loose)) and len(refused) < len(texts)
+            self._read.loose
+            and (refused := _refused(self._adopted(None), self._read.loose))
+            and len(refused) < len(self._read.texts)
         ):
-            texts = [one for one in texts if one not in refused]
-            loose = [one for one in loose if one not in refused]
-            unread += [(one, LOOSE) for one in refused]
-        if earlier is None:
-            found = adopt_sources(texts, said, on_hosts)
-        else:
-            found = adopt_again(earlier, lambda answers: adopt_sources(texts, said, on_hosts, answers))
-    except SenselessAnswerError as problem:
-        files_failure(senseless(str(problem)), Format.text)
-    except UnknownNodeError as problem:
-        wrong_usage(f"--host: {problem}")
-    for source, why in unread:
-        message(f"passed over {shown(source.name)}: {why}; name it as a source to adopt them")
-    refuse_unknown(folders, found)
-    entries = (passed_over(source, why) for source, why in unread)
-    return replace(
-        found, entries=(*found.entries, *entries), sources=(*found.sources, *(source for source, _ in unread))
-    )
+            left = [[one for one in some if one not in refused] for some in (self._read.texts, self._read.loose)]
+            self._read = self._read._replace(texts=left[0], loose=left[1])
+            self._unread += [(one, LOOSE) for one in refused]
+        for source, why in self._unread:
+            message(f"passed over {shown(source.name)}: {why}; name it as a source to adopt them")
+
+    def say(self, options: list[tuple[str, str]]) -> None:
+        """Adopt with more options, such as --home with its value."""
+        more = {option: [value for known, value in options if known == option] for option, _ in options}
+        asked = self.asked
+        self.asked = asked._replace(
+            homes=[*asked.homes, *more.get("--home", [])],
+            directories=[*asked.directories, *more.get("--directory", [])],
+            node_hosts=[*asked.node_hosts, *more.get("--host", [])],
+        )
+        self.found = self._adopted(self.earlier)
+
+    def take(self, text: str) -> None:
+        """Adopt with a spec that somebody has answered."""
+        from fleetc.adopt.earlier import read_earlier
+        from fleetc.toml.document import Source
+
+        earlier, _ = read_earlier(Source("your answers", text))
+        assert earlier is not None  # noqa: S101  # it is the spec that adopting wrote, with answers that it takes
+        self.found = self._adopted(earlier)
+
+    def set(self, given: list[str]) -> None:
+        """Adopt with answers of the form TABLE.KEY=VALUE; exits where one cannot be."""
+        from fleetc.adopt.answering import WrongAnswerError, set_all
+
+        if not self.found.text:
+            return
+        try:
+            text = set_all(self.found.text, given)
+        except WrongAnswerError as problem:
+            wrong_usage(f"--set {problem}")
+        self.take(text)
+
+    def ask(self, output: Path) -> None:
+        """Write the spec, and ask at the terminal what it leaves open: what is written is there whatever comes."""
+        from fleetc.toml.document import Source
+
+        if self.found.text:
+            _write(output, self.found.text, self.before)
+            self.before = Source(str(output), self.found.text)
+            ask(self)
+
+    def _adopted(self, earlier: Earlier | None) -> Adopted:
+        """What comes of the sources, and of what hosts say."""
+        from fleetc.adopt.adoption import adopt as adopt_sources
+        from fleetc.adopt.again import adopt_again
+        from fleetc.adopt.assembled import FLEET_NAME
+        from fleetc.adopt.markdown import passed_over
+        from fleetc.adopt.naming import UnknownNodeError
+        from fleetc.adopt.on_host import SenselessAnswerError
+        from fleetc.adopt.said import Said
+
+        asked, texts = self.asked, self._read.texts
+        folders = folders_of(asked.homes, asked.directories, asked.node_hosts)
+        addresses = self._read.addresses | addresses_of(asked.node_hosts)
+        said = Said(
+            asked.name or FLEET_NAME, self._read.hosts, addresses, asked.only, asked.role, folders, asked.instances
+        )
+        try:
+            if earlier is None:
+                found = adopt_sources(texts, said, self._on_hosts)
+            else:
+                found = adopt_again(earlier, lambda answers: adopt_sources(texts, said, self._on_hosts, answers))
+        except SenselessAnswerError as problem:
+            files_failure(senseless(str(problem)), Format.text)
+        except UnknownNodeError as problem:
+            wrong_usage(f"--host: {problem}")
+        refuse_unknown(folders, found)
+        entries = (passed_over(source, why) for source, why in self._unread)
+        return replace(
+            found,
+            entries=(*found.entries, *entries),
+            sources=(*found.sources, *(source for source, _ in self._unread)),
+        )
 
 
 def _refused(found: Adopted, loose: list[Source]) -> list[Source]:
@@ -278,12 +362,11 @@ def _refuse(found: Adopted) -> None:
         raise typer.Exit(PROBLEMS)
 
 
-def _answer(
-    found: Adopted, asked: _Asked, output: Path | None, report: AdoptionFormat | None, earlier: Earlier | None
-) -> None:
+def _answer(adopting: _Adopting, output: Path | None, report: AdoptionFormat | None) -> None:
     """Show what came of it, and write the spec; exits where there is none."""
     from fleetc.adopt.adoption import located
 
+    found = adopting.found
     messages = located(found)
     if not found.text or report is not None:
         print_located(messages, coloured(None, sys.stderr))
@@ -294,11 +377,11 @@ def _answer(
     if not found.text:
         raise typer.Exit(PROBLEMS)
     if output is not None:
-        _write(output, found.text, earlier)
+        _write(output, found.text, adopting.before)
     elif report is None:
         put(found.text)
-    show_carried(found)
-    summarise(found, output, asked.words, messages if report is None else None)
+    show_carried(adopting.carried, found)
+    summarise(found, output, adopting.asked.words, messages if report is None else None)
 
 
 class _Read(NamedTuple):
@@ -353,11 +436,11 @@ def _is_loose(source: Source) -> bool:
     return Path(source.name).suffix in ("", ".txt") and not source.text.startswith("#!")
 
 
-def _write(path: Path, text: str, earlier: Earlier | None) -> None:
+def _write(path: Path, text: str, before: Source | None) -> None:
     from fleetc.disk.adopting import write_spec
     from fleetc.disk.manifest import FilesError
 
     try:
-        write_spec(path, text, earlier.source if earlier is not None else None)
+        write_spec(path, text, before)
     except FilesError as failure:
         files_failure(failure, Format.text)

@@ -144,12 +144,14 @@ def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: 
     yield f"then: fleetc compile {spec}{first}"
 
 
-def show_carried(found: Adopted) -> None:
-    """What was kept of an earlier spec, and what was not."""
-    if found.carried is None:
-        return
-    for line in _carried(found.carried, found.text):
-        message(line)
+def show_carried(carried: Carried | None, found: Adopted) -> None:
+    """What was kept of an earlier spec, and what was not; of answers that came later, what the sources contradict."""
+    if carried is not None:
+        for line in _carried(carried, found.text):
+            message(line)
+    if found.carried is not None and found.carried is not carried:
+        for line in _contradicted(found.carried, found.carried.earlier.source.name):
+            message(line)
 
 
 def _carried(carried: Carried, text: str) -> Iterator[str]:

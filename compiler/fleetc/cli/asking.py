@@ -1,0 +1,340 @@
+"""Asks at a terminal what the spec of an adoption leaves open.
+
+In: an adoption that can be adopted again. Out: that adoption with what somebody answered; the rest stays TODO. What
+options answer comes first, because the host of a node or a home can settle other questions. Prompts are on stderr.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from fleetc.cli.output import message, plain
+
+if TYPE_CHECKING:
+    from fleetc.adopt.adoption import Adopted
+    from fleetc.adopt.questions import Question
+
+_ONE_FOR_ALL = frozenset({"cli", "price", "max_price", "secret", "image", "models_dir"})
+"""Keys about which several tables may have one question, and one answer."""
+_FUNDS = frozenset({"deposit", "reserve"})
+_SHORT = 140
+_SAME_PORT = " both use port "
+"""What a question has whose nodes may be on two hosts."""
+
+
+class Adopting(Protocol):
+    """An adoption: what was found, and how it is adopted again with options, or with a spec that has answers."""
+
+    @property
+    def found(self) -> Adopted: ...
+
+    def say(self, options: list[tuple[str, str]]) -> None: ...
+
+    def take(self, text: str) -> None: ...
+
+
+class _EndedError(Exception):
+    """Somebody ends the questions."""
+
+
+def can_ask() -> bool:
+    """Whether somebody is there who reads questions and answers them."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(adopting: Adopting) -> None:
+    """Ask all that can be answered with a value or an option."""
+    from fleetc.adopt.questions import questions_in
+
+    asked = list(questions_in(adopting.found.text))
+    if not any(one.options or _is_askable(one) for one in asked):
+        return
+    message(f"{len(asked)} to answer. Enter leaves a TODO, ? says more, Ctrl-C ends and keeps your answers.")
+    try:
+        placed = _ask_options(adopting)
+        _ask_values(adopting, placed)
+    except _EndedError:
+        message("")
+        message("stopped: your answers are kept, and the rest stays TODO")
+
+
+def _is_askable(one: Question) -> bool:
+    from fleetc.adopt.answering import is_field, place_of
+
+    return bool(one.key) and is_field(place_of(one))
+
+
+# ------------------------------------------------------------------------------------------------------ options
+
+
+def _ask_options(adopting: Adopting) -> bool:
+    """Ask what options answer; whether it is known now which nodes share a host."""
+    from fleetc.adopt.questions import questions_in
+
+    seen: set[tuple[str, str]] = set()
+    known = True
+    while one := next((q for q in _by_host(questions_in(adopting.found.text)) if (q.table, q.key) not in seen), None):
+        seen.add((one.table, one.key))
+        options = _options_of(one, adopting.found)
+        known = known and bool(options or not _about_hosts(one))
+        if options:
+            adopting.say(options)
+    return known
+
+
+def _options_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
+    if _SAME_PORT in one.words:
+        _say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
+        return _named([one.table.partition(".")[2]], one)
+    return _hosts_of(one, found) if _about_hosts(one) else _path_of(one)
+
+
+def _by_host(questions: Iterator[Question]) -> list[Question]:
+    """Those that options answer; where nodes run is the first, because others are of a host. Where nothing asks that,
+    nodes that use the same port ask it.
+    """
+    asked = list(questions)
+    found = [one for one in asked if one.options]
+    if not any(map(_about_hosts, found)):
+        found += [one for one in asked if _SAME_PORT in one.words]
+    return sorted(found, key=lambda one: not _about_hosts(one))
+
+
+def _about_hosts(one: Question) -> bool:
+    return bool(one.options) and one.options[0].startswith("--host ")
+
+
+def _path_of(one: Question) -> list[tuple[str, str]]:
+    """The option with the path that somebody types."""
+    from fleetc.adopt.host_paths import plain_path
+
+    option, _, value = one.options[0].partition(" ")
+    host, _, likely = value.rpartition("=")
+    _say(one, _sentence(one))
+    while typed := _typed(f"such as {likely}", one):
+        path = plain_path(typed)
+        if path is not None and path.isprintable():
+            return [(option, f"{host}={path}" if host else path)]
+        message("  write an absolute path on the host")
+    return []
+
+
+def _hosts_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
+    """The options with the host of each node that no source says the host of."""
+    here = one.table.partition(".")[2]
+    named = [option.rpartition("=")[2] for option in one.options]
+    nodes = [node.name for node in found.nodes if node.host == here and node.name not in named] + named
+    _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
+    return _named(nodes, one)
+
+
+def _named(nodes: Sequence[str], one: Question) -> list[tuple[str, str]]:
+    """The host of each of some nodes, as somebody types it."""
+    known: dict[str, str] = {}
+    options: list[tuple[str, str]] = []
+    for node in nodes:
+        usual = f"or {' or '.join(known)}" if known else "such as gpu-1@203.0.113.20"
+        while typed := _typed(f"{node}: NAME@ADDRESS, {usual}", one):
+            name, at, address = typed.partition("@")
+            problem = _host_problem(name, address) if at else "" if name in known else "write NAME@ADDRESS"
+            if at and known.get(name, address) != address:
+                problem = f"{name} is at {known[name]} already"
+            if not problem:
+                known.setdefault(name, address)
+                options.append(("--host", f"{name}@{known[name]}={node}"))
+                break
+            message(f"  {problem}")
+        if not typed and not options:
+            return []  # nothing is known of the others either
+    return options
+
+
+def _why_hosts(one: Question) -> str:
+    """Why somebody is asked for hosts, without how to say them in a command."""
+    words = re.sub(r"; if [^;]*$", "", one.without_options("").partition(": ")[2])
+    return re.sub("^.*, because no source says it, but ", "no source says it, and ", words)
+
+
+def _host_problem(name: str, address: str) -> str:
+    from fleetc.adopt.answering import host_problem
+
+    return host_problem(name, address)
+
+
+# ------------------------------------------------------------------------------------------------------- values
+
+
+def _ask_values(adopting: Adopting, placed: bool) -> None:
+    """Ask for values, and again for what the answers bring up."""
+    from fleetc.adopt.questions import questions_in
+
+    seen: set[tuple[str, str]] = set()
+    while True:
+        text = before = adopting.found.text
+        asked = [one for one in questions_in(text) if not one.options and _is_askable(one)]
+        asked = [one for one in asked if (one.table, one.said) not in seen and (placed or _SAME_PORT not in one.words)]
+        seen |= {(one.table, one.said) for one in asked}
+        try:
+            for group, hint in _grouped(asked):
+                text = _ask_group(text, group, hint)
+        finally:
+            if text != before:
+                adopting.take(text)
+        if text == before:
+            return
+
+
+def _grouped(asked: Sequence[Question]) -> Iterator[tuple[list[Question], bool]]:
+    """The questions that one answer may settle, and whether they still need their hint: that of funds is said once."""
+    groups: dict[tuple[str, ...], list[Question]] = {}
+    for one in asked:
+        alike = (one.key, one.example, one.words) if one.key in _ONE_FOR_ALL else (one.table, one.key, one.words)
+        groups.setdefault(alike, []).append(one)
+    before = ("", "")
+    for group in groups.values():
+        now = (group[0].table, _command(group[0]))
+        yield group, not (now[1] and now == before)
+        before = now
+
+
+def _command(one: Question) -> str:
+    """The command of a question about funds that shows the answer."""
+    found = re.search(r"; (curl .*?) shows it", one.words) if one.key in _FUNDS else None
+    return found[1] if found is not None else ""
+
+
+def _ask_group(text: str, group: Sequence[Question], hint: bool) -> str:
+    """The text with the answer, which is one for all tables of the group."""
+    first = group[0]
+    _say(first, _sentence(first, hint), [one.table for one in group])
+    if len(group) > 1:
+        message("  one answer for all of them; each asks one after another")
+    while typed := _typed(_such_as(text, first), first, _default(first)):
+        if typed == "each" and len(group) > 1:
+            for one in group:
+                text = _ask_group(text, [one], hint)
+            return text
+        try:
+            after, usual = text, typed == _default(first)
+            for one in group:
+                after = _answered(after, one, _default(one) if usual else typed)
+        except _RefusedError as problem:
+            message(f"  {problem}")
+        else:
+            return after
+    return text
+
+
+class _RefusedError(Exception):
+    """An answer that cannot be, with why."""
+
+
+def _answered(text: str, one: Question, typed: str) -> str:
+    """The text with an answer. Raises _RefusedError."""
+    from fleetc.adopt.answering import WrongAnswerError, answered, kept, place_of, problem_at, words_of
+
+    place = place_of(one)
+    try:
+        if typed in ("yes", "y") and _stands(text, one) is not None:
+            after = kept(text, place)
+        else:
+            after = answered(text, place, typed)
+            if one.key == "cli" and not _is_closed(typed):
+                if not _confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
+                    raise _RefusedError("then write one that only the host itself reaches, such as " + _default(one))
+                after = answered(after, (*place[:-1], "cli_exposed"), "true")
+    except WrongAnswerError as problem:
+        raise _RefusedError(str(problem)) from None
+    found = problem_at(after, place)
+    if found is not None:
+        raise _RefusedError(words_of(found))
+    return after
+
+
+def _is_closed(typed: str) -> bool:
+    from fleetc.adopt.listeners import is_loopback
+
+    return is_loopback(typed.strip('"').rpartition(":")[0])
+
+
+def _default(one: Question) -> str:
+    """An answer that is safe whatever runs, which Enter gives: the address that only the host itself reaches."""
+    example = one.example.strip('"')
+    return example if one.key == "cli" and _is_closed(example) else ""
+
+
+def _such_as(text: str, one: Question) -> str:
+    """How an answer looks."""
+    from fleetc.adopt.answering import example_at, place_of
+    from fleetc.adopt.writing import toml
+
+    if _default(one):
+        return ""
+    stands = _stands(text, one)
+    meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
+    if meant is not None:
+        return f"such as {meant[1].strip(chr(34))}"
+    if stands is not None:
+        shown = toml(stands).strip('"')
+        return f"{plain(shown)[:60]}? yes, or another"
+    return f"such as {example_at(place_of(one), one.example)}"
+
+
+def _stands(text: str, one: Question) -> object:
+    """The value that the spec has there already."""
+    import tomli
+
+    from fleetc.adopt.answering import place_of
+    from fleetc.toml.document import value_at
+
+    return value_at(tomli.loads(text), place_of(one))
+
+
+# ------------------------------------------------------------------------------------------------------- terminal
+
+
+def _sentence(one: Question, hint: bool = True) -> str:
+    """The first words of a question."""
+    words = one.without_options("").partition(": ")[2] if one.key else one.words
+    if one.key in _FUNDS:
+        return words if hint else re.sub("; curl .*? shows it in wei", "; the same command shows it", words)
+    short = re.split("; |: write ", words, maxsplit=1)[0]
+    return short if len(short) <= _SHORT else f"{short[:_SHORT]}..."
+
+
+def _say(one: Question, words: str, tables: Sequence[str] = ()) -> None:
+    from fleetc.text import leaks
+
+    key = f".{one.key}" if _is_askable(one) else ""
+    message(f"{', '.join(f'{table}{key}' for table in tables or [one.table])}: {leaks.shown(words)}")
+
+
+def _typed(looks: str, one: Question, default: str = "") -> str:
+    """What somebody types; "" for Enter without a default. Raises _EndedError."""
+    from fleetc.text import leaks
+
+    while True:
+        typed = _line(f"  [{default}]: " if default else f"  {looks}: ")
+        if typed != "?":
+            return typed or default
+        message(f"  {leaks.shown(one.without_options(''))}")
+
+
+def _confirmed(question: str) -> bool:
+    return _line(f"  {question} [y/N] ").lower() in ("y", "yes")
+
+
+def _line(prompt: str) -> str:
+    """A line from the terminal. Raises _EndedError at its end, and at Ctrl-C."""
+    sys.stderr.write(plain(prompt))
+    sys.stderr.flush()
+    try:
+        line = sys.stdin.buffer.readline()
+    except KeyboardInterrupt:
+        raise _EndedError from None
+    if not line:
+        raise _EndedError
+    return line.decode("utf-8", "surrogateescape").strip(" \t\r\n")

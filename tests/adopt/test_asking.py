@@ -1,0 +1,207 @@
+"""`fleetc adopt` asks at a terminal what the sources leave open, and takes the same answers with `--set`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import terminals
+from tests.support import fleetc
+from tests.terminals import Seen
+
+pytestmark = pytest.mark.usefixtures("processes")
+
+ORCH = """\
+livepeer -orchestrator -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword ~/pw \\
+  -ethAcctAddr 0x1111111111111111111111111111111111111111 -serviceAddr orch.example.net:8935 -pricePerUnit "$PRICE" \\
+  -orchSecret /etc/livepeer/secret -cliAddr 0.0.0.0:7935
+"""
+NOTES = """\
+# Gateway
+```
+docker run -d --name gw --network host -v /srv/gw:/root/.lpData livepeer/go-livepeer:v0.9.1 -gateway \\
+  -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /root/.lpData/pw \\
+  -httpAddr 0.0.0.0:8935 -orchWebhookUrl https://lists.example.net/o.json -maxPricePerUnit 1000
+```
+# Box
+```
+docker run -d --name orch --network host -v /srv/orch:/root/.lpData livepeer/go-livepeer:v0.9.1 -orchestrator \\
+  -transcoder -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /root/.lpData/pw \\
+  -ethAcctAddr 0x1111111111111111111111111111111111111111 -serviceAddr orch.example.net:8935 -pricePerUnit 900
+```
+"""
+
+
+def typed(folder: Path, *keys: str, arguments: Sequence[str]) -> Seen:
+    """What the terminal shows where somebody types lines; keys are as they are."""
+    pressed = [key.encode() if key.startswith(("\x03", "\x04")) else f"{key}\n".encode() for key in keys]
+    command = ("adopt", *arguments, "-o", "fleet.toml")
+    return terminals.on_terminal(*command, keys=pressed, waits=_asks, cwd=folder)
+
+
+def _asks(_: bytes, new: bytes) -> bool:
+    return new.endswith((b": ", b"] "))
+
+
+def spec(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "fleet.toml").read_text())
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> tuple[str, ...]:
+    """A script with five questions, as the arguments that name it."""
+    (tmp_path / "start.sh").write_text(ORCH)
+    return ("main@192.0.2.1=start.sh",)
+
+
+def test_answers_at_the_terminal_make_a_spec_that_compiles(tmp_path: Path, script: tuple[str, ...]) -> None:
+    keys = ("home", "/home/lp", "?", "0.8.9", "", "850", "850 wei / pixel")
+    seen = typed(tmp_path, *keys, arguments=script)
+    assert seen.code == 0, seen.text
+    assert "write an absolute path on the host" in seen.text
+    assert "this is the newest one that fleetc knows" in seen.text  # behind the ?
+    assert '"850" is not a price; write it like' in seen.text
+    found = spec(tmp_path)
+    assert found["fleet"]["node_release"] == "v0.8.9"
+    assert found["wallets"]["earner"]["password"] == {"host_file": "/home/lp/pw"}
+    assert found["orchestrators"]["orchestrator"]["price"] == "850 wei / pixel"
+    assert found["orchestrators"]["orchestrator"]["cli"] == "127.0.0.1:7935"
+    assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
+    assert seen.text.count("wrote fleet.toml: ") == 1
+    assert "-pricePerUnit: ${PRICE} -> 850 wei: it is what you answered" in seen.text
+    assert "adopt-value-unknown" not in seen.text and "adopt-listener-exposed" not in seen.text
+    assert "next: fleetc adopt main@192.0.2.1=start.sh --home /home/lp --compare fleet.toml\n" in seen.text
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("end", ["\x03", "\x04"])
+def test_ending_keeps_what_was_answered(tmp_path: Path, script: tuple[str, ...], end: str) -> None:
+    seen = typed(tmp_path, "/home/lp", "v0.8.9", end, arguments=script)
+    assert seen.code == 0, seen.text
+    assert "\nstopped: your answers are kept, and the rest stays TODO\n" in seen.text
+    text = (tmp_path / "fleet.toml").read_text()
+    assert 'node_release = "v0.8.9"' in text and "TODO node_release" not in text
+    assert "# TODO price" in text and "# TODO cli" in text
+    again = typed(tmp_path, "", "850 wei / pixel", arguments=(*script, "--home", "/home/lp", "--answers", "fleet.toml"))
+    assert again.code == 0 and "2 to answer" in again.text
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+
+
+def test_host_is_asked_before_a_port_that_two_nodes_of_one_host_would_share(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text(NOTES)
+    account = "0x2222222222222222222222222222222222222222"
+    keys = ("gw-1", "gw-1@198.51.100.7", "rack@a b", "rack@198.51.100.8", account, "80000000000000000",
+            "80000000000000000 wei", "0.02 ETH")  # fmt: skip
+    seen = typed(tmp_path, *keys, arguments=("NOTES.md",))
+    assert seen.code == 0, seen.text
+    assert "which host runs gw and orch?" in seen.text
+    assert "  write NAME@ADDRESS\n" in seen.text and '"a b" is not a host' in seen.text
+    assert "both use port" not in seen.text
+    assert seen.text.count("curl -s http://") == 1 and "the same command shows it" in seen.text
+    found = spec(tmp_path)
+    assert found["hosts"]["rack"]["address"] == "198.51.100.8"
+    assert found["gateways"]["gw"]["host"] == "gw-1" and found["orchestrators"]["orch"]["host"] == "rack"
+    assert found["wallets"]["payer"]["address"] == account
+    assert found["wallets"]["payer"]["deposit"] == "80000000000000000 wei"
+    hosts = "--host gw-1@198.51.100.7=gw --host rack@198.51.100.8=orch"
+    assert f"next: fleetc adopt NOTES.md {hosts} --compare fleet.toml\n" in seen.text
+
+
+def test_no_port_is_asked_while_the_hosts_are_open(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text(NOTES)
+    seen = typed(tmp_path, "", "\x03", arguments=("NOTES.md",))
+    assert " both use port " not in seen.text.partition("stopped: ")[0]
+    assert "# TODO host" in (tmp_path / "fleet.toml").read_text()
+
+
+def test_nobody_is_asked_with_no_input(tmp_path: Path, script: tuple[str, ...]) -> None:
+    seen = typed(tmp_path, arguments=(*script, "--no-input"))
+    assert seen.code == 0 and "to answer" not in seen.text and "next: answer the TODO lines" in seen.text
+
+
+def test_file_in_the_way_is_said_before_anything_is_asked(tmp_path: Path, script: tuple[str, ...]) -> None:
+    (tmp_path / "fleet.toml").write_text("# mine\n")
+    seen = typed(tmp_path, arguments=script)
+    assert seen.code == 1 and "error[adopt-output-exists]" in seen.text and "to answer" not in seen.text
+
+
+def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
+    worker = "livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret /s -nvidia {} -cliAddr 0.0.0.0:7936\n"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.sh").write_text(worker.format(0))
+    sources = ("a@192.0.2.1=a.sh", "b@192.0.2.2=b.sh")
+    seen = typed(tmp_path, "v0.9.1", "", arguments=sources)
+    assert seen.code == 0, seen.text
+    assert "one answer for all of them" in seen.text
+    assert [one.get("cli") for one in spec(tmp_path)["transcoders"].values()] == ["127.0.0.1:7936"] * 2
+    (tmp_path / "fleet.toml").unlink()
+    typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)
+    assert {one["cli"] for one in spec(tmp_path)["transcoders"].values()} == {"127.0.0.1:7001", "127.0.0.1:7002"}
+
+
+def test_listener_for_others_needs_a_firewall_and_control_characters_are_refused(
+    tmp_path: Path, script: tuple[str, ...]
+) -> None:
+    keys = ("/home/lp", "v0.9.\x1b1", "v0.9.1", "10.8.0.1:7935", "n", "10.8.0.1:7935", "y", "\x03")
+    seen = typed(tmp_path, *keys, arguments=script)
+    assert "  it has a control character" in seen.text
+    node = spec(tmp_path)["orchestrators"]["orchestrator"]
+    assert node["cli"] == "10.8.0.1:7935" and node["cli_exposed"] is True
+
+
+def given(folder: Path, *answers: str, code: int = 0) -> str:
+    more = [word for answer in answers for word in ("--set", answer)]
+    done = fleetc("adopt", "main@192.0.2.1=start.sh", "--home", "/home/lp", "-o", "fleet.toml", *more, cwd=folder)
+    assert done.returncode == code, done.stderr
+    assert (folder / "fleet.toml").exists() is (code == 0)
+    return done.stderr
+
+
+def test_answers_on_the_command_line(tmp_path: Path, script: tuple[str, ...]) -> None:
+    said = given(
+        tmp_path, "fleet.node_release=v0.8.9", "orchestrators.orchestrator.price=850 wei / pixel",
+        "orchestrators.orchestrator.cli=10.8.0.1:7935", "orchestrators.orchestrator.cli_exposed=true",
+        "hosts.main.address=192.0.2.1", "orchestrators.orchestrator.secret=env ORCH_SECRET",
+    )  # fmt: skip
+    found = spec(tmp_path)["orchestrators"]["orchestrator"]
+    assert found["price"] == "850 wei / pixel" and found["cli_exposed"] is True
+    assert "the spec compiles" in said and "it is what you answered" in said
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+
+
+def test_sources_win_over_an_answer_that_they_contradict(tmp_path: Path, script: tuple[str, ...]) -> None:
+    said = given(tmp_path, "orchestrators.orchestrator.service=other.example.net:8935")
+    assert "the sources say something other than your answers, and theirs is taken:\n" in said
+    assert '  [orchestrators.orchestrator] service: "orch.example.net:8935", and no longer "other' in said
+    assert spec(tmp_path)["orchestrators"]["orchestrator"]["service"] == "orch.example.net:8935"
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("orchestrators.orchestrator.pric=1 wei / pixel", "to set; did you mean"),
+        ("orchestrators.nosuch.price=1 wei / pixel", "to set; did you mean"),
+        ("orchestrators.orchestrator.price=850", '"850" is not a price'),
+        ("fleet.node_release", "takes TABLE.KEY=VALUE"),
+        ("hosts.main.address=a\x1b[1m", "control character"),
+        ("hosts.main.address=a\nb", "control character"),
+        ("fleet.rpc=https://arb-mainnet.g.alchemy.com/v2/AbCdEfGhIjKlMnOpQrStUv12345678xy", "seems to be a secret"),
+        ("wallets.earner.password=hunter2-of-ours", "secrets do not belong in the spec"),
+        ("orchestrators.orchestrator.max_sessions=99999999999999999999", "whole number"),
+    ],
+)
+def test_answer_that_cannot_be_is_refused_and_not_repeated(
+    tmp_path: Path, script: tuple[str, ...], answer: str, why: str
+) -> None:
+    said = given(tmp_path, answer, code=2)
+    assert said.startswith("error: --set ") and why in said
+    assert "AbCdEf" not in said and "hunter2" not in said and "\x1b" not in said
+
+
+def test_what_an_option_answers_names_the_option(tmp_path: Path, script: tuple[str, ...]) -> None:
+    done = fleetc("adopt", *script, "--set", "hosts.main.~=/home/lp", cwd=tmp_path)
+    assert done.returncode == 2 and "hosts.main.~ is answered by --home " in done.stderr
