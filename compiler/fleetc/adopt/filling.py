@@ -29,7 +29,9 @@ from fleetc.upstream import FLAGS
 PATHS = frozenset({"dataDir", "ethKeystorePath", "aiModelsDir", "liveRunnerConfig", "verifierPath"})
 """Flags whose values are paths and nothing else."""
 
-_FILE_NAME = re.compile(r"^[\w.-]+\.[a-z]{2,6}$|^\.|pass|secret|(?:^|[._-])(?:pw|key)", re.IGNORECASE)
+_FILE_NAME = re.compile(
+    r"\.?[\w-]+\.[a-z]{2,6}|\.[\w-]+|(?:[a-z]+[-_.]?)?(?:secret|pass(?:word|wd)?|pw|key)", re.IGNORECASE
+)
 """What looks like the name of a file with a secret, rather than like one."""
 _LONGEST_REFUSED = 200
 """Characters of a value that no spec takes, and that stays in it for people to replace."""
@@ -232,7 +234,7 @@ class Filling:
         hint = ""
         if flag in PATH_OR_TEXT and "/" not in word.text:
             otherwise = "; if it is the name of a file where the node starts, the node reads that: name that path"
-            hint = "if it is the name of a file, name its path as host_file" if _FILE_NAME.search(word.text) else ""
+            hint = "if it is the name of a file, name its path as host_file" if _FILE_NAME.fullmatch(word.text) else ""
         return self.session.secret(word, name, f"the value of -{flag}", otherwise, hint)
 
     def secret_file(self, flag: str) -> str:
