@@ -223,6 +223,7 @@ def test_limits_of_docker_run_and_of_a_pod_are_said() -> None:
     )
     assert _without_new(_said(adopt([Source("pod.yaml", pod)]))) == [
         "its user in its container is 1000, and will be that of its image, which is root in the usual ones",
+        "it has a network of its own, and will have that of the host",
         "its container has limits.memory=8Gi, fsGroup=7, and the new one does not",
     ]
 

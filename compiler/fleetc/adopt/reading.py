@@ -59,7 +59,8 @@ class Running:
     """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs.
 
     `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that
-    nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders.
+    nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders, and
+    `called` what its source calls it, where a host has that name.
     """
 
     process: Process
@@ -71,6 +72,7 @@ class Running:
     runners: dict[str, str] = field(default_factory=dict)
     unreached: set[str] = field(default_factory=set)
     unplaced: Process | None = None
+    called: str = ""
 
     @property
     def table(self) -> str:
