@@ -49,7 +49,9 @@ def test_source_that_cannot_be_read_is_refused_at_a_place(name: str) -> None:
     errors = [item for item in located(found) if item.diagnostic.severity is Severity.ERROR]
     assert found.text == ""
     assert errors
-    assert all(item.primary.file == name for item in errors)  # a fault of the whole file has no line
+    whole = [item.diagnostic.code == "adopt-nothing-found" for item in errors]  # that is about the file
+    assert all(item.primary.file == name for item in errors)
+    assert [item.primary.line == 0 for item in errors] == whole
     assert time.process_time() - begun < 5
 
 

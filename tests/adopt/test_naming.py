@@ -140,3 +140,39 @@ def test_commands_that_speak_for_two_hosts_are_asked_about(worker: str, sign: st
     text = adopt([Source("orch.sh", orch), Source("worker.sh", f"livepeer -transcoder -nvidia 0 {worker}")]).text
     assert ("TODO host: no source says that it is one host, and" in text) is bool(sign)
     assert sign in text
+
+
+def test_a_node_that_a_host_is_called_like_says_what_its_source_calls_it(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text(NOTES)
+    words = ("NOTES.md", "--host", "gw@203.0.113.1=gw", "--host", "gpu-1@203.0.113.31=orch", "-o", "fleet.toml")
+    assert fleetc("adopt", *words, cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    assert "# from NOTES.md; there it is called gw, as a host is here\n[gateways.gateway]\n" in text
+    assert "from the command line" not in text and "# from NOTES.md\n[orchestrators.orch]\n" in text
+    assert fleetc("adopt", *words, "--answers", "fleet.toml", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "fleet.toml").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["start-rig.sh"], {"rig"}),
+        (["livepeer-start-rig.sh", "run_edge.sh"], {"rig", "edge"}),
+        (["start-rig.sh", "run-rig.sh"], {"start-rig", "run-rig"}),
+        (["start-node.sh", "start.sh"], {"start-node", "transcoder"}),
+        (["rig-start.sh"], {"rig"}),
+    ],
+)
+def test_nodes_are_called_like_their_scripts_without_what_starts_them(files: list[str], names: set[str]) -> None:
+    sources = [Source(name, f"{TRANSCODER} -cliAddr 127.0.0.1:79{at}0") for at, name in enumerate(files, 1)]
+    assert placed(adopt(sources)).keys() == names
+
+
+@pytest.mark.parametrize(("account", "wallets"), [("2", {"earner", "redeemer"}), ("1", {"earner"})])
+def test_a_redeemer_has_a_wallet_called_after_it_unless_an_orchestrator_shares_it(
+    account: str, wallets: set[str]
+) -> None:
+    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /etc/pw -ethAcctAddr 0x"
+    orch = f"livepeer -orchestrator -serviceAddr o.example.net:8935 -pricePerUnit 1 -dataDir /o {chain}{'1' * 40}"
+    redeemer = f"livepeer -redeemer -httpAddr 127.0.0.1:8936 -dataDir /r {chain}{account * 40}"
+    assert tomllib.loads(adopt([Source("all.sh", f"{redeemer} &\n{orch}\n")]).text)["wallets"].keys() == wallets

@@ -78,6 +78,7 @@ class Adopted:
 
 
 NOTHING = Said()
+NOTHING_FOUND = "adopt-nothing-found"
 
 
 def adopt(
@@ -101,9 +102,9 @@ def adopt(
     processes = [process for process in found.processes if not said.only or process.name in said.only]
     for host, one in seen.items():
         processes += one.processes
-        found.hosts.setdefault(host, Table(origin="from the command line")).values.update((on_hosts or {})[host].table)
+        found.hosts.setdefault(host, Table()).values.update((on_hosts or {})[host].table)
     for host, address in said.addresses.items():
-        found.hosts.setdefault(host, Table(origin="from the command line")).values["address"] = address
+        found.hosts.setdefault(host, Table()).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
         _nothing_found(sources, {one.name for one in found.processes}, found.hosts, ledger)
@@ -164,7 +165,7 @@ def _nothing_found(
     ledger.secrets.append(Span(name, 0, 1))  # the first line of whatever it is
     known = sorted(leaks.shown(visible(one)) for one in others if one)[:_MOST_NAMES]
     ledger.refuse(
-        "adopt-nothing-found", Span(name, 0, 1),
+        NOTHING_FOUND, Span(name, 0, 1),
         "no source starts a node of the names that --only gives" if others else "no source starts a node",
         f"the sources start {', '.join(known) or 'nodes without a name'}" if others
         else f"name the file with the command, the unit or the Compose file that starts it{_asking_host(hosts)}",
@@ -213,9 +214,8 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
 
 
 def _covered(item: Located) -> Place:
-    """A place without its line, which may hold a secret; of what is about a file, the file as a whole."""
-    span = item.diagnostic.primary.place
-    if isinstance(span, Span) and (span.start, span.end) == (0, 1):
+    """A place without its line, which may hold a secret; where no line says anything, the file as a whole."""
+    if item.diagnostic.code == NOTHING_FOUND:
         return item.primary._replace(line=0, column=0, end_line=0, end_column=0, text="")
     return item.primary._replace(hidden=True)
 

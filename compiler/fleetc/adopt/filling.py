@@ -29,9 +29,7 @@ from fleetc.upstream import FLAGS
 PATHS = frozenset({"dataDir", "ethKeystorePath", "aiModelsDir", "liveRunnerConfig", "verifierPath"})
 """Flags whose values are paths and nothing else."""
 
-_FILE_NAME = re.compile(
-    r"\.?[\w-]+\.[a-z]{2,6}|\.[\w-]+|(?:[a-z]+[-_.]?)?(?:secret|pass(?:word|wd)?|pw|key)", re.IGNORECASE
-)
+_FILE_NAME = re.compile(r"\.?(?:[a-z]+[-_.]?)?(?:secret|pass(?:word|wd)?|pw|key)", re.IGNORECASE)
 """What looks like the name of a file with a secret, rather than like one."""
 _LONGEST_REFUSED = 200
 """Characters of a value that no spec takes, and that stays in it for people to replace."""

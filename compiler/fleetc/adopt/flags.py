@@ -8,6 +8,7 @@ environment comes after the command line and a file after that, except for the t
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from fractions import Fraction
 
 from fleetc.adopt.words import Word
 from fleetc.places.diagnostic import Span
+from fleetc.text.suggestions import nearest_name
 from fleetc.upstream import FLAGS
 
 TYPES: Mapping[str, str] = {name: flag.type for name, flag in FLAGS.items()}
@@ -320,3 +322,18 @@ def role_of(on: Mapping[str, bool]) -> str:
         ("reward", "reward"), ("initializeRound", "reward"),
     )  # fmt: skip
     return next((role for flag, role in order if on.get(flag)), "")
+
+
+_ALL = tuple({name.lower(): name for name in sorted(TYPES, reverse=True)}.values())
+"""The flags without datadir, a second name of dataDir."""
+_ALIKE = 5
+"""Characters with which a flag has to begin like another one to be meant by it."""
+
+
+def flags_like(name: str) -> list[str]:
+    """The flags that an unknown one may stand for: those that begin the most like it, and the most similar one."""
+    shared = {flag: len(posixpath.commonprefix((flag.lower(), name.lower()))) for flag in _ALL}
+    most = max(shared.values(), default=0)
+    first = [flag for flag, count in shared.items() if count == most >= max(_ALIKE, len(name) // 2)]
+    found = dict.fromkeys([*(first if len(first) < 3 else []), nearest_name(name, _ALL)])
+    return [flag for flag in found if flag]

@@ -6,6 +6,7 @@ In: running processes. Out: their names, and those of their hosts.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ from fleetc.adopt.words import Ledger, Process
 
 LONE_HOST = "host-1"
 _P = TypeVar("_P", bound=Process)
+_STARTS = re.compile(r"^(?:(?:start|run|launch)[-_])+|(?:[-_](?:start|run|launch))+$")
 _PLAIN_STEMS = frozenset(
     {"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input"}
 )
@@ -81,7 +83,12 @@ def name_all(
     taken = {*hosts.values(), *(session.name_for(name, "host", set()) for name in inventory)}
     counted = Counter(one.process.span.source for one in found)
     alone = {source for source, count in counted.items() if count == 1}
-    hints = [_hint(one, alone, taken, session) for one in found]
+    long = [_hint(one, alone, taken, session) for one in found]
+    short = [_short(hint, one, taken, session) for hint, one in zip(long, found, strict=True)]
+    of_short: dict[str, set[str]] = {}
+    for hint, whole in zip(short, long, strict=True):
+        of_short.setdefault(hint, set()).add(whole)
+    hints = [hint if len(of_short[hint]) == 1 else whole for hint, whole in zip(short, long, strict=True)]
     homes: dict[str, set[str]] = {}
     for one, hint in zip(found, hints, strict=True):
         homes.setdefault(hint, set()).add(one.host)
@@ -89,7 +96,17 @@ def name_all(
         called = f"{hint}-{one.host}" if len(homes[hint]) > 1 else hint
         one.name = session.name_for(called, one.role, taken)
         taken.add(one.name)
+        own = one.process.name.removeprefix("livepeer-")
+        lost = own != "" and hint == one.role and session.name_for(own, one.role, set()) in hosts.values()
+        one.called = own if lost else ""
     return hosts, lone
+
+
+def _short(hint: str, one: Running, hosts: Collection[str], session: Session) -> str:
+    """A name without what only says that a script starts something, if that leaves a name that no host has."""
+    name = _STARTS.sub("", hint)
+    plain = name in _PLAIN_STEMS or session.name_for(name, one.role, set()) in hosts
+    return hint if not name or plain else name
 
 
 def _hint(one: Running, alone: Collection[str], hosts: Collection[str], session: Session) -> str:

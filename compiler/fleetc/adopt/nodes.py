@@ -185,6 +185,14 @@ def _chain(work: Filling, behind_signer: bool) -> None:
     _wallet(work)
 
 
+def _wallet_hint(work: Filling, account: str) -> str:
+    """What an account is called by what it does: a redeemer has one of its own, unless an orchestrator has it too."""
+    if work.running.role == "redeemer":
+        others = (one.text("ethAcctAddr").lower() for one in work.facts.processes.values() if one.role != "redeemer")
+        return "earner" if account in others else "redeemer"
+    return "payer" if work.running.table in ("gateways", "remote_signers") else "earner"
+
+
 def _wallet(work: Filling) -> None:
     running, session, process = work.running, work.session, work.process
     account = running.text("ethAcctAddr").lower()
@@ -197,8 +205,7 @@ def _wallet(work: Filling) -> None:
         place = on_host(process, keystore or f"{data_dir}/keystore")
     path = work.placed(place) if place is not None else None
     key = account if account and not holes else f"{running.host} {path or process.span}"
-    hint = {"gateways": "payer", "remote_signers": "payer"}.get(running.table, "earner")
-    name, wallet = session.wallet(key, hint)
+    name, wallet = session.wallet(key, _wallet_hint(work, account))
     work.say("wallet", name)
     why = _no_account(running.text("ethAcctAddr")) if account and not holes else ""
     if why:

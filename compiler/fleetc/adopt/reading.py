@@ -19,6 +19,7 @@ from fleetc.adopt.flags import (
     boolean,
     effective,
     environment_flags,
+    flags_like,
     parse_config,
     parse_words,
     role_of,
@@ -59,7 +60,8 @@ class Running:
     """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs.
 
     `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that
-    nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders.
+    nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders, and
+    `called` what its source calls it, where a host has that name.
     """
 
     process: Process
@@ -71,6 +73,7 @@ class Running:
     runners: dict[str, str] = field(default_factory=dict)
     unreached: set[str] = field(default_factory=set)
     unplaced: Process | None = None
+    called: str = ""
 
     @property
     def table(self) -> str:
@@ -317,6 +320,10 @@ def _wrong_variables(variables: Mapping[str, Word]) -> list[Wrong]:
     return found
 
 
+_MOST_SUGGESTED = 100
+"""Messages behind which no flag is looked for any more that an unknown one is like."""
+
+
 def _wrong(wrong: Wrong, ledger: Ledger) -> None:
     if wrong.kind == "unknown":
         meant, name = flag_called(wrong.name), showing.flag_name(wrong.name)
@@ -325,7 +332,9 @@ def _wrong(wrong: Wrong, ledger: Ledger) -> None:
         if not name or (wrong.value is not None and not showing.harmless(wrong.value)):
             ledger.secrets.append(wrong.word.span)
             ledger.secrets.append((wrong.value or wrong.word).span)
-        advice = f"did you mean -{meant}?" if meant else "remove it, or look for its new name with livepeer -h"
+        few = name and len(ledger.findings) < _MOST_SUGGESTED
+        likely = " or ".join(f"-{one}" for one in ([meant] if meant else flags_like(name) if few else []))
+        advice = f"did you mean {likely}?" if likely else "remove it, or look for its new name with livepeer -h"
         text = f"the node has no flag {name or 'of this name'}, and stops at its start"
         ledger.mistake("adopt-flag-unknown", wrong.word.span, f"-{name}" if name else "a flag", text, advice)
         return
