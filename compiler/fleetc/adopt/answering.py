@@ -15,7 +15,7 @@ from typing import Any
 
 import tomli
 
-from fleetc.adopt.questions import Question, questions_in
+from fleetc.adopt.questions import Question, path_of, questions_in
 from fleetc.adopt.values import model_of
 from fleetc.adopt.writing import toml
 from fleetc.language.example import first_at
@@ -51,19 +51,6 @@ class WrongAnswerError(ValueError):
 def place_of(question: Question) -> Place:
     """The place of the key that a question is about."""
     return (*path_of(question.table), *question.key.split("."))
-
-
-def path_of(dotted: str) -> Place:
-    """The parts of a dotted name, as TOML reads it. Raises WrongAnswerError."""
-    try:
-        table: Any = tomli.loads(f"[{dotted}]")
-    except tomli.TOMLDecodeError:
-        raise WrongAnswerError("this is no name of a table and its key, such as fleet.node_release") from None
-    parts = []
-    while isinstance(table, dict) and table:
-        key, table = next(iter(table.items()))
-        parts.append(key)
-    return tuple(parts)
 
 
 def is_field(place: Place) -> bool:
@@ -216,6 +203,8 @@ def _known_place(text: str, name: str) -> Place:
     if option is not None:
         raise WrongAnswerError(f"{name} is answered by {' '.join(option.options)}, with your values")
     place = path_of(name)
+    if len(place) < 2:
+        raise WrongAnswerError("takes TABLE.KEY=VALUE, such as fleet.node_release=v0.9.1")
     table = place[:1] if place[0] == "fleet" else place[:2]
     if place[0] in (CLASSES, DEFAULTS):
         table = place[:3] if place[0] == CLASSES else place[:2]
