@@ -118,6 +118,22 @@ def test_no_port_is_asked_while_the_hosts_are_open(tmp_path: Path) -> None:
     assert "# TODO host" in (tmp_path / "fleet.toml").read_text()
 
 
+def test_hosts_that_were_named_stay_when_somebody_ends(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text(NOTES)
+    typed(tmp_path, "gw-1@198.51.100.7", "\x03", arguments=("NOTES.md",))
+    assert spec(tmp_path)["gateways"]["gw"]["host"] == "gw-1"
+
+
+def test_answer_for_one_of_two_tables_stays_when_somebody_ends(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.sh").write_text(ORCH.replace("orch.example", f"{name}.example").replace('"$PRICE"', "9"))
+    keys = ("/home/lp", "y", "v0.9.1", "each", "yes", "\x03")
+    seen = typed(tmp_path, *keys, arguments=("a=a.sh", "b=b.sh"))
+    assert "hosts.a.address, hosts.b.address: is this also where you log in?" in seen.text
+    text = (tmp_path / "fleet.toml").read_text()
+    assert text.count("# TODO address") == 1 and text.count("/home/lp/pw") >= 1
+
+
 def test_nobody_is_asked_with_no_input(tmp_path: Path, script: tuple[str, ...]) -> None:
     seen = typed(tmp_path, arguments=(*script, "--no-input"))
     assert seen.code == 0 and "to answer" not in seen.text and "next: answer the TODO lines" in seen.text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from fleetc.cli.output import message, plain
@@ -36,6 +36,8 @@ _OWN = frozenset(
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _FUNDS = frozenset({"deposit", "reserve"})
 _SHORT = 140
+_Options = list[tuple[str, str]]
+"""Options of the command, each with its value."""
 _SAME_PORT = " both use port "
 """What a question has whose nodes may be on two hosts."""
 
@@ -93,20 +95,32 @@ def _ask_options(adopting: Adopting) -> bool:
     known = True
     while one := next((q for q in _by_host(questions_in(adopting.found.text)) if (q.table, q.key) not in seen), None):
         seen.add((one.table, one.key))
-        more = [other for other in questions_in(adopting.found.text) if other.key == one.key == "~" and other != one]
-        options = _options_of(one, adopting.found, len(more))
+        options: _Options = []
+        try:
+            _ask_option(one, adopting.found, options)
+        finally:
+            if options:
+                adopting.say(options)
         known = known and bool(options or not _about_hosts(one))
-        if options:
-            adopting.say(options)
     return known
 
 
-def _options_of(one: Question, found: Adopted, more: int) -> list[tuple[str, str]]:
-    """The options that somebody answers a question with; `more` hosts ask for a home too."""
+def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
+    """Ask one of these; `options` gets what answers it."""
+    from fleetc.adopt.questions import questions_in
+
     if _SAME_PORT in one.words:
         _say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
-        return _named([one.table.partition(".")[2]], one)
-    return _hosts_of(one, found) if _about_hosts(one) else _path_of(one, more)
+        _ask_hosts([one.table.partition(".")[2]], one, options)
+    elif _about_hosts(one):
+        here = one.table.partition(".")[2]
+        named = [option.rpartition("=")[2] for option in one.options]
+        nodes = [node.name for node in found.nodes if node.host == here and node.name not in named] + named
+        _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
+        _ask_hosts(nodes, one, options)
+    else:
+        more = [other for other in questions_in(found.text) if other.key == one.key == "~" and other != one]
+        _ask_path(one, len(more), options)
 
 
 def _by_host(questions: Iterator[Question]) -> list[Question]:
@@ -124,8 +138,8 @@ def _about_hosts(one: Question) -> bool:
     return bool(one.options) and one.options[0].startswith("--host ")
 
 
-def _path_of(one: Question, more: int) -> list[tuple[str, str]]:
-    """The option with the path that somebody types, which may be the one of all hosts."""
+def _ask_path(one: Question, more: int, options: _Options) -> None:
+    """Ask for a path, which may be that of `more` hosts too."""
     from fleetc.adopt.host_paths import plain_path
 
     option, _, value = one.options[0].partition(" ")
@@ -135,39 +149,25 @@ def _path_of(one: Question, more: int) -> list[tuple[str, str]]:
         path = plain_path(typed)
         if path is not None and path.isprintable():
             others = f"also on {more} more {'host' if more == 1 else 'hosts'}?"
-            return [(option, path if not host or (more and _confirmed(others)) else f"{host}={path}")]
+            options.append((option, path if not host or (more and _confirmed(others)) else f"{host}={path}"))
+            return
         message("  write an absolute path on the host")
-    return []
 
 
-def _hosts_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
-    """The options with the host of each node that no source says the host of."""
-    here = one.table.partition(".")[2]
-    named = [option.rpartition("=")[2] for option in one.options]
-    nodes = [node.name for node in found.nodes if node.host == here and node.name not in named] + named
-    _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
-    return _named(nodes, one)
-
-
-def _named(nodes: Sequence[str], one: Question) -> list[tuple[str, str]]:
-    """The host of each of some nodes, as somebody types it."""
+def _ask_hosts(nodes: Sequence[str], one: Question, options: _Options) -> None:
+    """Ask for the host of each of some nodes."""
     known: dict[str, str] = {}
-    options: list[tuple[str, str]] = []
     for node in nodes:
         usual = f"or {' or '.join(known)}" if known else "such as gpu-1@203.0.113.20"
         while typed := _typed(f"{node}: NAME@ADDRESS, {usual}", one):
-            name, at, address = typed.partition("@")
-            problem = _host_problem(name, address) if at else "" if name in known else "write NAME@ADDRESS"
-            if at and known.get(name, address) != address:
-                problem = f"{name} is at {known[name]} already"
+            name, _, address = typed.partition("@")
+            problem = _host_problem(name, address, known)
             if not problem:
-                known.setdefault(name, address)
-                options.append(("--host", f"{name}@{known[name]}={node}"))
+                options.append(("--host", f"{name}@{known.setdefault(name, address)}={node}"))
                 break
             message(f"  {problem}")
         if not typed and not options:
-            return []  # nothing is known of the others either
-    return options
+            return  # nothing is known of the others either
 
 
 def _why_hosts(one: Question) -> str:
@@ -176,9 +176,14 @@ def _why_hosts(one: Question) -> str:
     return re.sub("^.*, because no source says it, but ", "no source says it, and ", words)
 
 
-def _host_problem(name: str, address: str) -> str:
+def _host_problem(name: str, address: str, known: Mapping[str, str]) -> str:
+    """Why somebody cannot have typed a host, which may be known already; "" where they can."""
     from fleetc.adopt.answering import host_problem
 
+    if not address:
+        return "" if name in known else "write NAME@ADDRESS"
+    if known.get(name, address) != address:
+        return f"{name} is at {known[name]} already"
     return host_problem(name, address)
 
 
