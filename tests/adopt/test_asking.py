@@ -159,6 +159,17 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     assert {one["cli"] for one in spec(tmp_path)["transcoders"].values()} == {"127.0.0.1:7001", "127.0.0.1:7002"}
 
 
+def test_one_answer_is_for_all_tables_of_a_counter(tmp_path: Path) -> None:
+    worker = "livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret /s -nvidia 0 -cliAddr 0.0.0.0:7936 -v $V\n"
+    sources = [f"gpu-{number}@192.0.2.{number}=g{number}.sh" for number in range(1, 5)]
+    for number in range(1, 5):
+        (tmp_path / f"g{number}.sh").write_text(worker)
+    seen = typed(tmp_path, "v0.9.1", "", "loud", "1", arguments=sources)
+    assert "  verbosity must be a whole number" in seen.text
+    assert "g1, g2, g3, g4 -v: ${V} -> 1: it is what you answered\n" in seen.text
+    assert spec(tmp_path)["transcoders"]["g{1..4}"]["verbosity"] == 1
+
+
 def test_listener_for_others_needs_a_firewall_and_control_characters_are_refused(
     tmp_path: Path, script: tuple[str, ...]
 ) -> None:

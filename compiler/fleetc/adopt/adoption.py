@@ -121,7 +121,8 @@ def adopt(
     blueprint, asked = _lowered(checked, examples)
     of_nodes = Comparison()
     if blueprint is not None:
-        of_nodes = compare(assembled.nodes, blueprint, library, asked, _answered(carried))
+        before = (carried.answers, carried.earlier.asked) if carried is not None else ()
+        of_nodes = compare(assembled.nodes, blueprint, library, asked, *before)
     return Adopted(
         tuple(sources), text, _still_open(ledger.findings, assembled), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, (*of_nodes.differences, *assembled.differences),
@@ -129,11 +130,6 @@ def adopt(
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
     )  # fmt: skip
-
-
-def _answered(carried: Carried | None) -> frozenset[tuple[str, ...]]:
-    """The places that adopting asked about, and that an earlier spec answers."""
-    return carried.earlier.asked.intersection(carried.answers) if carried is not None else frozenset()
 
 
 def _still_open(found: Sequence[Diagnostic], assembled: Assembled) -> tuple[Diagnostic, ...]:

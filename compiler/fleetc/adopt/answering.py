@@ -64,7 +64,7 @@ def is_field(place: Place) -> bool:
 
 
 def example_at(place: Place, example: str) -> str:
-    """What an answer looks like, as people type it: the example of a question, else that of the language."""
+    """What an answer looks like, as people type it: the example of a question, else that of the language, or ""."""
     text = example.strip('"')
     if text and "..." not in text and not text.startswith("{"):
         return text
@@ -72,7 +72,7 @@ def example_at(place: Place, example: str) -> str:
     value = tomli.loads(f"x = {text}")["x"] if text.startswith("{") and "..." not in text else first_at(dotted)
     if isinstance(value, dict) and len(value) == 1 and {*value} <= {*SecretRef.model_fields}:
         return " ".join(map(str, *value.items()))
-    return value if isinstance(value, str) else toml(value) if value is not None else text
+    return value if isinstance(value, str) else toml(value) if value is not None else ""
 
 
 def answered(text: str, place: Place, typed: str) -> str:
@@ -114,9 +114,12 @@ def host_problem(name: str, address: str) -> str:
 
 
 def _first_at(found: Iterable[Diagnostic], place: Place) -> Diagnostic | None:
+    """The first error at a place; where that is of many tables, at its key in any of them."""
+    many = place[0] in (CLASSES, DEFAULTS) or any("{" in part for part in place)
     for one in found:
         at = one.primary.place
-        if one.severity is Severity.ERROR and isinstance(at, tuple) and tuple(map(str, at[: len(place)])) == place:
+        words = tuple(map(str, at)) if one.severity is Severity.ERROR and isinstance(at, tuple) else ()
+        if words[: len(place)] == place or (many and place[-1] in words[2:]):
             return one
     return None
 

@@ -89,6 +89,7 @@ class _Open:
             lines.add(one.line)
             path = path_of(one.table)
             path = {CLASSES: path[2:], DEFAULTS: path[1:]}.get(path[0], path) if path else path
+            path = path[:1] if any("{" in part for part in path) else path  # a counter, which stands for many tables
             self._found.setdefault(path, set()).add(one.key)
         rest = (_KEY.match(words) for line, words in questions_of(text) if line not in lines)
         self._anywhere = {found[1] for found in rest if found is not None}

@@ -316,7 +316,8 @@ def _such_as(text: str, one: Question) -> str:
         return "yes if it is right as it stands, or another value"
     if stands is not None:
         return f"{toml(stands).strip(chr(34))[:_SHORT]}? yes, or another"
-    return f"such as {example_at(place_of(one), one.example)}"
+    looks = example_at(place_of(one), one.example)
+    return f"such as {looks}" if looks else "a value"
 
 
 def _stands(text: str, one: Question) -> object:
