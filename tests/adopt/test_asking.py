@@ -118,6 +118,22 @@ def test_no_port_is_asked_while_the_hosts_are_open(tmp_path: Path) -> None:
     assert "# TODO host" in (tmp_path / "fleet.toml").read_text()
 
 
+def test_hosts_that_were_named_stay_when_somebody_ends(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text(NOTES)
+    typed(tmp_path, "gw-1@198.51.100.7", "\x03", arguments=("NOTES.md",))
+    assert spec(tmp_path)["gateways"]["gw"]["host"] == "gw-1"
+
+
+def test_answer_for_one_of_two_tables_stays_when_somebody_ends(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.sh").write_text(ORCH.replace("orch.example", f"{name}.example").replace('"$PRICE"', "9"))
+    keys = ("/home/lp", "y", "v0.9.1", "each", "yes", "\x03")
+    seen = typed(tmp_path, *keys, arguments=("a=a.sh", "b=b.sh"))
+    assert "hosts.a.address, hosts.b.address: is this also where you log in?" in seen.text
+    text = (tmp_path / "fleet.toml").read_text()
+    assert text.count("# TODO address") == 1 and text.count("/home/lp/pw") >= 1
+
+
 def test_nobody_is_asked_with_no_input(tmp_path: Path, script: tuple[str, ...]) -> None:
     seen = typed(tmp_path, arguments=(*script, "--no-input"))
     assert seen.code == 0 and "to answer" not in seen.text and "next: answer the TODO lines" in seen.text
@@ -141,6 +157,17 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     (tmp_path / "fleet.toml").unlink()
     typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)
     assert {one["cli"] for one in spec(tmp_path)["transcoders"].values()} == {"127.0.0.1:7001", "127.0.0.1:7002"}
+
+
+def test_one_answer_is_for_all_tables_of_a_counter(tmp_path: Path) -> None:
+    worker = "livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret /s -nvidia 0 -cliAddr 0.0.0.0:7936 -v $V\n"
+    sources = [f"gpu-{number}@192.0.2.{number}=g{number}.sh" for number in range(1, 5)]
+    for number in range(1, 5):
+        (tmp_path / f"g{number}.sh").write_text(worker)
+    seen = typed(tmp_path, "v0.9.1", "", "loud", "1", arguments=sources)
+    assert "  verbosity must be a whole number" in seen.text
+    assert "g1, g2, g3, g4 -v: ${V} -> 1: it is what you answered\n" in seen.text
+    assert spec(tmp_path)["transcoders"]["g{1..4}"]["verbosity"] == 1
 
 
 def test_listener_for_others_needs_a_firewall_and_control_characters_are_refused(

@@ -126,7 +126,8 @@ def adopt(
     blueprint, asked = _lowered(checked, examples)
     of_nodes = Comparison()
     if blueprint is not None:
-        of_nodes = compare(assembled.nodes, blueprint, library, asked, _answered(carried))
+        before = (carried.answers, carried.earlier.asked) if carried is not None else ()
+        of_nodes = compare(assembled.nodes, blueprint, library, asked, *before)
     differences = (*of_nodes.differences, *assembled.differences)
     if earlier is not None and not any(questions_in(text)):
         differences = tuple(map(_with_answer, differences))
@@ -143,11 +144,6 @@ def adopt(
 def _with_answer(one: Difference) -> Difference:
     """A difference of a spec that asks nothing any more."""
     return replace(one, reason=ANSWERED) if one.reason.startswith(QUESTION) else one
-
-
-def _answered(carried: Carried | None) -> frozenset[tuple[str, ...]]:
-    """The places that adopting asked about, and that an earlier spec answers."""
-    return carried.earlier.asked.intersection(carried.answers) if carried is not None else frozenset()
 
 
 def _still_open(found: Sequence[Diagnostic], assembled: Assembled) -> tuple[Diagnostic, ...]:

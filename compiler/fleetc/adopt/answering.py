@@ -15,7 +15,7 @@ from typing import Any
 
 import tomli
 
-from fleetc.adopt.questions import Question, questions_in
+from fleetc.adopt.questions import Question, path_of, questions_in
 from fleetc.adopt.values import model_of
 from fleetc.adopt.writing import toml
 from fleetc.language.example import first_at
@@ -53,19 +53,6 @@ def place_of(question: Question) -> Place:
     return (*path_of(question.table), *question.key.split("."))
 
 
-def path_of(dotted: str) -> Place:
-    """The parts of a dotted name, as TOML reads it. Raises WrongAnswerError."""
-    try:
-        table: Any = tomli.loads(f"[{dotted}]")
-    except tomli.TOMLDecodeError:
-        raise WrongAnswerError("this is no name of a table and its key, such as fleet.node_release") from None
-    parts = []
-    while isinstance(table, dict) and table:
-        key, table = next(iter(table.items()))
-        parts.append(key)
-    return tuple(parts)
-
-
 def is_field(place: Place) -> bool:
     """Whether a place is one that the language has a field for; homes, folders and hosts of nodes are none."""
     if place[:1] == ("fleet",):
@@ -77,7 +64,7 @@ def is_field(place: Place) -> bool:
 
 
 def example_at(place: Place, example: str) -> str:
-    """What an answer looks like, as people type it: the example of a question, else that of the language."""
+    """What an answer looks like, as people type it: the example of a question, else that of the language, or ""."""
     text = example.strip('"')
     if text and "..." not in text and not text.startswith("{"):
         return text
@@ -85,7 +72,7 @@ def example_at(place: Place, example: str) -> str:
     value = tomli.loads(f"x = {text}")["x"] if text.startswith("{") and "..." not in text else first_at(dotted)
     if isinstance(value, dict) and len(value) == 1 and {*value} <= {*SecretRef.model_fields}:
         return " ".join(map(str, *value.items()))
-    return value if isinstance(value, str) else toml(value) if value is not None else text
+    return value if isinstance(value, str) else toml(value) if value is not None else ""
 
 
 def answered(text: str, place: Place, typed: str) -> str:
@@ -127,9 +114,12 @@ def host_problem(name: str, address: str) -> str:
 
 
 def _first_at(found: Iterable[Diagnostic], place: Place) -> Diagnostic | None:
+    """The first error at a place; where that is of many tables, at its key in any of them."""
+    many = place[0] in (CLASSES, DEFAULTS) or any("{" in part for part in place)
     for one in found:
         at = one.primary.place
-        if one.severity is Severity.ERROR and isinstance(at, tuple) and tuple(map(str, at[: len(place)])) == place:
+        words = tuple(map(str, at)) if one.severity is Severity.ERROR and isinstance(at, tuple) else ()
+        if words[: len(place)] == place or (many and place[-1] in words[2:]):
             return one
     return None
 
@@ -216,6 +206,8 @@ def _known_place(text: str, name: str) -> Place:
     if option is not None:
         raise WrongAnswerError(f"{name} is answered by {' '.join(option.options)}, with your values")
     place = path_of(name)
+    if len(place) < 2:
+        raise WrongAnswerError("takes TABLE.KEY=VALUE, such as fleet.node_release=v0.9.1")
     table = place[:1] if place[0] == "fleet" else place[:2]
     if place[0] in (CLASSES, DEFAULTS):
         table = place[:3] if place[0] == CLASSES else place[:2]

@@ -16,6 +16,7 @@ from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.earlier import Carried, Contradiction, Earlier, Place, mentions, tables_of
 from fleetc.adopt.host_paths import FOLDER_KEYS, is_open
 from fleetc.adopt.kept_names import keep_names
+from fleetc.adopt.questions import path_of, questions_in
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Table, split_question
 from fleetc.adopt.values import model_of, rows_of
@@ -41,7 +42,7 @@ NO_SOURCE = "no source has it"
 def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     """Take the answers of an earlier spec over into the tables of an adoption."""
     done = Carried(earlier)
-    open_keys = {found[1] for _, words in questions_of(earlier.source.text) if (found := _KEY.match(words)) is not None}
+    asked = _Open(earlier.source.text)
     open_of = _open_of(earlier.source.text)
     for place in earlier.asked:
         table, key = _table_at(assembled, place)
@@ -53,9 +54,9 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     if any(one.text("ethUrl") == fleet.get("rpc") for one in assembled.nodes):
         assembled.fleet.guessed.add("rpc")  # it looked as if it had a key, and people know that it has none
     if earlier.stands("fleet", ""):
-        _stay(assembled.fleet, fleet, ("fleet",), open_keys, done)
+        _stay(assembled.fleet, fleet, ("fleet",), asked.at("fleet"), done)
     else:
-        _merge(assembled.fleet, fleet, ("fleet",), open_keys, set(), done)
+        _merge(assembled.fleet, fleet, ("fleet",), asked.at("fleet"), set(), done)
     for kind in tables():
         for name, values in tables_of(earlier.raw, kind):
             members = assembled.tables.setdefault(kind, {})
@@ -64,11 +65,11 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
                 done.tables.append((kind, name))
                 continue
             if earlier.stands(kind, name):
-                _stay(members[name], values, (kind, name), open_keys, done)
+                _stay(members[name], values, (kind, name), asked.at(kind, name), done)
                 done.stacks += [name] if kind == "avatars" else []
                 continue
             said = _said(nodes[name]) if name in nodes and kind in NODE_TABLES else set()
-            _merge(members[name], values, (kind, name), open_keys, said, done)
+            _merge(members[name], values, (kind, name), asked.at(kind, name), said, done)
             if not _has_new_nodes(earlier, assembled, kind, name):
                 _leave_removed(members[name], values, open_of.get((kind, name), set()))
     for key, value in earlier.raw.items():
@@ -80,6 +81,27 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     _order(earlier, assembled)
     _remarks(earlier, assembled)
     return done
+
+
+class _Open:
+    """The keys that an earlier spec still asks about, by table."""
+
+    def __init__(self, text: str) -> None:
+        self._found: dict[Place, set[str]] = {}
+        lines = set()
+        for one in questions_in(text):
+            lines.add(one.line)
+            path = path_of(one.table)
+            path = {CLASSES: path[2:], DEFAULTS: path[1:]}.get(path[0], path) if path else path
+            path = path[:1] if any("{" in part for part in path) else path  # a counter, which stands for many tables
+            self._found.setdefault(path, set()).add(one.key)
+        rest = (_KEY.match(words) for line, words in questions_of(text) if line not in lines)
+        self._anywhere = {found[1] for found in rest if found is not None}
+
+    def at(self, kind: str, name: str = "") -> set[str]:
+        """Those of a table: also what a layer of many tables asks, and what people wrote in a form of their own."""
+        whole = self._found.get((kind,), set())
+        return whole | self._found.get((kind, name), set()) | self._anywhere
 
 
 def _close(assembled: Assembled) -> None:

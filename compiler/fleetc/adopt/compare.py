@@ -86,10 +86,10 @@ class Comparison:
 
 def compare(
     nodes: list[Running], blueprint: Blueprint, library: Library, said: Collection[tuple[str, ...]] = (),
-    answered: Collection[tuple[str, ...]] = (),
+    answered: Collection[tuple[str, ...]] = (), asked: Collection[tuple[str, ...]] = (),
 ) -> Comparison:  # fmt: skip
     """Compare nodes with those of the same name; at the places `said`, an example stands for an answer, and at those
-    `answered` stands what people answered.
+    `answered` stands what an earlier spec says, which is the answer to a question that `asked` has or a reason names.
     """
     services = services_of(blueprint)
     found: list[Difference] = []
@@ -101,7 +101,8 @@ def compare(
             continue
         before, after = of_process(node, library), of_service(node.role, service)
         unanswered = open_flags(node, service, said) if said else frozenset()
-        known = _follow(node, service, answered)
+        known = _follow(node, service, [place for place in answered if place in asked])
+        known |= {flag for flag in _follow(node, service, answered) if node.reasons.get(flag, "").startswith(QUESTION)}
         for flag in flags_of(node, before, after):
             if waits(flag, unanswered) and flag not in known:
                 waiting.append((node.name, flag))

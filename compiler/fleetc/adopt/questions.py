@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import tomli
 
@@ -88,3 +89,16 @@ def _options(words: str) -> Iterator[str]:
 def options_of(questions: Iterable[Question]) -> str:
     """The options with which adopting again answers questions, in the words of a command; "" where none does."""
     return " ".join(dict.fromkeys(option for one in questions for option in one.options))
+
+
+def path_of(dotted: str) -> tuple[str, ...]:
+    """The parts of a dotted name, as TOML reads it; () where it is none."""
+    try:
+        table: Any = tomli.loads(f"[{dotted}]")
+    except tomli.TOMLDecodeError:
+        return ()
+    parts = []
+    while isinstance(table, dict) and table:
+        key, table = next(iter(table.items()))
+        parts.append(key)
+    return tuple(parts)

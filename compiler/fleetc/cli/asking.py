@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from fleetc.cli.output import message, plain
@@ -17,10 +17,27 @@ if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
     from fleetc.adopt.questions import Question
 
-_ONE_FOR_ALL = frozenset({"cli", "price", "max_price", "secret", "image", "models_dir"})
-"""Keys about which several tables may have one question, and one answer."""
+_OWN = frozenset(
+    {
+        "address",
+        "keystore",
+        "deposit",
+        "reserve",
+        "data_dir",
+        "service",
+        "http",
+        "rtmp",
+        "url",
+        "port",
+        "models",
+        "slots",
+    }
+)
+"""Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _FUNDS = frozenset({"deposit", "reserve"})
 _SHORT = 140
+_Options = list[tuple[str, str]]
+"""Options of the command, each with its value."""
 _SAME_PORT = " both use port "
 """What a question has whose nodes may be on two hosts."""
 
@@ -78,18 +95,32 @@ def _ask_options(adopting: Adopting) -> bool:
     known = True
     while one := next((q for q in _by_host(questions_in(adopting.found.text)) if (q.table, q.key) not in seen), None):
         seen.add((one.table, one.key))
-        options = _options_of(one, adopting.found)
+        options: _Options = []
+        try:
+            _ask_option(one, adopting.found, options)
+        finally:
+            if options:
+                adopting.say(options)
         known = known and bool(options or not _about_hosts(one))
-        if options:
-            adopting.say(options)
     return known
 
 
-def _options_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
+def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
+    """Ask one of these; `options` gets what answers it."""
+    from fleetc.adopt.questions import questions_in
+
     if _SAME_PORT in one.words:
         _say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
-        return _named([one.table.partition(".")[2]], one)
-    return _hosts_of(one, found) if _about_hosts(one) else _path_of(one)
+        _ask_hosts([one.table.partition(".")[2]], one, options)
+    elif _about_hosts(one):
+        here = one.table.partition(".")[2]
+        named = [option.rpartition("=")[2] for option in one.options]
+        nodes = [node.name for node in found.nodes if node.host == here and node.name not in named] + named
+        _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
+        _ask_hosts(nodes, one, options)
+    else:
+        more = [other for other in questions_in(found.text) if other.key == one.key == "~" and other != one]
+        _ask_path(one, len(more), options)
 
 
 def _by_host(questions: Iterator[Question]) -> list[Question]:
@@ -107,8 +138,8 @@ def _about_hosts(one: Question) -> bool:
     return bool(one.options) and one.options[0].startswith("--host ")
 
 
-def _path_of(one: Question) -> list[tuple[str, str]]:
-    """The option with the path that somebody types."""
+def _ask_path(one: Question, more: int, options: _Options) -> None:
+    """Ask for a path, which may be that of `more` hosts too."""
     from fleetc.adopt.host_paths import plain_path
 
     option, _, value = one.options[0].partition(" ")
@@ -117,39 +148,26 @@ def _path_of(one: Question) -> list[tuple[str, str]]:
     while typed := _typed(f"such as {likely}", one):
         path = plain_path(typed)
         if path is not None and path.isprintable():
-            return [(option, f"{host}={path}" if host else path)]
+            others = f"also on {more} more {'host' if more == 1 else 'hosts'}?"
+            options.append((option, path if not host or (more and _confirmed(others)) else f"{host}={path}"))
+            return
         message("  write an absolute path on the host")
-    return []
 
 
-def _hosts_of(one: Question, found: Adopted) -> list[tuple[str, str]]:
-    """The options with the host of each node that no source says the host of."""
-    here = one.table.partition(".")[2]
-    named = [option.rpartition("=")[2] for option in one.options]
-    nodes = [node.name for node in found.nodes if node.host == here and node.name not in named] + named
-    _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
-    return _named(nodes, one)
-
-
-def _named(nodes: Sequence[str], one: Question) -> list[tuple[str, str]]:
-    """The host of each of some nodes, as somebody types it."""
+def _ask_hosts(nodes: Sequence[str], one: Question, options: _Options) -> None:
+    """Ask for the host of each of some nodes."""
     known: dict[str, str] = {}
-    options: list[tuple[str, str]] = []
     for node in nodes:
         usual = f"or {' or '.join(known)}" if known else "such as gpu-1@203.0.113.20"
         while typed := _typed(f"{node}: NAME@ADDRESS, {usual}", one):
-            name, at, address = typed.partition("@")
-            problem = _host_problem(name, address) if at else "" if name in known else "write NAME@ADDRESS"
-            if at and known.get(name, address) != address:
-                problem = f"{name} is at {known[name]} already"
+            name, _, address = typed.partition("@")
+            problem = _host_problem(name, address, known)
             if not problem:
-                known.setdefault(name, address)
-                options.append(("--host", f"{name}@{known[name]}={node}"))
+                options.append(("--host", f"{name}@{known.setdefault(name, address)}={node}"))
                 break
             message(f"  {problem}")
         if not typed and not options:
-            return []  # nothing is known of the others either
-    return options
+            return  # nothing is known of the others either
 
 
 def _why_hosts(one: Question) -> str:
@@ -158,13 +176,25 @@ def _why_hosts(one: Question) -> str:
     return re.sub("^.*, because no source says it, but ", "no source says it, and ", words)
 
 
-def _host_problem(name: str, address: str) -> str:
+def _host_problem(name: str, address: str, known: Mapping[str, str]) -> str:
+    """Why somebody cannot have typed a host, which may be known already; "" where they can."""
     from fleetc.adopt.answering import host_problem
 
+    if not address:
+        return "" if name in known else "write NAME@ADDRESS"
+    if known.get(name, address) != address:
+        return f"{name} is at {known[name]} already"
     return host_problem(name, address)
 
 
 # ------------------------------------------------------------------------------------------------------- values
+
+
+class _Draft:
+    """The text of a spec, and what somebody has answered of it so far."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def _ask_values(adopting: Adopting, placed: bool) -> None:
@@ -173,26 +203,27 @@ def _ask_values(adopting: Adopting, placed: bool) -> None:
 
     seen: set[tuple[str, str]] = set()
     while True:
-        text = before = adopting.found.text
-        asked = [one for one in questions_in(text) if not one.options and _is_askable(one)]
+        before = adopting.found.text
+        draft = _Draft(before)
+        asked = [one for one in questions_in(before) if not one.options and _is_askable(one)]
         asked = [one for one in asked if (one.table, one.said) not in seen and (placed or _SAME_PORT not in one.words)]
         seen |= {(one.table, one.said) for one in asked}
         try:
-            for group, hint in _grouped(asked):
-                text = _ask_group(text, group, hint)
+            for group, hint in _grouped(before, asked):
+                _ask_group(draft, group, hint)
         finally:
-            if text != before:
-                adopting.take(text)
-        if text == before:
+            if draft.text != before:
+                adopting.take(draft.text)
+        if draft.text == before:
             return
 
 
-def _grouped(asked: Sequence[Question]) -> Iterator[tuple[list[Question], bool]]:
+def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Question], bool]]:
     """The questions that one answer may settle, and whether they still need their hint: that of funds is said once."""
     groups: dict[tuple[str, ...], list[Question]] = {}
     for one in asked:
-        alike = (one.key, one.example, one.words) if one.key in _ONE_FOR_ALL else (one.table, one.key, one.words)
-        groups.setdefault(alike, []).append(one)
+        own = one.key in _OWN and _stands(text, one) is None
+        groups.setdefault((one.table if own else "", one.said), []).append(one)
     before = ("", "")
     for group in groups.values():
         now = (group[0].table, _command(group[0]))
@@ -206,26 +237,26 @@ def _command(one: Question) -> str:
     return found[1] if found is not None else ""
 
 
-def _ask_group(text: str, group: Sequence[Question], hint: bool) -> str:
-    """The text with the answer, which is one for all tables of the group."""
-    first = group[0]
+def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
+    """Ask something once for all tables of the group, or one after another."""
+    first, several = group[0], len(group) > 1
     _say(first, _sentence(first, hint), [one.table for one in group])
-    if len(group) > 1:
-        message("  one answer for all of them; each asks one after another")
-    while typed := _typed(_such_as(text, first), first, _default(first)):
-        if typed == "each" and len(group) > 1:
+    if several:
+        message(f"  one {'yes' if first.key in _OWN else 'answer'} for all of them; each asks one after another")
+    while typed := _typed(_such_as(draft.text, first), first, _default(first)):
+        if several and (typed == "each" or (first.key in _OWN and not _is_yes(typed))):
             for one in group:
-                text = _ask_group(text, [one], hint)
-            return text
+                _ask_group(draft, [one], hint)
+            return
         try:
-            after, usual = text, typed == _default(first)
+            after, usual = draft.text, typed == _default(first)
             for one in group:
                 after = _answered(after, one, _default(one) if usual else typed)
         except _RefusedError as problem:
             message(f"  {problem}")
         else:
-            return after
-    return text
+            draft.text = after
+            return
 
 
 class _RefusedError(Exception):
@@ -238,7 +269,7 @@ def _answered(text: str, one: Question, typed: str) -> str:
 
     place = place_of(one)
     try:
-        if typed in ("yes", "y") and _stands(text, one) is not None:
+        if _is_yes(typed) and _stands(text, one) is not None:
             after = kept(text, place)
         else:
             after = answered(text, place, typed)
@@ -252,6 +283,10 @@ def _answered(text: str, one: Question, typed: str) -> str:
     if found is not None:
         raise _RefusedError(words_of(found))
     return after
+
+
+def _is_yes(typed: str) -> bool:
+    return typed.lower() in ("y", "yes")
 
 
 def _is_closed(typed: str) -> bool:
@@ -277,10 +312,12 @@ def _such_as(text: str, one: Question) -> str:
     meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
     if meant is not None:
         return f"such as {meant[1].strip(chr(34))}"
+    if isinstance(stands, list | dict):
+        return "yes if it is right as it stands, or another value"
     if stands is not None:
-        shown = toml(stands).strip('"')
-        return f"{plain(shown)[:60]}? yes, or another"
-    return f"such as {example_at(place_of(one), one.example)}"
+        return f"{toml(stands).strip(chr(34))[:_SHORT]}? yes, or another"
+    looks = example_at(place_of(one), one.example)
+    return f"such as {looks}" if looks else "a value"
 
 
 def _stands(text: str, one: Question) -> object:
@@ -301,7 +338,7 @@ def _sentence(one: Question, hint: bool = True) -> str:
     words = one.without_options("").partition(": ")[2] if one.key else one.words
     if one.key in _FUNDS:
         return words if hint else re.sub("; curl .*? shows it in wei", "; the same command shows it", words)
-    short = re.split("; |: write ", words, maxsplit=1)[0]
+    short = re.split(r"; |: write |(?<=\?) Write ", words, maxsplit=1)[0]
     return short if len(short) <= _SHORT else f"{short[:_SHORT]}..."
 
 
@@ -324,7 +361,7 @@ def _typed(looks: str, one: Question, default: str = "") -> str:
 
 
 def _confirmed(question: str) -> bool:
-    return _line(f"  {question} [y/N] ").lower() in ("y", "yes")
+    return _is_yes(_line(f"  {question} [y/N] "))
 
 
 def _line(prompt: str) -> str:
