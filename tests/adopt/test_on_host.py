@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleetc.adopt import glance
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.on_host import OnHost, SenselessAnswerError, observed
 from fleetc.adopt.takeover import Takeover, as_text, take_over
@@ -54,6 +55,10 @@ def test_secrets_are_variables_and_equal_ones_the_same() -> None:
     assert 'secret_environment = { AWS_SECRET = { env = "GPU_1_PASSWORD" } }' in found.text
     assert "max_sessions = 12" in found.text
     assert "adopt-secret-on-host" in codes(found)
+    names = "GPU_1_RPC_URL, GPU_1_PASSWORD: set these variables where you deploy"
+    (said,) = glance.secrets(found)
+    assert said.startswith(f"secrets that gpu-1 keeps to itself: {names}")
+    assert "adopt-secret-on-host" not in {one.diagnostic.code for one in glance.unsaid(found, located(found))}
     assert "[orchestrators.lp]" in found.text
     assert "***" not in found.text
 

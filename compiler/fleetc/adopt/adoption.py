@@ -42,7 +42,7 @@ class Adopted:
 
     `compared` counts settings, `stacks` stacks of avatars. `waiting` are settings, by node, that could not be compared
     because an answer is missing, and `asked` the places of the spec that ask. `beside` is what changes for
-    processes beside their settings. `in_clear` are secrets that stand in sources, and `elsewhere` messages, by code and
+    processes beside their settings. `in_clear` are the secrets of sources, and `elsewhere` messages, by code and
     place, whose fact stands elsewhere in all of this too.
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fleetc.adopt.adoption import Adopted
@@ -80,29 +80,38 @@ def unsaid(found: Adopted, messages: Sequence[Located]) -> list[Located]:
 
 
 def secrets(found: Adopted) -> Iterator[str]:
-    """All secrets that stand in sources, by the variables that the spec has for them."""
-    of_variable: dict[str, list[InClear]] = {}
-    for one in found.in_clear:
-        of_variable.setdefault(one.variable, []).append(one)
-    if not of_variable:
-        return
+    """All secrets of sources, by the variables that the spec has for them."""
     known = {source.name: LineMap(source.text) for source in found.sources}
     order = {name: number for number, name in enumerate(known)}
-    names = sorted(
-        of_variable, key=lambda name: min((order.get(one.span.source, 0), one.span.start) for one in of_variable[name])
-    )
-    lines: dict[str, list[int]] = {}
-    for one in found.in_clear:
+    met = sorted(found.in_clear, key=lambda one: (order.get(one.span.source, 0), one.span.start))
+    in_clear = [one for one in met if not one.keeper]
+    if in_clear:
+        names = _once(one.variable for one in in_clear)
+        these = _these(names)
+        where = _listed(_lines(in_clear, known), _MOST_PLACES)
+        then = "then change the secrets" if len(names) > 1 else "then change the secret"
+        yield f"secrets that stand in clear: {_listed(names, _MOST)} ({where}): set {these} where you deploy, {then}"
+        hints = {one.variable: f"  {one.variable}: {one.hint}" for one in in_clear if one.hint}
+        yield from _capped(list(hints.values()), "secrets")
+    for host in _once(one.keeper for one in met if one.keeper):
+        names = _once(one.variable for one in met if one.keeper == host)
+        yield (
+            f"secrets that {host} keeps to itself: {_listed(names, _MOST)}: set {_these(names)} where you deploy, "
+            f'or write {{ host_file = "/path" }} for a file there; {_REST}'
+        )
+
+
+def _these(names: Sequence[str]) -> str:
+    return "these variables" if len(names) > 1 else "this variable"
+
+
+def _lines(met: Iterable[InClear], known: Mapping[str, LineMap]) -> list[str]:
+    """Where secrets stand, as each source with its lines."""
+    lines: dict[str, set[int]] = {}
+    for one in met:
         if one.span.source in known:
-            lines.setdefault(one.span.source, []).append(known[one.span.source].position(one.span.start)[0])
-    places = [f"{name}:{','.join(map(str, sorted({*numbers})))}" for name, numbers in lines.items()]
-    these = "this variable where you deploy, then change the secret"
-    if len(of_variable) > 1:
-        these = "these variables where you deploy, then change the secrets"
-    where = f" ({_listed(places, _MOST_PLACES)})" if places else ""
-    yield f"secrets that stand in clear: {_listed(names, _MOST)}{where}: set {these}"
-    hints = [f"  {name}: {of_variable[name][0].hint}" for name in names if of_variable[name][0].hint]
-    yield from _capped(hints, "secrets")
+            lines.setdefault(one.span.source, set()).add(known[one.span.source].position(one.span.start)[0])
+    return [f"{visible(name)}:{','.join(map(str, sorted(numbers)))}" for name, numbers in lines.items()]
 
 
 def questions(found: Adopted, spec: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from fleetc.adopt.bounds import of_unit
 from fleetc.adopt.filling import SECRET_VARIABLES
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.systemd import commands_of_unit
-from fleetc.adopt.words import Fate, Ledger, Mount, Process, Published, Word
+from fleetc.adopt.words import Fate, InClear, Ledger, Mount, Process, Published, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -221,10 +221,11 @@ class _Reader:
         for number in numbers:
             name = self.variables[number]
             kind = f"-{flag}" if flag in FLAGS else flag or "an argument"
-            self._warn(
-                "adopt-secret-on-host", word, f"{self.host} keeps a secret to itself: {kind}",
+            self.ledger.in_clear.append(InClear(name, word.span, keeper=self.host))
+            self.ledger.warn(
+                "adopt-secret-on-host", word.span, f"{self.host} keeps a secret to itself: {kind}",
                 f"give it to whoever deploys in the variable {name}, or into a file on {self.host}, and write "
-                '{ host_file = "/path" }',
+                '{ host_file = "/path" }', elsewhere=True,
             )  # fmt: skip
         holes = tuple("${" + self.variables[number] + "}" for number in numbers)
         return Word(word.text, word.span, holes)

@@ -85,11 +85,15 @@ class Same(str):
 
 
 class InClear(NamedTuple):
-    """A secret that stands in a source: the variable that the spec has for it, where it stands, and what is special."""
+    """A secret that stands in a source: the variable that the spec has for it, where it stands, and what is special.
+
+    `keeper` is the host that keeps the value to itself; "" where the value stands in the source.
+    """
 
     variable: str
     span: Span
     hint: str = ""
+    keeper: str = ""
 
 
 @dataclass
