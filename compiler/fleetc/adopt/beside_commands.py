@@ -35,6 +35,8 @@ _PLAIN = re.compile(
 """A word of one of those programs that is known to be no secret."""
 _OPTION = re.compile(r"-[A-Za-z]|--[a-z][a-z-]{1,30}")
 _MOST = 8
+_MOST_KEPT = 100
+"""Commands of one text that its processes remember."""
 
 
 def preparing(words: Sequence[Word]) -> str:
@@ -70,7 +72,7 @@ def shown(words: Sequence[Word]) -> str:
 
 def with_commands(processes: Iterable[Process], commands: Iterable[tuple[str, str]]) -> list[Process]:
     """Processes of a script with what else it runs on their host."""
-    added = tuple(dict.fromkeys(commands))
+    added = tuple(dict.fromkeys(commands))[:_MOST_KEPT]
     return [one if one.login else one.beside(added) for one in processes]
 
 
