@@ -97,12 +97,36 @@ def test_what_a_script_prepares_is_said() -> None:
         (f"nvidia-smi -pl 220; ssh root@192.0.2.7 'livepeer {WORKER}'", ""),
         (f"ssh root@192.0.2.7 'nvidia-smi -pl 220; livepeer {WORKER}'", "`nvidia-smi -pl 220`"),
         (f"nvidia-smi -pl 220; bash -c 'livepeer {WORKER}'", "`nvidia-smi -pl 220`"),
+        (f"echo performance > /sys/class/x/governor; livepeer {WORKER}", "`echo performance > /sys/class/x/governor`"),
+        (f"echo 7 | sudo tee /proc/sys/vm/x; livepeer {WORKER}", "`tee /proc/sys/vm/x`"),
+        (f"echo started > /var/log/x; livepeer {WORKER}", ""),
         (f"if false; then nvidia-smi -pl 220; fi; livepeer {WORKER}", "`nvidia-smi -pl 220`"),
         (f"mount -o password=Xq7hunter2 //nas/models /models; livepeer {WORKER}", "`mount -o ... ... /models`"),
     ],
 )
 def test_preparation_belongs_to_what_its_host_starts(text: str, said: str) -> None:
     assert of_script(text) == ([f"its script also runs {said}, and fleetc does not"] if said else [])
+
+
+def test_shell_of_a_container_prepares_its_node() -> None:
+    text = f"ulimit -n 500000; nvidia-smi -pm 1; exec livepeer {WORKER}"
+    compose = COMPOSE.replace(f"command: {WORKER}", f"command: [sh, -c, '{text}']").replace("SETTINGS", "")
+    pod = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: w}\nspec:\n  containers:\n"
+        f"  - {{image: livepeer/go-livepeer:v0.9.1, command: [sh, -c, '{text}']}}\n"
+    )
+    for name, source in (("compose.yaml", compose), ("pod.yaml", pod)):
+        said = _said(adopt([Source(name, source)]))
+        assert "its script also runs `ulimit -n 500000`, `nvidia-smi -pm 1`, and fleetc does not" in said
+
+
+def test_what_a_unit_tells_docker_of_its_own_container_is_nothing_that_is_lost() -> None:
+    start = (
+        f"ExecStartPre=-/usr/bin/docker rm -f w\nExecStop=/usr/bin/docker stop w\nExecStart=/usr/bin/{CONTAINER_LINE}"
+    )
+    text = UNIT.replace("SETTINGS\n", "")
+    found = adopt([Source("w.service", text.replace(f"ExecStart=/usr/local/bin/livepeer {WORKER}", start))])
+    assert not [words for words in _said(found) if "also runs" in words]
 
 
 def test_script_of_a_unit_prepares_its_node() -> None:

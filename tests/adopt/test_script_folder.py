@@ -119,3 +119,27 @@ def test_the_directory_of_a_unit_is_not_taken_for_the_folder_of_its_script() -> 
     script = f'#!/bin/bash\nDIR=$(dirname "$0")\n{NODE} -dataDir $DIR/data\n'
     found = adopt([Source("lp/lp.service", unit), Source("lp/start.sh", script)])
     assert "/srv/work" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("cd", "program", "data"),
+    [
+        ("cd ~/lp", "/home/ann/lp/livepeer", "/home/ann/lp/data"),
+        ("cd $HOME/lp && cd bin", "/home/ann/lp/bin/livepeer", "/home/ann/lp/bin/data"),
+        ('cd "${HOME}/lp/bin"; cd ..', "/home/ann/lp/livepeer", "/home/ann/lp/data"),
+        ("cd; cd ~", "/home/ann/livepeer", "/home/ann/data"),
+        ("cd ~/lp; cd ../..", "", "./data"),
+        ("cd ~bob/lp", "", "./data"),
+        ("cd ~/$X", "", "./data"),
+    ],
+)
+def test_a_script_that_goes_to_a_folder_of_its_callers_home(cd: str, program: str, data: str) -> None:
+    command = "./livepeer -orchestrator -network offchain -serviceAddr o.example.net:8935 -dataDir ./data -transcoder"
+    source = Source("start.sh", f"{cd}\n{command}\n")
+    found = adopt([source], Said(folders=Folders(homes={"": "/home/ann"})))
+    (node,) = tomllib.loads(found.text)["orchestrators"].values()
+    (host,) = tomllib.loads(found.text)["hosts"].values()
+    assert (host.get("binary", ""), node["data_dir"]) == (program, data)
+    asked = adopt([source]).text
+    assert ("# TODO ~: in whose home?" in asked) is bool(program)
+    assert ("# TODO binary" in asked) is not bool(program)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from fleetc.adopt.bounds import OF_UNITS
+from fleetc.adopt.shell_words import Token
 from fleetc.adopt.shell_wrappers import WRAPPERS, base_of
 from fleetc.adopt.showing import harmless
 from fleetc.adopt.words import Process, Word
@@ -22,7 +24,7 @@ _PREPARES = {
     "nvidia-persistenced": "", "nvidia-settings": "-a|--assign", "modprobe": "", "swapoff": "", "swapon": "",
     "ulimit": "unlimited|[0-9]+", "umask": "[0-7]+", "sysctl": r"-p|-w|--load.*|--system|[^=]+=.*", "renice": "",
     "prlimit": "", "cpupower": "", "mount": "/.*", "ethtool": "-[A-Z].*", "tc": "", "ip": "add|replace|set",
-    "iptables": "-[AI]", "ip6tables": "-[AI]", "nft": "add|-f",
+    "tee": "/(?:proc|sys)/.*", "iptables": "-[AI]", "ip6tables": "-[AI]", "nft": "add|-f",
 }  # fmt: skip
 """Programs that change a machine, or what its shell starts, until it ends, and by which of their words; "" for any."""
 _OF_SHELL = ("ulimit", "umask")
@@ -35,6 +37,8 @@ _PLAIN = re.compile(
 """A word of one of those programs that is known to be no secret."""
 _OPTION = re.compile(r"-[A-Za-z]|--[a-z][a-z-]{1,30}")
 _MOST = 8
+_MOST_KEPT = 100
+"""Commands of one text that its processes remember."""
 
 
 def preparing(words: Sequence[Word]) -> str:
@@ -44,6 +48,18 @@ def preparing(words: Sequence[Word]) -> str:
         return ""
     files = program == "ulimit" and behind[0] in ("-n", "-Sn", "-Hn") and behind[-1].isdecimal()
     return "" if files and int(behind[-1]) <= int(OF_UNITS["LimitNOFILE"]) else shown(words)
+
+
+def writing(line: Sequence[Token], words: Sequence[Word]) -> str:
+    """A command that writes into /proc or /sys, which is a setting of the machine; "" for any other."""
+    for token, path in pairwise(line):
+        if token.kind == "op" and token.text in (">", ">>") and path.text.startswith(("/proc/", "/sys/")):
+            value = " ".join(
+                word.text if harmless(word) or _PLAIN.fullmatch(word.text) else "..." for word in words[1:]
+            )
+            place = Word(path.text, words[0].span)
+            return f"echo {value} > {path.text if harmless(place) else '...'}"
+    return ""
 
 
 def bounding(before: Sequence[Word]) -> str:
@@ -58,7 +74,7 @@ def bounding(before: Sequence[Word]) -> str:
 
 def shown(words: Sequence[Word]) -> str:
     """A command with dots for each word that may be a secret."""
-    known = {*_PREPARES, *_BOUNDS}
+    known = {*_PREPARES, *_BOUNDS, "echo"}
     program = base_of(words[0].text)
     form = _PLAIN if program in known else _OPTION
     texts = [
@@ -70,16 +86,16 @@ def shown(words: Sequence[Word]) -> str:
 
 def with_commands(processes: Iterable[Process], commands: Iterable[tuple[str, str]]) -> list[Process]:
     """Processes of a script with what else it runs on their host."""
-    added = tuple(dict.fromkeys(commands))
-    return [one if one.login else one.beside(added) for one in processes]
+    added = tuple(dict.fromkeys(commands))[:_MOST_KEPT]
+    of_host = tuple(one for one in added if not one[1].startswith(_OF_SHELL))
+    return [one if one.login else one.beside(of_host if one.runtime == "docker" else added) for one in processes]
 
 
 def lost(process: Process) -> Iterator[str]:
     """What runs beside a process today, and will not, in words."""
     by: dict[str, list[str]] = {}
     for how, text in process.commands:
-        if not (process.runtime == "docker" and text.startswith(_OF_SHELL)):
-            by.setdefault(how, []).append(f"`{text}`" if text else "a command")
+        by.setdefault(how, []).append(f"`{text}`" if text else "a command")
     for how, texts in by.items():
         more = f" and {len(texts) - _MOST} more commands" if len(texts) > _MOST else ""
         listed = ", ".join(texts[:_MOST]) + more

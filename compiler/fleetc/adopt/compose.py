@@ -268,11 +268,10 @@ class _Compose:
                 )  # fmt: skip
                 return
             text = words[at + 1]
-            for one in read_shell(self.source.name, text.text, Ledger(), dict(variables)).processes:
-                if isinstance(one, Other):
-                    continue
-                moved = one.at(text.span)
-                yield replace(base, words=moved.words, variables={**variables, **moved.variables})
+            inner = read_shell(self.source.name, text.text, Ledger(), dict(variables)).processes
+            for one in (one.at(text.span) for one in inner if not isinstance(one, Other)):
+                own = {**variables, **one.variables}
+                yield replace(base, words=one.words, variables=own, commands=one.commands)
         else:
             yield replace(base, words=tuple(words))
 

@@ -61,14 +61,14 @@ class Folders:
         names = [name for name in (host, process.host) if name]
         home = _first(self.homes, names)
         directory = _first(self.directories, [*filter(None, [posixpath.dirname(process.span.source)]), *names])
-        if process.directory and not process.directory.startswith("/"):
+        if process.directory and not process.directory.startswith(("/", HOME)):
             directory = posixpath.normpath(posixpath.join(directory, process.directory)) if directory else ""
         if process.runtime != "docker" and process.user not in ("", "root"):
             process = replace(process, home=process.home or home)
         home = process.caller_home or _home_of_root(process) or home
         if process.runtime != "docker" and not process.user:
             process = replace(process, user=_user_of(home), home=process.home or home)
-        own = process.directory if process.directory.startswith("/") else ""
+        own = process.directory if process.directory.startswith(("/", HOME)) else ""
         return replace(process, caller_home=home, directory=own or directory or process.directory)
 
 
@@ -142,6 +142,9 @@ def callers_place(process: Process, path: str) -> Place | None:
         return Place(text) if text is not None else None
     here = _HERE.match(path)
     rest = path[here.end() :] if here is not None else f"/{path}"
+    if process.directory.startswith(HOME):
+        whole = posixpath.normpath(f"{process.directory}{rest}")
+        return callers_place(replace(process, directory=""), whole) if whole.startswith(HOME) else None
     if process.directory and not process.directory.startswith("/"):  # from the folder of its source
         return _whole("", f"/{posixpath.normpath(process.directory + rest)}", FOLDER)
     if process.directory.startswith("/"):  # Compose and shells both cut out two dots

@@ -277,7 +277,8 @@ def _container(
     shell = next((i for i, word in enumerate(words[:3]) if word.text == "-c"), 0)
     if shell and posixpath.basename(program) in ("sh", "bash", "ash", "dash") and shell + 1 < len(words):
         inner = read_shell(source.name, words[shell + 1].text, Ledger(), dict(variables)).processes
-        return replace(base, words=inner[0].at(words[shell + 1].span).words) if inner else None
+        first = inner[0].at(words[shell + 1].span) if inner else None
+        return replace(base, words=first.words, commands=first.commands) if first is not None else None
     if program and not program.startswith("-"):
         return replace(base, words=tuple(words[1:]))
     return base

@@ -19,9 +19,11 @@ from fleetc.adopt.words import Ledger, Process
 LONE_HOST = "host-1"
 _P = TypeVar("_P", bound=Process)
 _STARTS = re.compile(r"^(?:(?:start|run|launch)[-_])+|(?:[-_](?:start|run|launch))+$")
-_PLAIN_STEMS = frozenset(
-    {"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input"}
-)
+_PLAIN_STEMS = frozenset({
+    "compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input", "rc",
+    "crontab", "notes", "readme",
+})  # fmt: skip
+"""Names of files that say nothing of a node."""
 
 
 def place_all(processes: Iterable[_P], inventory: Collection[str]) -> list[_P]:

@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fleetc.adopt.beside_commands import BY_SCRIPT, UNDER, bounding, preparing, with_commands
+from fleetc.adopt.beside_commands import BY_SCRIPT, UNDER, bounding, preparing, with_commands, writing
 from fleetc.adopt.docker_run import docker_process
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import starts_node
@@ -233,6 +233,8 @@ class _Reader(State):
             self._passed_over(line, "the script does not take this branch")
             return
         before = len(self.found.processes)
+        if words[0].text == "echo" and (writes := writing(line, words)):
+            self.prepared.append((BY_SCRIPT, writes))
         self._start(words, own, depth)
         note_redirections(line, self.found.processes[before:], self.source, self.ledger)
         self.truth = True

@@ -27,6 +27,7 @@ _SCHEDULE = re.compile(r"@[a-z]+|[0-9*/,-]+(?: [0-9*/,-]+){4}")
 _USER = re.compile("[a-z_][a-z0-9_-]*")
 _PROGRAMS = frozenset({"livepeer", "docker", "podman", "sh", "bash", "cd", "test", "sleep", "screen", "tmux"})
 """What a line of a crontab begins with, and no user is called."""
+_HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
 AS_USER = frozenset({"su", "runuser"})
 
 
@@ -79,13 +80,18 @@ def base_of(text: str) -> str:
 
 def directory_after(words: Sequence[Word], before: str, beside: bool = False) -> str:
     """Where `cd` leads from a directory; "" where only a running script knows. `beside`: `./` is the folder of the
-    script, from which the directory is then a relative path.
+    script, from which the directory is then a relative path. One below the home of the caller begins with ~.
     """
     to = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
-    if len(to) != 1 or to[0].holes or to[0].text[:1] in ("-", "~", ""):
+    if len(to) != 1 or to[0].text[:1] in ("-", ""):
         return ""
-    known = before or to[0].text.startswith(("/", "./") if beside else "/")
-    return posixpath.normpath(posixpath.join(before, to[0].text)) if known else ""
+    home = _HOME.match(to[0].text)
+    if (home is None and to[0].text.startswith("~")) or any(home is None or hole != home[0] for hole in to[0].holes):
+        return ""
+    text = f"~{to[0].text[home.end() :]}" if home is not None else to[0].text
+    known = before or text.startswith(("/", "~", "./") if beside else ("/", "~"))
+    path = posixpath.normpath(text if home is not None else posixpath.join(before, text)) if known else ""
+    return "" if before.startswith("~") and not path.startswith(("~", "/")) else path
 
 
 def is_flag(text: str) -> bool:

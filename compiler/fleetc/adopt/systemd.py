@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.beside_commands import shown
 from fleetc.adopt.bounds import counts, of_unit
+from fleetc.adopt.docker_run import STARTS_NONE
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.host_paths import home_of
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
+from fleetc.adopt.shell_wrappers import base_of
 from fleetc.adopt.showing import harmless
 from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers
 from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word, unknown
@@ -246,12 +248,16 @@ def _has_flags(word: Word) -> bool:
 
 
 def commands_of_unit(settings: Mapping[str, Sequence[Word]]) -> tuple[tuple[str, str], ...]:
-    """What a unit runs beside its process, each behind the setting that says when; "" for what may not be told."""
+    """What a unit runs beside its process, each behind the setting that says when; "" for what may not be told.
+
+    What it tells Docker about its own container, fleetc does in another way.
+    """
     found = []
     for key in sorted(key for key in settings if key.startswith("Exec") and key != "ExecStart"):
         for word in settings[key]:
             words = split_words(Word(word.text.lstrip("@-:+!"), word.span), {})
-            found.append((key, shown(words) if words else ""))
+            if len(words) < 2 or base_of(words[0].text) != "docker" or words[1].text not in STARTS_NONE:
+                found.append((key, shown(words) if words else ""))
     return tuple(found)
 
 
