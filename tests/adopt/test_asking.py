@@ -87,7 +87,7 @@ def test_ending_keeps_what_was_answered(tmp_path: Path, script: tuple[str, ...],
     assert 'node_release = "v0.8.9"' in text and "TODO node_release" not in text
     assert "# TODO price" in text and "# TODO cli" in text
     again = typed(tmp_path, "", "850 wei / pixel", arguments=(*script, "--home", "/home/lp", "--answers", "fleet.toml"))
-    assert again.code == 0 and "2 to answer" in again.text
+    assert again.code == 0 and "2 questions. Enter takes" in again.text
     assert fleetc("check", cwd=tmp_path).returncode == 0
 
 
@@ -136,13 +136,13 @@ def test_answer_for_one_of_two_tables_stays_when_somebody_ends(tmp_path: Path) -
 
 def test_nobody_is_asked_with_no_input(tmp_path: Path, script: tuple[str, ...]) -> None:
     seen = typed(tmp_path, arguments=(*script, "--no-input"))
-    assert seen.code == 0 and "to answer" not in seen.text and "next: answer the TODO lines" in seen.text
+    assert seen.code == 0 and "Ctrl-C ends" not in seen.text and "next: answer the TODO lines" in seen.text
 
 
 def test_file_in_the_way_is_said_before_anything_is_asked(tmp_path: Path, script: tuple[str, ...]) -> None:
     (tmp_path / "fleet.toml").write_text("# mine\n")
     seen = typed(tmp_path, arguments=script)
-    assert seen.code == 1 and "error[adopt-output-exists]" in seen.text and "to answer" not in seen.text
+    assert seen.code == 1 and "error[adopt-output-exists]" in seen.text and "Ctrl-C ends" not in seen.text
 
 
 def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ _STANDS_FOR_VALUE = 918273645546372819
 
 
 class WrongAnswerError(ValueError):
-    """An answer that the spec cannot have, with why and what to write instead. It never repeats the answer."""
+    """An answer that the spec cannot have, with why and what to write instead. It repeats no secret."""
 
 
 def place_of(question: Question) -> Place:

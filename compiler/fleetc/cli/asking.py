@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fleetc.cli.output import message, plain
 
@@ -18,24 +18,12 @@ if TYPE_CHECKING:
     from fleetc.adopt.questions import Question
 
 _OWN = frozenset(
-    {
-        "address",
-        "keystore",
-        "deposit",
-        "reserve",
-        "data_dir",
-        "service",
-        "http",
-        "rtmp",
-        "url",
-        "port",
-        "models",
-        "slots",
-    }
+    {"address", "keystore", "deposit", "reserve", "data_dir", "service", "http", "rtmp", "url", "port", "models"}
 )
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _FUNDS = frozenset({"deposit", "reserve"})
 _SHORT = 140
+_MOST_HOSTS = 4
 _Options = list[tuple[str, str]]
 """Options of the command, each with its value."""
 _SAME_PORT = " both use port "
@@ -66,10 +54,11 @@ def ask(adopting: Adopting) -> None:
     """Ask all that can be answered with a value or an option."""
     from fleetc.adopt.questions import questions_in
 
-    asked = list(questions_in(adopting.found.text))
-    if not any(one.options or _is_askable(one) for one in asked):
+    count = sum(bool(one.options) or _is_askable(one) for one in questions_in(adopting.found.text))
+    if not count:
         return
-    message(f"{len(asked)} to answer. Enter leaves a TODO, ? says more, Ctrl-C ends and keeps your answers.")
+    what = "1 question" if count == 1 else f"{count} questions"
+    message(f"{what}. Enter takes what is in [ ], or leaves a TODO; ? says more; Ctrl-C ends and keeps your answers.")
     try:
         placed = _ask_options(adopting)
         _ask_values(adopting, placed)
@@ -89,11 +78,10 @@ def _is_askable(one: Question) -> bool:
 
 def _ask_options(adopting: Adopting) -> bool:
     """Ask what options answer; whether it is known now which nodes share a host."""
-    from fleetc.adopt.questions import questions_in
 
     seen: set[tuple[str, str]] = set()
     known = True
-    while one := next((q for q in _by_host(questions_in(adopting.found.text)) if (q.table, q.key) not in seen), None):
+    while one := next((q for q in _by_host(adopting.found) if (q.table, q.key) not in seen), None):
         seen.add((one.table, one.key))
         options: _Options = []
         try:
@@ -111,27 +99,34 @@ def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
 
     if _SAME_PORT in one.words:
         _say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
-        _ask_hosts([one.table.partition(".")[2]], one, options)
+        _ask_hosts([_name(one)], one, found, options)
     elif _about_hosts(one):
-        here = one.table.partition(".")[2]
         named = [option.rpartition("=")[2] for option in one.options]
-        nodes = [node.name for node in found.nodes if node.host == here and node.name not in named] + named
+        nodes = [node.name for node in found.nodes if node.host == _name(one) and node.name not in named] + named
         _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
-        _ask_hosts(nodes, one, options)
+        _ask_hosts(nodes, one, found, options)
     else:
         more = [other for other in questions_in(found.text) if other.key == one.key == "~" and other != one]
         _ask_path(one, len(more), options)
 
 
-def _by_host(questions: Iterator[Question]) -> list[Question]:
+def _by_host(found: Adopted) -> list[Question]:
     """Those that options answer; where nodes run is the first, because others are of a host. Where nothing asks that,
     nodes that use the same port ask it.
     """
-    asked = list(questions)
-    found = [one for one in asked if one.options]
-    if not any(map(_about_hosts, found)):
-        found += [one for one in asked if _SAME_PORT in one.words]
-    return sorted(found, key=lambda one: not _about_hosts(one))
+    from fleetc.adopt.questions import questions_in
+
+    asked = list(questions_in(found.text))
+    chosen = [one for one in asked if one.options]
+    if not any(map(_about_hosts, chosen)):
+        nodes = {node.name for node in found.nodes}
+        chosen += [one for one in asked if _SAME_PORT in one.words and _name(one) in nodes]
+    return sorted(chosen, key=lambda one: not _about_hosts(one))
+
+
+def _name(one: Question) -> str:
+    """The name of the table of a question."""
+    return one.table.partition(".")[2]
 
 
 def _about_hosts(one: Question) -> bool:
@@ -154,11 +149,12 @@ def _ask_path(one: Question, more: int, options: _Options) -> None:
         message("  write an absolute path on the host")
 
 
-def _ask_hosts(nodes: Sequence[str], one: Question, options: _Options) -> None:
-    """Ask for the host of each of some nodes."""
-    known: dict[str, str] = {}
+def _ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: _Options) -> None:
+    """Ask for the host of each of some nodes, which may be one of those that the spec has already."""
+    known = {name: str(host.get("address", "")) for name, host in _raw(found.text).get("hosts", {}).items()}
+    known = {name: address for name, address in known.items() if address and name != _name(one)}
     for node in nodes:
-        usual = f"or {' or '.join(known)}" if known else "such as gpu-1@203.0.113.20"
+        usual = f"or {' or '.join([*known][-_MOST_HOSTS:])}" if known else "such as gpu-1@203.0.113.20"
         while typed := _typed(f"{node}: NAME@ADDRESS, {usual}", one):
             name, _, address = typed.partition("@")
             problem = _host_problem(name, address, known)
@@ -221,8 +217,9 @@ def _ask_values(adopting: Adopting, placed: bool) -> None:
 def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Question], bool]]:
     """The questions that one answer may settle, and whether they still need their hint: that of funds is said once."""
     groups: dict[tuple[str, ...], list[Question]] = {}
+    raw = _raw(text)
     for one in asked:
-        own = one.key in _OWN and _stands(text, one) is None
+        own = one.key in _OWN and _stands(raw, one) is None
         groups.setdefault((one.table if own else "", one.said), []).append(one)
     before = ("", "")
     for group in groups.values():
@@ -269,7 +266,7 @@ def _answered(text: str, one: Question, typed: str) -> str:
 
     place = place_of(one)
     try:
-        if _is_yes(typed) and _stands(text, one) is not None:
+        if _is_yes(typed) and _stands(_raw(text), one) is not None:
             after = kept(text, place)
         else:
             after = answered(text, place, typed)
@@ -308,7 +305,7 @@ def _such_as(text: str, one: Question) -> str:
 
     if _default(one):
         return ""
-    stands = _stands(text, one)
+    stands = _stands(_raw(text), one)
     meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
     if meant is not None:
         return f"such as {meant[1].strip(chr(34))}"
@@ -320,14 +317,18 @@ def _such_as(text: str, one: Question) -> str:
     return f"such as {looks}" if looks else "a value"
 
 
-def _stands(text: str, one: Question) -> object:
+def _stands(raw: dict[str, Any], one: Question) -> object:
     """The value that the spec has there already."""
-    import tomli
-
     from fleetc.adopt.answering import place_of
     from fleetc.toml.document import value_at
 
-    return value_at(tomli.loads(text), place_of(one))
+    return value_at(raw, place_of(one))
+
+
+def _raw(text: str) -> dict[str, Any]:
+    import tomli
+
+    return tomli.loads(text)
 
 
 # ------------------------------------------------------------------------------------------------------- terminal
