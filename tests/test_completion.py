@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.cli.commands import Listed
 from tests.support import ROOT, fleetc
 
 FLEET = ROOT / "inventories/two-regions"
@@ -50,6 +51,13 @@ def offered(line: str, where: Path = FLEET) -> list[str]:
 )
 def test_what_is_offered(line: str, expected: list[str]) -> None:
     assert offered(line) == expected
+
+
+def test_no_command_is_loaded_to_offer_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Listed, "load", None)
+    assert offered("c") == ["check", "compile", "comment"]
+    assert {"check", "verify"} <= set(offered(""))
+    assert offered("--no") == ["--no-pager"]
 
 
 def test_streams_and_odd_names_are_offered(tmp_path: Path) -> None:

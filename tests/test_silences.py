@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.fixes import repair
-from fleetc.pipeline import check_spec
+from fleetc.pipeline import check_spec, judge
 from fleetc.toml.document import Source
 from tests.rules.support import free_gateway, free_orchestrator, model, offchain
 from tests.support import compile_text, fleetc, printed
@@ -220,3 +220,16 @@ def test_review_shows_another_end(spec: Path, tmp_path: Path) -> None:
     review = fleetc("diff", spec, "--today", "2026-01-01").stdout
     assert "until 2027-01-31" in review
     assert "until 2027-06-30" in review
+
+
+@pytest.mark.parametrize("day", [END - timedelta(days=1), END + timedelta(days=1)])
+@pytest.mark.parametrize("text", [FAULTY, silenced(), silenced(SOUND), silenced(SOUND, until="")])
+def test_asking_for_some_codes_finds_all_that_have_them(text: str, day: date) -> None:
+    checked = check_spec([Source("fleet.toml", text + "# TODO: later\n")])
+    assert checked.document is not None
+    assert checked.typed is not None
+    whole = judge(checked.document, checked.typed, day)
+    assert len({one.code for one in whole}) > 1
+    for code in {one.code for one in whole}:
+        some = judge(checked.document, checked.typed, day, codes={code})
+        assert [one for one in some if one.code == code] == [one for one in whole if one.code == code]

@@ -6,7 +6,7 @@ and every diagnostic in a total order. Pure; `cli/` reads the files before and w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -72,12 +72,19 @@ def check_spec(sources: Sequence[Source], policies: Policies | None = None, toda
 
 
 def judge(
-    document: Document, fleet: Fleet, today: date | None = None, policies: Policies | None = None
+    document: Document,
+    fleet: Fleet,
+    today: date | None = None,
+    policies: Policies | None = None,
+    codes: Collection[str] | None = None,
 ) -> list[Diagnostic]:
-    """What is to be said of a spec that can be read: what rules find, also those beside it, and its comments."""
+    """What is to be said of a spec that can be read: what rules find, also those beside it, and its comments.
+
+    With `codes`, all that has one of these codes is there, and other things may be missing.
+    """
     judged = _judged(policies, fleet, document)
     more = [*versions.check(document), *comments.check(document), *comments.todos(document), *judged]
-    return rules.check(fleet, more, policies.codes if policies else None, today)
+    return rules.check(fleet, more, policies.codes if policies else None, today, codes)
 
 
 def _judged(policies: Policies | None, fleet: Fleet, document: Document) -> Sequence[Diagnostic]:

@@ -276,6 +276,15 @@ class Commands(TyperGroup):
         """One of them; None for an unknown name."""
         return next((listed.load() for listed in COMMANDS if listed.name == cmd_name), None)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """What a shell offers: commands with their summaries, of which none is loaded for that."""
+        named: dict[str, Any] = {
+            listed.name: TyperCommand(listed.name, short_help=listed.summary) for listed in COMMANDS
+        }
+        # typer asks the context for its command, and the context is of this answer alone.
+        ctx.command = TyperGroup(name=self.name, params=self.params, commands=named)
+        return ctx.command.shell_complete(ctx, incomplete)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments name. Exits with what was meant instead of an unknown one."""
         if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):

@@ -203,7 +203,8 @@ def _standing(old: Side, compiled: Compiled, today: date | None) -> tuple[Diagno
     found = compiled.checked.diagnostics
     if not found or old.fleet is None or old.document is None:
         return ()
-    before = {_words(one) for one in judge(old.document, old.fleet, today)}
+    codes = {one.code for one in found}
+    before = {_words(one) for one in judge(old.document, old.fleet, today, codes=codes)}
     return tuple(one for one in found if _words(one) in before)
 
 

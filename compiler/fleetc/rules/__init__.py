@@ -10,7 +10,7 @@ and are not even imported.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache
 from importlib import import_module
@@ -80,21 +80,30 @@ def _sorted(names: Iterable[str]) -> tuple[Rule, ...]:
 SOON = 14
 """How many days before a silence ends people hear of it."""
 
+_OF_SILENCES = frozenset(
+    {"silence-ends-soon", "silence-expired", "silenced-error", "unknown-silence", "unused-silence"}
+)
+"""The codes of what is said of silences, for which all rules have to be asked."""
+
 
 def check(
     fleet: Fleet,
     more: Iterable[Diagnostic] = (),
     policies: Mapping[str, bool] | None = None,
     today: date | None = None,
+    codes: Collection[str] | None = None,
 ) -> list[Diagnostic]:
     """Run each rule that a fleet concerns; leave out what the spec silences, of what they find and of `more`.
 
     `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if nobody
     asked them. Silences that ended before `today` take nothing away, and are errors; without a day all of them hold.
+    With `codes`, all findings of these codes are there, and others may be missing.
     """
     fleet.suggestions.restart()
-    found = [*more, *(diagnostic for rule in asked(fleet) for diagnostic in rule.check(fleet))]
-    return [*heard(fleet, found, today), *_silences(fleet, found, policies, today)]
+    whole = codes is None or not _OF_SILENCES.isdisjoint(codes)
+    wanted = [rule for rule in asked(fleet) if whole or rule.code in (codes or ())]
+    found = [*more, *(diagnostic for rule in wanted for diagnostic in rule.check(fleet))]
+    return [*heard(fleet, found, today), *(_silences(fleet, found, policies, today) if whole else ())]
 
 
 def _ended(silence: Silence, today: date | None) -> bool:
