@@ -87,7 +87,7 @@ def test_ending_keeps_what_was_answered(tmp_path: Path, script: tuple[str, ...],
     assert 'node_release = "v0.8.9"' in text and "TODO node_release" not in text
     assert "# TODO price" in text and "# TODO cli" in text
     again = typed(tmp_path, "", "850 wei / pixel", arguments=(*script, "--home", "/home/lp", "--answers", "fleet.toml"))
-    assert again.code == 0 and "2 questions. Enter takes" in again.text
+    assert again.code == 0 and "2 questions. Enter leaves" in again.text
     assert fleetc("check", cwd=tmp_path).returncode == 0
 
 
@@ -152,7 +152,7 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     sources = ("a@192.0.2.1=a.sh", "b@192.0.2.2=b.sh")
     seen = typed(tmp_path, "v0.9.1", "", arguments=sources)
     assert seen.code == 0, seen.text
-    assert "one answer for all of them" in seen.text
+    assert "  an answer is for all; write each" in seen.text
     assert [one.get("cli") for one in spec(tmp_path)["transcoders"].values()] == ["127.0.0.1:7936"] * 2
     (tmp_path / "fleet.toml").unlink()
     typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)

@@ -23,7 +23,7 @@ _OWN = frozenset(
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _FUNDS = frozenset({"deposit", "reserve"})
 _SHORT = 140
-_MOST_HOSTS = 4
+_MOST_HOSTS = _MOST_TABLES = 4
 _Options = list[tuple[str, str]]
 """Options of the command, each with its value."""
 _SAME_PORT = " both use port "
@@ -58,7 +58,7 @@ def ask(adopting: Adopting) -> None:
     if not count:
         return
     what = "1 question" if count == 1 else f"{count} questions"
-    message(f"{what}. Enter takes what is in [ ], or leaves a TODO; ? says more; Ctrl-C ends and keeps your answers.")
+    message(f"{what}. Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers.")
     try:
         placed = _ask_options(adopting)
         _ask_values(adopting, placed)
@@ -220,7 +220,8 @@ def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Questi
     raw = _raw(text)
     for one in asked:
         own = one.key in _OWN and _stands(raw, one) is None
-        groups.setdefault((one.table if own else "", one.said), []).append(one)
+        said = re.sub(r"\b[0-9.]+:[0-9]+\b", "", one.said) if _default(one) else one.said
+        groups.setdefault((one.table if own else "", said), []).append(one)
     before = ("", "")
     for group in groups.values():
         now = (group[0].table, _command(group[0]))
@@ -237,22 +238,23 @@ def _command(one: Question) -> str:
 def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     """Ask something once for all tables of the group, or one after another."""
     first, several = group[0], len(group) > 1
+    default = _default(first)
+    own = first.key in _OWN or any(_default(one) != default for one in group)
     _say(first, _sentence(first, hint), [one.table for one in group])
     if several:
-        message(f"  one {'yes' if first.key in _OWN else 'answer'} for all of them; each asks one after another")
-    while typed := _typed(_such_as(draft.text, first), first, _default(first)):
-        if several and (typed == "each" or (first.key in _OWN and not _is_yes(typed))):
+        common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
+        message(f"  {common}; write each to answer one after another")
+    while typed := _typed(_such_as(draft.text, first), first, default):
+        usual = bool(default) and typed == default
+        if several and (typed == "each" or (own and not usual and not _is_yes(typed))):
             for one in group:
                 _ask_group(draft, [one], hint)
             return
         try:
-            after, usual = draft.text, typed == _default(first)
-            for one in group:
-                after = _answered(after, one, _default(one) if usual else typed)
+            draft.text = _answered(draft.text, group, "" if usual else typed)
         except _RefusedError as problem:
             message(f"  {problem}")
         else:
-            draft.text = after
             return
 
 
@@ -260,23 +262,23 @@ class _RefusedError(Exception):
     """An answer that cannot be, with why."""
 
 
-def _answered(text: str, one: Question, typed: str) -> str:
-    """The text with an answer. Raises _RefusedError."""
+def _answered(text: str, group: Sequence[Question], typed: str) -> str:
+    """The text with an answer for all of a group; "" is the default of each. Raises _RefusedError."""
     from fleetc.adopt.answering import WrongAnswerError, answered, kept, place_of, problem_at, words_of
 
-    place = place_of(one)
+    first, raw = group[0], _raw(text)
+    places = [place_of(one) for one in group]
     try:
-        if _is_yes(typed) and _stands(_raw(text), one) is not None:
-            after = kept(text, place)
-        else:
-            after = answered(text, place, typed)
-            if one.key == "cli" and not _is_closed(typed):
-                if not _confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
-                    raise _RefusedError("then write one that only the host itself reaches, such as " + _default(one))
-                after = answered(after, (*place[:-1], "cli_exposed"), "true")
+        agreed = _is_yes(typed) and all(_stands(raw, one) is not None for one in group)
+        given = {place_of(one): typed or _default(one) for one in group}
+        after = kept(text, places) if agreed else answered(text, given)
+        if first.key == "cli" and typed and not agreed and not _is_closed(typed):
+            if not _confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
+                raise _RefusedError(f"then write one that only the host itself reaches, such as {_default(first)}")
+            after = answered(after, {(*place[:-1], "cli_exposed"): "true" for place in places})
     except WrongAnswerError as problem:
         raise _RefusedError(str(problem)) from None
-    found = problem_at(after, place)
+    found = problem_at(after, places)
     if found is not None:
         raise _RefusedError(words_of(found))
     return after
@@ -347,7 +349,9 @@ def _say(one: Question, words: str, tables: Sequence[str] = ()) -> None:
     from fleetc.text import leaks
 
     key = f".{one.key}" if _is_askable(one) else ""
-    message(f"{', '.join(f'{table}{key}' for table in tables or [one.table])}: {leaks.shown(words)}")
+    named = [f"{table}{key}" for table in (tables or [one.table])[:_MOST_TABLES]]
+    more = f" and {len(tables) - _MOST_TABLES} more" if len(tables) > _MOST_TABLES else ""
+    message(f"{', '.join(named)}{more}: {leaks.shown(words)}")
 
 
 def _typed(looks: str, one: Question, default: str = "") -> str:
@@ -355,7 +359,7 @@ def _typed(looks: str, one: Question, default: str = "") -> str:
     from fleetc.text import leaks
 
     while True:
-        typed = _line(f"  [{default}]: " if default else f"  {looks}: ")
+        typed = _line(f"  Enter for {default}, or another: " if default else f"  {looks}: ")
         if typed != "?":
             return typed or default
         message(f"  {leaks.shown(one.without_options(''))}")
