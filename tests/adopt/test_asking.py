@@ -118,6 +118,23 @@ def test_no_port_is_asked_while_the_hosts_are_open(tmp_path: Path) -> None:
     assert "# TODO host" in (tmp_path / "fleet.toml").read_text()
 
 
+def test_units_that_use_one_port_may_be_of_two_hosts(tmp_path: Path) -> None:
+    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /pw -ethAcctAddr"
+    for name, words in (
+        ("orch", f"-orchestrator -transcoder {chain} 0x{'1' * 40} -serviceAddr o.example.net:8935 -pricePerUnit 9 "
+         "-redeemerAddr 10.8.0.2:8935 -dataDir /srv/orch"),
+        ("redeemer", f"-redeemer {chain} 0x{'2' * 40} -ethOrchAddr 0x{'1' * 40} -httpAddr 10.8.0.2:8935 "
+         "-cliAddr 127.0.0.1:7937 -dataDir /srv/red"),
+    ):  # fmt: skip
+        (tmp_path / f"{name}.service").write_text(f"[Service]\nExecStart=/usr/bin/livepeer {words}\n")
+    keys = ("back@203.0.113.45", "front@203.0.113.44", "v0.9.1")
+    seen = typed(tmp_path, *keys, arguments=("orch.service", "redeemer.service"))
+    assert "use port 8935 of host host-1; are they on different hosts?\n" in seen.text
+    found = spec(tmp_path)
+    assert found["redeemers"]["redeemer"]["host"] == "back" and found["orchestrators"]["orch"]["host"] == "front"
+    assert found["redeemers"]["redeemer"]["http"] == "10.8.0.2:8935" and found["hosts"].keys() == {"back", "front"}
+
+
 def test_hosts_that_were_named_stay_when_somebody_ends(tmp_path: Path) -> None:
     (tmp_path / "NOTES.md").write_text(NOTES)
     typed(tmp_path, "gw-1@198.51.100.7", "\x03", arguments=("NOTES.md",))

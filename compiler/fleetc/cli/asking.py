@@ -99,7 +99,8 @@ def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
 
     if _SAME_PORT in one.words:
         _say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
-        _ask_hosts([_name(one)], one, found, options)
+        sharing = [node.name for node in found.nodes if node.name != _name(one) and f" {node.name} (" in one.words]
+        _ask_hosts([_name(one), *sharing], one, found, options)
     elif _about_hosts(one):
         named = [option.rpartition("=")[2] for option in one.options]
         nodes = [node.name for node in found.nodes if node.host == _name(one) and node.name not in named] + named
