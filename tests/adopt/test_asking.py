@@ -36,11 +36,11 @@ docker run -d --name orch --network host -v /srv/orch:/root/.lpData livepeer/go-
 """
 
 
-def typed(folder: Path, *keys: str, arguments: Sequence[str]) -> Seen:
+def typed(folder: Path, *keys: str, arguments: Sequence[str], **more: Any) -> Seen:
     """What the terminal shows where somebody types lines; keys are as they are."""
     pressed = [key.encode() if key.startswith(("\x03", "\x04")) else f"{key}\n".encode() for key in keys]
     command = ("adopt", *arguments, "-o", "fleet.toml")
-    return terminals.on_terminal(*command, keys=pressed, waits=_asks, cwd=folder)
+    return terminals.on_terminal(*command, keys=pressed, waits=_asks, cwd=folder, **more)
 
 
 def _asks(_: bytes, new: bytes) -> bool:
@@ -154,6 +154,8 @@ def test_answer_for_one_of_two_tables_stays_when_somebody_ends(tmp_path: Path) -
 def test_nobody_is_asked_with_no_input(tmp_path: Path, script: tuple[str, ...]) -> None:
     seen = typed(tmp_path, arguments=(*script, "--no-input"))
     assert seen.code == 0 and "Ctrl-C ends" not in seen.text and "next: answer the TODO lines" in seen.text
+    in_ci = typed(tmp_path, arguments=script, environment={"CI": "true"})
+    assert in_ci.code == 0 and "Ctrl-C ends" not in in_ci.text
 
 
 def test_file_in_the_way_is_said_before_anything_is_asked(tmp_path: Path, script: tuple[str, ...]) -> None:

@@ -6,6 +6,7 @@ options answer comes first, because the host of a node or a home can settle othe
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,8 +47,8 @@ class _EndedError(Exception):
 
 
 def can_ask() -> bool:
-    """Whether somebody is there who reads questions and answers them."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    """Whether somebody is there who reads questions and answers them; in CI nobody is, even at a terminal."""
+    return not os.environ.get("CI") and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask(adopting: Adopting) -> None:
@@ -317,7 +318,8 @@ def _such_as(text: str, one: Question) -> str:
     if stands is not None:
         return f"{toml(stands).strip(chr(34))[:_SHORT]}? yes, or another"
     looks = example_at(place_of(one), one.example)
-    return f"such as {looks}" if looks else "a value"
+    in_wei = " or 500000000000000000 wei" if one.key in _FUNDS else ""
+    return f"such as {looks}{in_wei}" if looks else "a value"
 
 
 def _stands(raw: dict[str, Any], one: Question) -> object:
@@ -342,7 +344,8 @@ def _sentence(one: Question, hint: bool = True) -> str:
     words = one.without_options("").partition(": ")[2] if one.key else one.words
     if one.key in _FUNDS:
         return words if hint else re.sub("; curl .*? shows it in wei", "; the same command shows it", words)
-    short = re.split(r"; |: write |(?<=\?) Write ", words, maxsplit=1)[0]
+    first, *others = re.split(r"; |: write |(?<=\?) Write ", words)
+    short = first if " " in first.removeprefix("the ") or not others else f"{first}; {others[0]}"
     return short if len(short) <= _SHORT else f"{short[:_SHORT]}..."
 
 
