@@ -39,7 +39,7 @@ def on_terminal(
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
-    own = ("PAGER", "FLEETC_PAGER", "LESS", "NO_COLOR", "COLUMNS", "LINES")
+    own = ("PAGER", "FLEETC_PAGER", "LESS", "NO_COLOR", "CI", "COLUMNS", "LINES")
     variables = {name: value for name, value in os.environ.items() if name not in own}
     command = [sys.executable, "-c", _ON_TERMINAL, *map(str, arguments)]
     got, seen, left, deadline = b"", 0, list(keys), time.monotonic() + 40

@@ -36,11 +36,11 @@ docker run -d --name orch --network host -v /srv/orch:/root/.lpData livepeer/go-
 """
 
 
-def typed(folder: Path, *keys: str, arguments: Sequence[str]) -> Seen:
+def typed(folder: Path, *keys: str, arguments: Sequence[str], **more: Any) -> Seen:
     """What the terminal shows where somebody types lines; keys are as they are."""
     pressed = [key.encode() if key.startswith(("\x03", "\x04")) else f"{key}\n".encode() for key in keys]
     command = ("adopt", *arguments, "-o", "fleet.toml")
-    return terminals.on_terminal(*command, keys=pressed, waits=_asks, cwd=folder)
+    return terminals.on_terminal(*command, keys=pressed, waits=_asks, cwd=folder, **more)
 
 
 def _asks(_: bytes, new: bytes) -> bool:
@@ -87,7 +87,7 @@ def test_ending_keeps_what_was_answered(tmp_path: Path, script: tuple[str, ...],
     assert 'node_release = "v0.8.9"' in text and "TODO node_release" not in text
     assert "# TODO price" in text and "# TODO cli" in text
     again = typed(tmp_path, "", "850 wei / pixel", arguments=(*script, "--home", "/home/lp", "--answers", "fleet.toml"))
-    assert again.code == 0 and "2 to answer" in again.text
+    assert again.code == 0 and "2 questions. Enter leaves" in again.text
     assert fleetc("check", cwd=tmp_path).returncode == 0
 
 
@@ -118,6 +118,23 @@ def test_no_port_is_asked_while_the_hosts_are_open(tmp_path: Path) -> None:
     assert "# TODO host" in (tmp_path / "fleet.toml").read_text()
 
 
+def test_units_that_use_one_port_may_be_of_two_hosts(tmp_path: Path) -> None:
+    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /pw -ethAcctAddr"
+    for name, words in (
+        ("orch", f"-orchestrator -transcoder {chain} 0x{'1' * 40} -serviceAddr o.example.net:8935 -pricePerUnit 9 "
+         "-redeemerAddr 10.8.0.2:8935 -dataDir /srv/orch"),
+        ("redeemer", f"-redeemer {chain} 0x{'2' * 40} -ethOrchAddr 0x{'1' * 40} -httpAddr 10.8.0.2:8935 "
+         "-cliAddr 127.0.0.1:7937 -dataDir /srv/red"),
+    ):  # fmt: skip
+        (tmp_path / f"{name}.service").write_text(f"[Service]\nExecStart=/usr/bin/livepeer {words}\n")
+    keys = ("back@203.0.113.45", "front@203.0.113.44", "v0.9.1")
+    seen = typed(tmp_path, *keys, arguments=("orch.service", "redeemer.service"))
+    assert "use port 8935 of host host-1; are they on different hosts?\n" in seen.text
+    found = spec(tmp_path)
+    assert found["redeemers"]["redeemer"]["host"] == "back" and found["orchestrators"]["orch"]["host"] == "front"
+    assert found["redeemers"]["redeemer"]["http"] == "10.8.0.2:8935" and found["hosts"].keys() == {"back", "front"}
+
+
 def test_hosts_that_were_named_stay_when_somebody_ends(tmp_path: Path) -> None:
     (tmp_path / "NOTES.md").write_text(NOTES)
     typed(tmp_path, "gw-1@198.51.100.7", "\x03", arguments=("NOTES.md",))
@@ -136,13 +153,15 @@ def test_answer_for_one_of_two_tables_stays_when_somebody_ends(tmp_path: Path) -
 
 def test_nobody_is_asked_with_no_input(tmp_path: Path, script: tuple[str, ...]) -> None:
     seen = typed(tmp_path, arguments=(*script, "--no-input"))
-    assert seen.code == 0 and "to answer" not in seen.text and "next: answer the TODO lines" in seen.text
+    assert seen.code == 0 and "Ctrl-C ends" not in seen.text and "next: answer the TODO lines" in seen.text
+    in_ci = typed(tmp_path, arguments=script, environment={"CI": "true"})
+    assert in_ci.code == 0 and "Ctrl-C ends" not in in_ci.text
 
 
 def test_file_in_the_way_is_said_before_anything_is_asked(tmp_path: Path, script: tuple[str, ...]) -> None:
     (tmp_path / "fleet.toml").write_text("# mine\n")
     seen = typed(tmp_path, arguments=script)
-    assert seen.code == 1 and "error[adopt-output-exists]" in seen.text and "to answer" not in seen.text
+    assert seen.code == 1 and "error[adopt-output-exists]" in seen.text and "Ctrl-C ends" not in seen.text
 
 
 def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
@@ -152,7 +171,7 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     sources = ("a@192.0.2.1=a.sh", "b@192.0.2.2=b.sh")
     seen = typed(tmp_path, "v0.9.1", "", arguments=sources)
     assert seen.code == 0, seen.text
-    assert "one answer for all of them" in seen.text
+    assert "  an answer is for all; write each" in seen.text
     assert [one.get("cli") for one in spec(tmp_path)["transcoders"].values()] == ["127.0.0.1:7936"] * 2
     (tmp_path / "fleet.toml").unlink()
     typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -29,7 +29,7 @@ from fleetc.places.diagnostic import Diagnostic, Edit, EditKind, Severity, has_e
 from fleetc.text import leaks
 from fleetc.text.suggestions import did_you_mean
 from fleetc.toml.document import Source, value_at
-from fleetc.toml.edits import Sheet, locate, toml_value, written
+from fleetc.toml.edits import Sheet, TextEdit, locate, toml_value, written
 from fleetc.toml.scan import Layout
 
 Place = tuple[str, ...]
@@ -45,7 +45,7 @@ _STANDS_FOR_VALUE = 918273645546372819
 
 
 class WrongAnswerError(ValueError):
-    """An answer that the spec cannot have, with why and what to write instead. It never repeats the answer."""
+    """An answer that the spec cannot have, with why and what to write instead. It repeats no secret."""
 
 
 def place_of(question: Question) -> Place:
@@ -75,27 +75,38 @@ def example_at(place: Place, example: str) -> str:
     return value if isinstance(value, str) else toml(value) if value is not None else ""
 
 
-def answered(text: str, place: Place, typed: str) -> str:
-    """The text with an answer. What is no value of TOML is a text. Raises WrongAnswerError."""
-    _refuse_unfit(typed)
+def answered(text: str, given: Mapping[Place, str]) -> str:
+    """The text with what somebody typed for some places. What is no value of TOML is a text. Raises WrongAnswerError.
+
+    All places have the same meaning of what was typed: the first one that the language takes.
+    """
+    for typed in given.values():
+        _refuse_unfit(typed)
+    meanings = {place: list(_meanings(typed)) for place, typed in given.items()}
     problems = []
-    for value in _meanings(typed):
-        after = _with_value(text, place, value)
-        found = _misread(after, place)
+    for number in range(max(map(len, meanings.values()))):
+        values = {place: known[min(number, len(known) - 1)] for place, known in meanings.items()}
+        after = _with_values(text, values)
+        found = _misread(after, given)
         if found is None:
-            return _without_questions(after, place)
-        problems += [found] if isinstance(value, str | dict | list) else []
+            return kept(after, given)
+        problems += [found] if isinstance(next(iter(values.values())), str | dict | list) else []
     raise WrongAnswerError(words_of(problems[0]))
 
 
-def kept(text: str, place: Place) -> str:
-    """The text whose value at a place is the answer."""
-    return _without_questions(text, place)
+def kept(text: str, places: Collection[Place]) -> str:
+    """The text without the questions about places: the values there are the answers."""
+    gone = {one.line for one in questions_in(text) if one.key and _is_within(place_of(one), places)}
+    return "\n".join(line for number, line in enumerate(text.split("\n"), 1) if number not in gone)
 
 
-def problem_at(text: str, place: Place) -> Diagnostic | None:
-    """What a spec is refused for at a place, as far as it can be judged already."""
-    return _first_at(check_spec([Source("fleet.toml", text)]).diagnostics, place)
+def _is_within(place: Place, places: Collection[Place]) -> bool:
+    return any(place[:length] in places for length in range(1, len(place) + 1))
+
+
+def problem_at(text: str, places: Collection[Place]) -> Diagnostic | None:
+    """What a spec is refused for at some places, as far as it can be judged already."""
+    return _first_at(check_spec([Source("fleet.toml", text)]).diagnostics, places)
 
 
 def words_of(problem: Diagnostic) -> str:
@@ -109,27 +120,27 @@ def host_problem(name: str, address: str) -> str:
         f'spec = {NEWEST}\nfleet = {{ name = "asked", network = "offchain", node_release = "v0.9.1" }}\n'
         f'hosts = {{ {toml_value(name)} = {{ address = {toml_value(address)}, runtime = "systemd" }} }}\n'
     )
-    problem = _first_at(check_spec([Source("fleet.toml", text)]).diagnostics, ("hosts",))
+    problem = _first_at(check_spec([Source("fleet.toml", text)]).diagnostics, [("hosts",)])
     return words_of(problem) if problem is not None else ""
 
 
-def _first_at(found: Iterable[Diagnostic], place: Place) -> Diagnostic | None:
-    """The first error at a place; where that is of many tables, at its key in any of them."""
-    many = place[0] in (CLASSES, DEFAULTS) or any("{" in part for part in place)
+def _first_at(found: Iterable[Diagnostic], places: Collection[Place]) -> Diagnostic | None:
+    """The first error at some places; where one is of many tables, at its key in any of them."""
+    many = {place[-1] for place in places if place[0] in (CLASSES, DEFAULTS) or any("{" in part for part in place)}
     for one in found:
         at = one.primary.place
         words = tuple(map(str, at)) if one.severity is Severity.ERROR and isinstance(at, tuple) else ()
-        if words[: len(place)] == place or (many and place[-1] in words[2:]):
+        if _is_within(words, places) or many.intersection(words[2:]):
             return one
     return None
 
 
-def _misread(text: str, place: Place) -> Diagnostic | None:
-    """What the types of the language refuse at a place."""
+def _misread(text: str, places: Collection[Place]) -> Diagnostic | None:
+    """What the types of the language refuse at some places."""
     document, found = read_spec([Source("fleet.toml", text)])
     if document is None or has_errors(found):
         return next((one for one in found if one.severity is Severity.ERROR), None)
-    return _first_at(read_fleet(document)[1], place)
+    return _first_at(read_fleet(document)[1], places)
 
 
 def _refuse_unfit(typed: str) -> None:
@@ -154,26 +165,24 @@ def _meanings(typed: str) -> Iterator[Any]:
         yield f"v{typed}"
 
 
-def _with_value(text: str, place: Place, value: Any) -> str:
-    """The text with a value at a place, in a table within its table where there is none yet."""
-    sheet = Sheet(0, text, Layout(text))
-    raw = tomli.loads(text)
+def _with_values(text: str, values: Mapping[Place, Any]) -> str:
+    """The text with values at places."""
+    sheet, raw = Sheet(0, text, Layout(text)), tomli.loads(text)
+    return written(text, 0, [piece for place, value in values.items() for piece in _pieces(sheet, raw, place, value)])
+
+
+def _pieces(sheet: Sheet, raw: dict[str, Any], place: Place, value: Any) -> list[TextEdit]:
+    """The edits that give a place a value, in a table within its table where there is none yet."""
     while len(place) > 1:
         action = EditKind.SET if value_at(raw, place) is not None else EditKind.INSERT
         pieces = locate([sheet], Edit(place, action, _STANDS_FOR_VALUE))
         if pieces:
             stands = toml_value(_STANDS_FOR_VALUE)
-            return written(text, 0, [one._replace(text=one.text.replace(stands, toml(value))) for one in pieces])
+            return [one._replace(text=one.text.replace(stands, toml(value))) for one in pieces]
         if action is EditKind.SET:
             break
         place, value = place[:-1], {place[-1]: value}
     raise WrongAnswerError("this has a table of its own in the spec; write it there")
-
-
-def _without_questions(text: str, place: Place) -> str:
-    """The text without the questions about a place."""
-    gone = {one.line for one in questions_in(text) if one.key and place_of(one)[: len(place)] == place}
-    return "\n".join(line for number, line in enumerate(text.split("\n"), 1) if number not in gone)
 
 
 def set_all(text: str, given: Sequence[str]) -> str:
@@ -188,11 +197,11 @@ def set_all(text: str, given: Sequence[str]) -> str:
             raise WrongAnswerError(f"names {name} twice")
         places[place] = name.strip()
         try:
-            text = answered(text, place, typed.strip())
+            text = answered(text, {place: typed.strip()})
         except WrongAnswerError as problem:
             raise WrongAnswerError(f"{name.strip()}: {problem}") from None
     for place, name in places.items():
-        found = problem_at(text, place)
+        found = problem_at(text, [place])
         if found is not None:
             raise WrongAnswerError(f"{name}: {words_of(found)}")
     return text

@@ -54,15 +54,15 @@ class Table:
 _QUESTION = re.compile(r"TODO ([a-z_]+) = (.*)")
 
 
-class Question(NamedTuple):
-    """A question about a key: an example of its value as TOML, and what is asked."""
+class QuestionParts(NamedTuple):
+    """A question about a key before it is written: an example of its value as TOML, and what is asked."""
 
     key: str
     example: str
     words: str
 
 
-def split_question(text: str) -> Question | None:
+def split_question(text: str) -> QuestionParts | None:
     """The parts of a question; None for one that has no example."""
     found = _QUESTION.match(text)
     place = found[2].find(": ") if found is not None else -1
@@ -72,7 +72,7 @@ def split_question(text: str) -> Question | None:
         except tomli.TOMLDecodeError:
             place = found[2].find(": ", place + 1)
         else:
-            return Question(found[1], found[2][:place], found[2][place + 2 :])
+            return QuestionParts(found[1], found[2][:place], found[2][place + 2 :])
     return None
 
 

@@ -150,8 +150,8 @@ def adopt(
 ) -> None:
     """Write a spec of nodes that already run, from the commands, units or Compose files that start them.
 
-    Comments say where each table comes from, and TODO what is left to answer. With -o at a terminal you are asked:
-    Enter leaves a question open, ? says more, and Ctrl-C keeps the answers. Secrets become references. With --from, a
+    Comments say where each table comes from, and TODO what is left to answer. With -o at a terminal you are asked that:
+    ? says more, and Ctrl-C ends the questions and keeps your answers. Secrets become references. With --from, a
     host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
     Exits 1 if no spec can be written. With --answers, an earlier spec gives what no source says, and you are told where
     it contradicts the sources. With --compare SPEC, no spec is written: you see where that spec differs from the

@@ -6,10 +6,11 @@ options answer comes first, because the host of a node or a home can settle othe
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fleetc.cli.output import message, plain
 
@@ -18,24 +19,12 @@ if TYPE_CHECKING:
     from fleetc.adopt.questions import Question
 
 _OWN = frozenset(
-    {
-        "address",
-        "keystore",
-        "deposit",
-        "reserve",
-        "data_dir",
-        "service",
-        "http",
-        "rtmp",
-        "url",
-        "port",
-        "models",
-        "slots",
-    }
+    {"address", "keystore", "deposit", "reserve", "data_dir", "service", "http", "rtmp", "url", "port", "models"}
 )
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _FUNDS = frozenset({"deposit", "reserve"})
 _SHORT = 140
+_MOST_HOSTS = _MOST_TABLES = 4
 _Options = list[tuple[str, str]]
 """Options of the command, each with its value."""
 _SAME_PORT = " both use port "
@@ -58,18 +47,19 @@ class _EndedError(Exception):
 
 
 def can_ask() -> bool:
-    """Whether somebody is there who reads questions and answers them."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    """Whether somebody is there who reads questions and answers them; in CI nobody is, even at a terminal."""
+    return not os.environ.get("CI") and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask(adopting: Adopting) -> None:
     """Ask all that can be answered with a value or an option."""
     from fleetc.adopt.questions import questions_in
 
-    asked = list(questions_in(adopting.found.text))
-    if not any(one.options or _is_askable(one) for one in asked):
+    count = sum(bool(one.options) or _is_askable(one) for one in questions_in(adopting.found.text))
+    if not count:
         return
-    message(f"{len(asked)} to answer. Enter leaves a TODO, ? says more, Ctrl-C ends and keeps your answers.")
+    what = "1 question" if count == 1 else f"{count} questions"
+    message(f"{what}. Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers.")
     try:
         placed = _ask_options(adopting)
         _ask_values(adopting, placed)
@@ -89,11 +79,10 @@ def _is_askable(one: Question) -> bool:
 
 def _ask_options(adopting: Adopting) -> bool:
     """Ask what options answer; whether it is known now which nodes share a host."""
-    from fleetc.adopt.questions import questions_in
 
     seen: set[tuple[str, str]] = set()
     known = True
-    while one := next((q for q in _by_host(questions_in(adopting.found.text)) if (q.table, q.key) not in seen), None):
+    while one := next((q for q in _by_host(adopting.found) if (q.table, q.key) not in seen), None):
         seen.add((one.table, one.key))
         options: _Options = []
         try:
@@ -111,27 +100,35 @@ def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
 
     if _SAME_PORT in one.words:
         _say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
-        _ask_hosts([one.table.partition(".")[2]], one, options)
+        sharing = [node.name for node in found.nodes if node.name != _name(one) and f" {node.name} (" in one.words]
+        _ask_hosts([_name(one), *sharing], one, found, options)
     elif _about_hosts(one):
-        here = one.table.partition(".")[2]
         named = [option.rpartition("=")[2] for option in one.options]
-        nodes = [node.name for node in found.nodes if node.host == here and node.name not in named] + named
+        nodes = [node.name for node in found.nodes if node.host == _name(one) and node.name not in named] + named
         _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
-        _ask_hosts(nodes, one, options)
+        _ask_hosts(nodes, one, found, options)
     else:
         more = [other for other in questions_in(found.text) if other.key == one.key == "~" and other != one]
         _ask_path(one, len(more), options)
 
 
-def _by_host(questions: Iterator[Question]) -> list[Question]:
+def _by_host(found: Adopted) -> list[Question]:
     """Those that options answer; where nodes run is the first, because others are of a host. Where nothing asks that,
     nodes that use the same port ask it.
     """
-    asked = list(questions)
-    found = [one for one in asked if one.options]
-    if not any(map(_about_hosts, found)):
-        found += [one for one in asked if _SAME_PORT in one.words]
-    return sorted(found, key=lambda one: not _about_hosts(one))
+    from fleetc.adopt.questions import questions_in
+
+    asked = list(questions_in(found.text))
+    chosen = [one for one in asked if one.options]
+    if not any(map(_about_hosts, chosen)):
+        nodes = {node.name for node in found.nodes}
+        chosen += [one for one in asked if _SAME_PORT in one.words and _name(one) in nodes]
+    return sorted(chosen, key=lambda one: not _about_hosts(one))
+
+
+def _name(one: Question) -> str:
+    """The name of the table of a question."""
+    return one.table.partition(".")[2]
 
 
 def _about_hosts(one: Question) -> bool:
@@ -154,11 +151,12 @@ def _ask_path(one: Question, more: int, options: _Options) -> None:
         message("  write an absolute path on the host")
 
 
-def _ask_hosts(nodes: Sequence[str], one: Question, options: _Options) -> None:
-    """Ask for the host of each of some nodes."""
-    known: dict[str, str] = {}
+def _ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: _Options) -> None:
+    """Ask for the host of each of some nodes, which may be one of those that the spec has already."""
+    known = {name: str(host.get("address", "")) for name, host in _raw(found.text).get("hosts", {}).items()}
+    known = {name: address for name, address in known.items() if address and name != _name(one)}
     for node in nodes:
-        usual = f"or {' or '.join(known)}" if known else "such as gpu-1@203.0.113.20"
+        usual = f"or {' or '.join([*known][-_MOST_HOSTS:])}" if known else "such as gpu-1@203.0.113.20"
         while typed := _typed(f"{node}: NAME@ADDRESS, {usual}", one):
             name, _, address = typed.partition("@")
             problem = _host_problem(name, address, known)
@@ -221,9 +219,11 @@ def _ask_values(adopting: Adopting, placed: bool) -> None:
 def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Question], bool]]:
     """The questions that one answer may settle, and whether they still need their hint: that of funds is said once."""
     groups: dict[tuple[str, ...], list[Question]] = {}
+    raw = _raw(text)
     for one in asked:
-        own = one.key in _OWN and _stands(text, one) is None
-        groups.setdefault((one.table if own else "", one.said), []).append(one)
+        own = one.key in _OWN and _stands(raw, one) is None
+        said = re.sub(r"\b[0-9.]+:[0-9]+\b", "", one.said) if _default(one) else one.said
+        groups.setdefault((one.table if own else "", said), []).append(one)
     before = ("", "")
     for group in groups.values():
         now = (group[0].table, _command(group[0]))
@@ -240,22 +240,23 @@ def _command(one: Question) -> str:
 def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     """Ask something once for all tables of the group, or one after another."""
     first, several = group[0], len(group) > 1
+    default = _default(first)
+    own = first.key in _OWN or any(_default(one) != default for one in group)
     _say(first, _sentence(first, hint), [one.table for one in group])
     if several:
-        message(f"  one {'yes' if first.key in _OWN else 'answer'} for all of them; each asks one after another")
-    while typed := _typed(_such_as(draft.text, first), first, _default(first)):
-        if several and (typed == "each" or (first.key in _OWN and not _is_yes(typed))):
+        common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
+        message(f"  {common}; write each to answer one after another")
+    while typed := _typed(_such_as(draft.text, first), first, default):
+        usual = bool(default) and typed == default
+        if several and (typed == "each" or (own and not usual and not _is_yes(typed))):
             for one in group:
                 _ask_group(draft, [one], hint)
             return
         try:
-            after, usual = draft.text, typed == _default(first)
-            for one in group:
-                after = _answered(after, one, _default(one) if usual else typed)
+            draft.text = _answered(draft.text, group, "" if usual else typed)
         except _RefusedError as problem:
             message(f"  {problem}")
         else:
-            draft.text = after
             return
 
 
@@ -263,23 +264,23 @@ class _RefusedError(Exception):
     """An answer that cannot be, with why."""
 
 
-def _answered(text: str, one: Question, typed: str) -> str:
-    """The text with an answer. Raises _RefusedError."""
+def _answered(text: str, group: Sequence[Question], typed: str) -> str:
+    """The text with an answer for all of a group; "" is the default of each. Raises _RefusedError."""
     from fleetc.adopt.answering import WrongAnswerError, answered, kept, place_of, problem_at, words_of
 
-    place = place_of(one)
+    first, raw = group[0], _raw(text)
+    places = [place_of(one) for one in group]
     try:
-        if _is_yes(typed) and _stands(text, one) is not None:
-            after = kept(text, place)
-        else:
-            after = answered(text, place, typed)
-            if one.key == "cli" and not _is_closed(typed):
-                if not _confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
-                    raise _RefusedError("then write one that only the host itself reaches, such as " + _default(one))
-                after = answered(after, (*place[:-1], "cli_exposed"), "true")
+        agreed = _is_yes(typed) and all(_stands(raw, one) is not None for one in group)
+        given = {place_of(one): typed or _default(one) for one in group}
+        after = kept(text, places) if agreed else answered(text, given)
+        if first.key == "cli" and typed and not agreed and not _is_closed(typed):
+            if not _confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
+                raise _RefusedError(f"then write one that only the host itself reaches, such as {_default(first)}")
+            after = answered(after, {(*place[:-1], "cli_exposed"): "true" for place in places})
     except WrongAnswerError as problem:
         raise _RefusedError(str(problem)) from None
-    found = problem_at(after, place)
+    found = problem_at(after, places)
     if found is not None:
         raise _RefusedError(words_of(found))
     return after
@@ -308,7 +309,7 @@ def _such_as(text: str, one: Question) -> str:
 
     if _default(one):
         return ""
-    stands = _stands(text, one)
+    stands = _stands(_raw(text), one)
     meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
     if meant is not None:
         return f"such as {meant[1].strip(chr(34))}"
@@ -317,17 +318,22 @@ def _such_as(text: str, one: Question) -> str:
     if stands is not None:
         return f"{toml(stands).strip(chr(34))[:_SHORT]}? yes, or another"
     looks = example_at(place_of(one), one.example)
-    return f"such as {looks}" if looks else "a value"
+    in_wei = " or 500000000000000000 wei" if one.key in _FUNDS else ""
+    return f"such as {looks}{in_wei}" if looks else "a value"
 
 
-def _stands(text: str, one: Question) -> object:
+def _stands(raw: dict[str, Any], one: Question) -> object:
     """The value that the spec has there already."""
-    import tomli
-
     from fleetc.adopt.answering import place_of
     from fleetc.toml.document import value_at
 
-    return value_at(tomli.loads(text), place_of(one))
+    return value_at(raw, place_of(one))
+
+
+def _raw(text: str) -> dict[str, Any]:
+    import tomli
+
+    return tomli.loads(text)
 
 
 # ------------------------------------------------------------------------------------------------------- terminal
@@ -338,7 +344,8 @@ def _sentence(one: Question, hint: bool = True) -> str:
     words = one.without_options("").partition(": ")[2] if one.key else one.words
     if one.key in _FUNDS:
         return words if hint else re.sub("; curl .*? shows it in wei", "; the same command shows it", words)
-    short = re.split(r"; |: write |(?<=\?) Write ", words, maxsplit=1)[0]
+    first, *others = re.split(r"; |: write |(?<=\?) Write ", words)
+    short = first if " " in first.removeprefix("the ") or not others else f"{first}; {others[0]}"
     return short if len(short) <= _SHORT else f"{short[:_SHORT]}..."
 
 
@@ -346,7 +353,9 @@ def _say(one: Question, words: str, tables: Sequence[str] = ()) -> None:
     from fleetc.text import leaks
 
     key = f".{one.key}" if _is_askable(one) else ""
-    message(f"{', '.join(f'{table}{key}' for table in tables or [one.table])}: {leaks.shown(words)}")
+    named = [f"{table}{key}" for table in (tables or [one.table])[:_MOST_TABLES]]
+    more = f" and {len(tables) - _MOST_TABLES} more" if len(tables) > _MOST_TABLES else ""
+    message(f"{', '.join(named)}{more}: {leaks.shown(words)}")
 
 
 def _typed(looks: str, one: Question, default: str = "") -> str:
@@ -354,7 +363,7 @@ def _typed(looks: str, one: Question, default: str = "") -> str:
     from fleetc.text import leaks
 
     while True:
-        typed = _line(f"  [{default}]: " if default else f"  {looks}: ")
+        typed = _line(f"  Enter for {default}, or another: " if default else f"  {looks}: ")
         if typed != "?":
             return typed or default
         message(f"  {leaks.shown(one.without_options(''))}")
