@@ -28,9 +28,11 @@ _COPY = "import shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2])"
 ASKED = 'price = "1250 wei / pixel"'
 """The line of one orchestrator of each site, for changes of one line."""
 BARE, IMPORTS = "python -c pass", 'python -c "import pydantic, typer"'
+TAB = "Tab behind fleetc"
 STARTS = (
     ("fleetc --version", BARE, 3.0),
     ("fleetc --help", BARE, 3.0),
+    (TAB, BARE, 3.0),
     ("fleetc check inventories/demo", IMPORTS, 1.5),
     ("fleetc why inventories/demo", IMPORTS, 2.5),
     ("fleetc diff inventories/demo", IMPORTS, 2.5),
@@ -229,6 +231,7 @@ def _measure_starts(report: Report, work: Path) -> None:
         IMPORTS: [sys.executable, "-c", "import pydantic, typer"],
         "fleetc --version": fleetc("--version"),
         "fleetc --help": fleetc("--help"),
+        TAB: ["env", "_FLEETC_COMPLETE=complete_bash", "COMP_WORDS=fleetc ", "COMP_CWORD=1", *fleetc()],
         "fleetc check inventories/demo": fleetc("check", str(demo)),
         "fleetc why inventories/demo": fleetc("why", f"{demo}/rendered/hosts/studio/gate/launch.flags:2"),
         "fleetc diff inventories/demo": fleetc("diff", str(demo)),
