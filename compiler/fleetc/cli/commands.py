@@ -276,6 +276,10 @@ class Commands(TyperGroup):
         """One of them; None for an unknown name."""
         return next((listed.load() for listed in COMMANDS if listed.name == cmd_name), None)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments. A shell that asks for the first word has none, and then typer need not read its own."""
+        return [] if ctx.resilient_parsing and not args else super().parse_args(ctx, args)
+
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """What a shell offers: commands with their summaries, of which none is loaded for that."""
         named: dict[str, Any] = {
