@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+from fleetc.adopt import glance
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.report import reported
 from fleetc.messages.forms import AdoptionFormat, Format, written
@@ -304,3 +305,14 @@ def test_plain_word_of_a_passphrase_hides_no_message() -> None:
     assert [one for one in made if WORD in one or "Qm77xAlch" in one] == []
     assert "so it is not repeated" not in " ".join(made)
     assert "with its key stands in this file" in " ".join(made)
+
+
+def test_all_lines_that_a_secret_stands_in_are_named() -> None:
+    """Also those that start no node, as in notes, and those of another file; each is to be changed."""
+    key = "https://rpc.example.net/v3/5f0e8c1a9b7d4263a8e1c04f6b9d2e77"
+    lines = [f"livepeer -gateway {CHAIN} -ethUrl {key} -cliAddr 127.0.0.1:{port}" for port in (5935, 5936)]
+    sources = {"a.sh": f"{lines[0]}\n# {key}\n# {key}0\n", "b.sh": lines[1]}
+    found, made = _made(sources)
+    (line, *_) = glance.secrets(found)
+    assert line.startswith("secrets that stand in clear: RPC_URL (a.sh:1,2, b.sh:1): set this variable")
+    assert [text for text in made if key in text] == []

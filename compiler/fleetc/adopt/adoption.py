@@ -112,6 +112,7 @@ def adopt(
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
                        secrets=tuple(ledger.secrets))  # fmt: skip
+    session.note_repeated_secrets()
     _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
     carried = carry(earlier, assembled) if earlier is not None else None

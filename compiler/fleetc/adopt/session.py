@@ -18,10 +18,14 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.words import InClear, Ledger, Word
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
-from fleetc.places.diagnostic import Diagnostic
+from fleetc.places.diagnostic import Diagnostic, Span
 
 PIXEL_PRICE, HOUR_PRICE = '"... wei / pixel"', '"... USD / hour"'
 """Examples of prices in questions: nobody pastes an amount that no source says, and sells at it."""
+_MOST_SOUGHT = 50
+"""Secrets that are looked for in all sources."""
+_SHORTEST_SOUGHT = 8
+"""Characters of a secret that is; a shorter one stands in other words too."""
 _LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 
 
@@ -135,6 +139,18 @@ class Session:
         short = "set it to the whole value, as the command has it" if elsewhere else hint
         self.ledger.in_clear.append(InClear(name, word.said or word.span, short))
         return reference
+
+    def note_repeated_secrets(self) -> None:
+        """Find where else among the sources secrets stand that were met: also in lines that start nothing."""
+        for text, reference in [*self._secrets.items()][:_MOST_SOUGHT]:
+            if len(text) < _SHORTEST_SOUGHT:
+                continue
+            alone = re.compile(rf"(?<![A-Za-z0-9]){re.escape(text)}(?![A-Za-z0-9])")
+            for source in self.library.sources.values():
+                for found in alone.finditer(source.text):
+                    span = Span(source.name, found.start(), found.end())
+                    self.ledger.secrets.append(span)
+                    self.ledger.in_clear.append(InClear(reference["env"], span))
 
     def model(self, entry: ModelEntry, image: str | None = None) -> str:
         """The table of a model; without `image`, whoever names it does not run it, and says nothing of its image."""
