@@ -157,7 +157,7 @@ def screen(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_first_screen_is_short_and_says_each_fact_once(screen: str) -> None:
-    assert len(screen.split()) < 230
+    assert len(screen.split()) < 245
     assert len(screen.splitlines()) < 25
     assert "..." not in screen
     for once in ("GW_PW", "AUTH_WEBHOOK:", "prometheus.yml:3", "0.9e-12USD", "senderInfo", "restart=", "mem_limit=8g",
@@ -216,3 +216,31 @@ def test_advice_that_is_the_same_for_several_messages_is_said_once(tmp_path: Pat
     said = fleetc("adopt", "start.sh", cwd=tmp_path).stderr
     assert said.count("start.sh:1,2)") == 1
     assert said.count("then change the secret") == 1
+
+
+def test_only_what_is_proved_to_be_the_same_is_counted(tmp_path: Path) -> None:
+    """A worker gets another data directory, and a node whose environment file is missing the address of others."""
+    run = "docker run --net host --name {} {} livepeer/go-livepeer:v0.9.1 {}\n"
+    sells = f"-orchestrator -network arbitrum-one-mainnet -ethAcctAddr 0x{'1' * 40} -ethPassword /root/.lpData/pw"
+    sells += " -transcoder -pricePerUnit 900 -reward=false -serviceAddr {0}.example.net:{1} -cliAddr 127.0.0.1:1{1}"
+    worker = "-orchAddr o.example.net:8935 -orchSecret /root/.lpData/s"
+    (tmp_path / "sell.sh").write_text(
+        run.format("o", "-v /data/o:/root/.lpData", f"{sells.format('o', 8935)} -ethUrl https://rpc.example.net")
+        + run.format("p", "-v /data/p:/root/.lpData --env-file /root/p.env", sells.format("p", 8936))
+    )
+    (tmp_path / "work.sh").write_text(
+        "".join(run.format(name, "", f"-transcoder {worker}") for name in "tu")
+        + "".join(run.format(name, "", f"-aiWorker {worker} -aiModels m.json") for name in "wx")
+    )
+    (tmp_path / "m.json").write_text('[{"pipeline": "llm", "model_id": "a/b"}]')
+    done = fleetc("adopt", "h@203.0.113.7=sell.sh", "work.sh", "m.json", cwd=tmp_path)
+    unknown = "  p -ethUrl: (unknown) -> set: no source says it; it gets that of the fleet"
+    for line in (
+        unknown,
+        "  t, u -dataDir: today it is inside the container, and gone with it; the node needs nothing of it again",
+        "  w, x -serviceAddr: (unset) -> its own name: a label of its own",
+    ):
+        assert f"\n{line}" in done.stderr
+    assert fleetc("adopt", "h@203.0.113.7=sell.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    again = fleetc("adopt", "h@203.0.113.7=sell.sh", "--compare", "fleet.toml", cwd=tmp_path)
+    assert f"{unknown}\n" in again.stdout + again.stderr

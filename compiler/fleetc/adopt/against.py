@@ -25,6 +25,7 @@ from fleetc.adopt.compare import (
     open_flags,
     services_of,
     shown,
+    today_shown,
     waits,
 )
 from fleetc.adopt.host_paths import fits_example
@@ -192,7 +193,9 @@ def _settings(
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             reason = ""
-        found.append(Difference(service.name, flag, shown(today.get(flag)), shown(then.get(flag)), reason))
+        found.append(
+            Difference(service.name, flag, today_shown(today.get(flag), reason), shown(then.get(flag)), reason)
+        )
     return found, len(flags)
 
 

@@ -15,7 +15,7 @@ from fleetc.adopt.against import Compared, Pair
 from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
 from fleetc.adopt.glance import MONEY, values
 from fleetc.adopt.report import beside_lines, cell, difference_lines, difference_table, difference_values
-from fleetc.adopt.words import Same
+from fleetc.adopt.words import Same, Unknown
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.text.encoders import plain_output, visible
 
@@ -49,8 +49,15 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
 
 
 def _shown(one: Difference) -> bool:
-    """Whether people must see a difference: money, what they answered otherwise than it is, what nobody explains."""
-    explained = bool(one.reason) and one.reason != ANSWERED and not one.reason.startswith(QUESTION)
+    """Whether people must see a difference: money, what they answered otherwise than it is, what nobody explains or
+    knows.
+    """
+    explained = (
+        bool(one.reason)
+        and one.reason != ANSWERED
+        and not one.reason.startswith(QUESTION)
+        and not isinstance(one.reason, Unknown)
+    )
     return not explained or (one.flag.partition(" ")[0] in MONEY and not isinstance(one.reason, Same))
 
 

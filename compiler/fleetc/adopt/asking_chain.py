@@ -8,7 +8,7 @@ from __future__ import annotations
 from fleetc.adopt.filling import hole_variable, printed_place
 from fleetc.adopt.reading import OFFCHAIN, Running
 from fleetc.adopt.session import Session, Table
-from fleetc.adopt.words import Same
+from fleetc.adopt.words import Same, Unknown
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.text import leaks
 from fleetc.upstream import NETWORKS
@@ -22,10 +22,11 @@ def asks_chain(one: Running) -> bool:
 def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
     """The RPC address and the controller of the fleet."""
     for one in filter(asks_chain, found):
-        one.reasons.setdefault("ethUrl", Same("a reference in the spec has the same address"))
         _fill_controller(one, fleet)
         if not one.text("ethUrl"):
+            one.reasons.setdefault("ethUrl", Unknown("no source says it; it gets that of the fleet"))
             continue
+        one.reasons.setdefault("ethUrl", Same("a reference in the spec has the same address"))
         value = rpc_value(one, session)
         if fleet.values.setdefault("rpc", value) != value:
             one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"

@@ -36,6 +36,7 @@ from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
 from fleetc.adopt.session import flag_price
+from fleetc.adopt.words import Unknown
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.rows import READERS
@@ -110,8 +111,15 @@ def compare(
             count += 1
             if before.get(flag) != after.get(flag):
                 reason = ANSWERED if flag in known else node.reasons.get(flag, "")
-                found.append(Difference(node.name, flag, shown(before.get(flag)), shown(after.get(flag)), reason))
+                found.append(
+                    Difference(node.name, flag, today_shown(before.get(flag), reason), shown(after.get(flag)), reason)
+                )
     return Comparison(tuple(found), count, tuple(waiting))
+
+
+def today_shown(value: object, reason: str) -> str:
+    """A value of today for people, who see where no source says it."""
+    return "(unknown)" if isinstance(reason, Unknown) else shown(value)
 
 
 def services_of(blueprint: Blueprint) -> dict[str, Service]:

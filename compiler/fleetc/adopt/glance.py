@@ -111,7 +111,12 @@ def _lines(met: Iterable[InClear], known: Mapping[str, LineMap]) -> list[str]:
     for one in met:
         if one.span.source in known:
             lines.setdefault(one.span.source, set()).add(known[one.span.source].position(one.span.start)[0])
-    return [f"{visible(name)}:{','.join(map(str, sorted(numbers)))}" for name, numbers in lines.items()]
+    return [f"{visible(name)}:{_numbers(sorted(numbers))}" for name, numbers in lines.items()]
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    more = f" and {len(numbers) - _MOST} more" if len(numbers) > _MOST else ""
+    return ",".join(map(str, numbers[:_MOST])) + more
 
 
 def questions(found: Adopted, spec: str) -> Iterator[str]:
@@ -202,7 +207,8 @@ def values(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Itera
     """A line for each setting with its values, and all nodes where they are the same."""
     of_change: dict[tuple[str, str, str, str], list[str]] = {}
     for one in found:
-        of_change.setdefault((one.setting, one.today, one.compiled, one.reason), []).append(one.node)
+        compiled = "its own name" if one.compiled == one.node else one.compiled
+        of_change.setdefault((one.setting, one.today, compiled, one.reason), []).append(one.node)
     for (setting, today, compiled, reason), names in of_change.items():
         yield f"  {_named(names)} {setting}: {visible(today)} -> {visible(compiled)}: {visible(reason or unexplained)}"
 

@@ -30,7 +30,7 @@ from fleetc.adopt.runner_host import STATE_DIR
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.variables import environment
-from fleetc.adopt.words import Fate, Same
+from fleetc.adopt.words import Fate, Same, Unknown
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
@@ -100,13 +100,13 @@ def _data_dir(work: Filling) -> None:
         return
     place = on_host(process, _data_dir_inside(running))
     if place is not None and not _needs_data(work) and _nobody_says(running):
-        work.drop(flag, Same("the node keeps nothing there that it needs again, so its data directory is a new one"))
+        work.drop(flag, "the node keeps nothing there that it needs again, so its data directory is a new one")
         return
     if place is None:
         inside = running.text(flag) or default_data_dir(IMAGE_HOME, running.network)
         if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
             lost = "today it is inside the container, and gone with it"
-            work.drop(flag, lost if _needs_data(work) else Same(f"{lost}; the node needs nothing of it again"))
+            work.drop(flag, lost if _needs_data(work) else f"{lost}; the node needs nothing of it again")
             _below(running, running.reasons["dataDir"])
             return
         said = whereabouts(process, inside)
@@ -265,14 +265,16 @@ def _no_account(text: str) -> str:
 
 def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> None:
     flag = "ethPassword"
-    work.running.reasons.setdefault(flag, Same("a reference in the spec has the same password"))
     if work.has(flag) and work.running.text(flag):
+        work.running.reasons.setdefault(flag, Same("a reference in the spec has the same password"))
         reference = work.hidden(flag, "")
         if reference is not None:
             work.take(flag, f"wallets.{name}.password")
             if values.setdefault("password", reference) != reference:
                 work.running.reasons[flag] = "one wallet has one password, and another node of it names another one"
             return
+    elif flag not in work.running.settings:
+        work.running.reasons.setdefault(flag, Unknown("no source says it; it gets that of the wallet"))
     if "password" not in values:
         work.leave_open(flag, f"wallets.{name}.password", "where the password of the key file is")
         file = work.secret_file(flag) if flag in work.running.settings else ""

@@ -51,8 +51,7 @@ def fill(work: Filling) -> None:
                     work.say("runner_label", running.text("serviceAddr"))
                 work.take("serviceAddr", "runner_label")
         elif running.table == "ai_workers":
-            why = "a label of its own keeps workers from removing each other's containers"
-            running.reasons["serviceAddr"] = Same(why)
+            running.reasons["serviceAddr"] = "a label of its own keeps workers from removing each other's containers"
     _gpus(work)
     if running.table != "transcoders":
         fill_models(work)

@@ -84,6 +84,12 @@ class Same(str):
     __slots__ = ()
 
 
+class Unknown(str):
+    """A reason of a setting whose value of today no source says, so that nobody knows whether it changes."""
+
+    __slots__ = ()
+
+
 class InClear(NamedTuple):
     """A secret that stands in a source: the variable that the spec has for it, where it stands, and what is special.
 
