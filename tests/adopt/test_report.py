@@ -210,3 +210,23 @@ def test_worker_without_models_is_asked_for_them() -> None:
     found = adopt([Source("start.sh", "livepeer -aiWorker -orchAddr o.example.net:1 -orchSecret /s -nvidia 0")])
     assert '# TODO models = [{ use = "..." }]  # a worker does not start without a list of them' in found.text
     assert [flag for _, flag in found.waiting][:1] == ["aiModels"]
+
+
+def test_account_says_what_was_done_with_files_that_start_nothing() -> None:
+    """The file of a secret is no command, and what Prometheus scrapes was searched for addresses of nodes."""
+    compose = (
+        "services:\n  orch:\n    image: livepeer/go-livepeer:v0.9.1\n    volumes: [./s/pw:/run/pw:ro]\n"
+        f"    command: -orchestrator -network arbitrum-one-mainnet -ethAcctAddr 0x{'1' * 40} -ethPassword /run/pw\n"
+    )
+    scrapes = "scrape_configs:\n  - static_configs:\n      - targets: ['orch:7935']\n"
+    worker = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret lp-secret\n"
+    texts = {
+        "compose.yaml": compose.replace("/run/pw\n", "/run/pw -cliAddr 0.0.0.0:7935\n"),
+        "s/pw": "correct horse\n", "prometheus.yml": scrapes, "work.sh": worker, "lp-secret": "battery\n",
+    }  # fmt: skip
+    found = adopt([Source(name, text) for name, text in texts.items()])
+    account = {entry.span.source: f"{entry.shown}: {entry.words}" for entry in found.entries}
+    unread = "; the spec says where it is, and its value is not read"
+    assert account["s/pw"] == f"the file of a secret: orch has it as -ethPassword{unread}"
+    assert account["lp-secret"] == f"the file of a secret: work has it as -orchSecret{unread}"
+    assert account["prometheus.yml"].startswith("the file: no node reads it; it names addresses of nodes")

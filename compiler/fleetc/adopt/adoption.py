@@ -18,8 +18,9 @@ from fleetc.adopt.compare import ANSWERED, QUESTION, Comparison, Difference, com
 from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
+from fleetc.adopt.own_files import own_file
 from fleetc.adopt.questions import questions_in
-from fleetc.adopt.reading import Running
+from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
 from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.said import Said
@@ -113,6 +114,7 @@ def adopt(
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
                        secrets=tuple(ledger.secrets))  # fmt: skip
     session.note_repeated_secrets()
+    _account_for_secret_files(assembled.nodes, library, ledger)
     _unused(sources, library, ledger)
     sources = (*sources, *library.written.values())
     carried = carry(earlier, assembled) if earlier is not None else None
@@ -200,14 +202,35 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
 def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:
     """Account for sources as a whole: those that a node reads, and those that nothing names."""
     known = {entry.span.source for entry in ledger.entries}
+    calls = {one.primary.place.source for one in ledger.findings if one.code == "adopt-name-unreached"} - known
     left = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.UNDERSTOOD}
     for source in sources:
         span = Span(source.name, 0, 1)
         if source.name in library.used:
             but = ", but for the lines of it that this account names" if source.name in left else ""
             ledger.note(span, "the file", Fate.UNDERSTOOD, f"what it says is in the spec, as the node reads it{but}")
+        elif source.name in calls:
+            words = "no node reads it; it names addresses of nodes, and those that lead nowhere from now on are said"
+            ledger.note(span, "the file", Fate.DROPPED, words)
         elif source.name not in known:
             ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
+
+
+def _account_for_secret_files(nodes: Sequence[Running], library: Library, ledger: Ledger) -> None:
+    """A source in which a node finds a secret is no script, whatever its text looks like."""
+    scripts = {one.process.span.source for one in nodes}
+    readers: dict[str, list[str]] = {}
+    for one in nodes:
+        for flag in sorted(PATH_OR_TEXT & one.settings.keys()):
+            path = secret_file(one.word(flag), library, one.process.span.source)
+            source = own_file(library, one.process, path).source if path else None
+            if source is not None and source.name not in scripts:
+                readers.setdefault(source.name, []).append(f"{one.name} has it as -{flag}")
+    ledger.entries[:] = [entry for entry in ledger.entries if entry.span.source not in readers]
+    for name, words in readers.items():
+        library.used.discard(name)
+        why = f"{', '.join(words)}; the spec says where it is, and its value is not read"
+        ledger.note(Span(name, 0, 1), "the file of a secret", Fate.UNDERSTOOD, why)
 
 
 def _covered(item: Located) -> Place:
