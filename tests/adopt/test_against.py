@@ -360,7 +360,10 @@ def test_other_content_than_that_of_a_source_has_no_reason(tmp_path: Path) -> No
 
 def test_release_that_no_source_says_is_not_compared(fleet: Path) -> None:
     """An image says the release of its node; what a script runs, nobody says."""
-    assert "the release of orch, worker, which no source says" in compare(fleet)["not_compared"]
+    assert (
+        "the release of orch, worker, which no image and no unit among the sources says"
+        in compare(fleet)["not_compared"]
+    )
     found = compare(fleet, code=1, sources=SOURCES[:1])
     assert not any("release" in words for words in found["not_compared"])
 

@@ -219,7 +219,7 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
     if found.stacks or any(place.avatar for place in blueprint.hosts):
         yield "avatar stacks"
     if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
-        yield f"the release of {', '.join(unsaid)}, which no source says"
+        yield f"the release of {', '.join(unsaid)}, which no image and no unit among the sources says"
     missing = (one.shown for one in found.entries if one.code == "adopt-file-missing")
     for name in dict.fromkeys(missing):
         yield f"what {visible(name)} says, which is none of the sources"
