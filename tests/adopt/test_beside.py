@@ -339,3 +339,19 @@ def test_scraped_address_is_lost_where_the_listener_moves_to_loopback() -> None:
     )
     assert told.startswith("prometheus.yml:3: 203.0.113.7:5935 leads to lp-gw today, and to nothing")
     assert unreached(ALONE, prometheus_yml=config) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "asked", "said"),
+    [
+        ("cd /home/piet/lp\n./livepeer", 'node_user = "piet"  # who starts transcoder today?', False),
+        ("cd /home/piet/lp\nsudo -u piet ./livepeer", "", False),
+        ("/opt/lp/livepeer", "", True),
+    ],
+)
+def test_user_that_no_source_says_is_asked_in_a_home_and_said_elsewhere(start: str, asked: str, said: bool) -> None:
+    text = f"{start} -transcoder -orchAddr o.example.net:8935 -orchSecret /etc/lp/secret -dataDir /srv/lp\n"
+    found = adopt([Source("start.sh", text)])
+    assert (f"# TODO {asked}" in found.text) if asked else ("TODO node_user" not in found.text)
+    words = "its user is not known, and will be livepeer, who must be able to read its files"
+    assert (words in [one.words for one in found.beside]) is said

@@ -17,6 +17,8 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 _RUNTIMES = {"systemd": "a process of the host", "docker": "a container"}
 _GPUS_SEEN = "NVIDIA_VISIBLE_DEVICES"
 """Which GPUs a container has, as the spec says it too."""
+_NEW_USER = "livepeer"
+"""Who runs the nodes of a host where a spec does not say it."""
 _ROOT = ("", "root", "0", "0:0", "root:root")
 
 
@@ -65,6 +67,8 @@ def beside_settings(one: Running, service: Service, process: Process, place: Hos
     if process.runtime != place.runtime:
         yield f"it runs in {_RUNTIMES[process.runtime]}, and will in {_RUNTIMES[place.runtime]}"
     yield from _user(process, place)
+    if "user" in one.reasons and place.node_user == _NEW_USER:
+        yield f"its user is not known, and will be {_NEW_USER}, who must be able to read its files"
     path = service.program.path if service.program else ""
     known = process.program.startswith("/") and bool(path) and not path.startswith(EXAMPLE_PATH)
     if process.runtime == "systemd" == place.runtime and known and process.program != path:

@@ -19,6 +19,7 @@ from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
+_HOME = re.compile("/(root)(?=/|$)|/home/([a-z_][a-z0-9_-]*)(?=/|$)")
 _PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
 
 
@@ -151,20 +152,32 @@ def _program_place(one: Running) -> Place | None:
 
 
 def ask_users(found: list[Running], tables: Mapping[str, Mapping[str, Table]], session: Session) -> None:
-    """Ask who starts the nodes of a host that have directories with keys of somebody, if no source says whose."""
+    """Ask who starts the nodes of a host that have directories with keys of somebody, or run in a home, if no source
+    says whose. Of other nodes it is a change that nobody knows who starts them.
+    """
     for one in found:
         host = session.hosts[one.host]
         path = tables[one.table][one.name].values.get("data_dir", "")
+        path = path if path and one.on_chain else _in_a_home(path, one.process.program, one.process.directory)
         known = one.process.user or "node_user" in host.values or host.values["runtime"] != "systemd"
         asked = any(question.startswith(("TODO ~", "TODO node_user")) for question in host.questions)
-        if not known and not asked and path and one.on_chain and one.process.runtime == "systemd":
+        if known or asked or one.process.runtime != "systemd":
+            continue
+        if not path:
+            one.reasons["user"] = "no source says it"
+        else:
             words = f"who starts {leaks.shown(one.name)} today? No source says it; whoever is written here has to own"
             host.ask(f'TODO node_user = "{_likely_user(path)}": {words} {leaks.shown(path)}')
 
 
+def _in_a_home(*paths: str) -> str:
+    """The first path that is in somebody's home; "" where none is."""
+    return next((path for path in paths if _HOME.match(path)), "")
+
+
 def _likely_user(path: str) -> str:
     """Whose home a path is in; else the user that fleetc makes."""
-    found = re.match("/(root)(?=/)|/home/([a-z_][a-z0-9_-]*)(?=/)", path)
+    found = _HOME.match(path)
     return (found[1] or found[2]) if found is not None else "livepeer"
 
 
