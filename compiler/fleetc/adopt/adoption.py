@@ -202,7 +202,8 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
 def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:
     """Account for sources as a whole: those that a node reads, and those that nothing names."""
     known = {entry.span.source for entry in ledger.entries}
-    calls = {one.primary.place.source for one in ledger.findings if one.code == "adopt-name-unreached"} - known
+    places = (one.primary.place for one in ledger.findings if one.code == "adopt-name-unreached")
+    calls = {place.source for place in places if isinstance(place, Span)} - known
     left = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.UNDERSTOOD}
     for source in sources:
         span = Span(source.name, 0, 1)
