@@ -63,7 +63,7 @@ def test_answers_at_the_terminal_make_a_spec_that_compiles(tmp_path: Path, scrip
     seen = typed(tmp_path, *keys, arguments=script)
     assert seen.code == 0, seen.text
     assert "write an absolute path on the host" in seen.text
-    assert "this is the newest one that fleetc knows" in seen.text  # behind the ?
+    assert "v0.9.1 is the newest that fleetc knows)" in seen.text
     assert '"850" is not a price; write it like' in seen.text
     found = spec(tmp_path)
     assert found["fleet"]["node_release"] == "v0.8.9"

@@ -176,3 +176,24 @@ def test_a_redeemer_has_a_wallet_called_after_it_unless_an_orchestrator_shares_i
     orch = f"livepeer -orchestrator -serviceAddr o.example.net:8935 -pricePerUnit 1 -dataDir /o {chain}{'1' * 40}"
     redeemer = f"livepeer -redeemer -httpAddr 127.0.0.1:8936 -dataDir /r {chain}{account * 40}"
     assert tomllib.loads(adopt([Source("all.sh", f"{redeemer} &\n{orch}\n")]).text)["wallets"].keys() == wallets
+
+
+@pytest.mark.parametrize(
+    ("programs", "release", "where"),
+    [
+        (["/opt/livepeer/0.8.9/livepeer"], "v0.8.9", "in the path of its program"),
+        (["/opt/lp/v0.8.9/livepeer", "/srv/0.8.9/livepeer"], "v0.8.9", "in the path of its program"),
+        (["/opt/lp/v0.8.9/livepeer", "/srv/0.8.8/livepeer"], "v0.9.1", "the newest that fleetc knows"),
+        (["/opt/lp/v0.8.99/livepeer"], "v0.9.1", "the newest that fleetc knows"),
+    ],
+)
+def test_a_folder_of_a_program_that_is_called_as_a_release_is_offered(
+    programs: list[str], release: str, where: str
+) -> None:
+    lines = "\n".join(
+        f"{program} {TRANSCODER.partition(' ')[2]} -cliAddr 127.0.0.1:{7935 + number} &"
+        for number, program in enumerate(programs)
+    )
+    text = adopt([Source("start.sh", lines)], Said()).text
+    assert tomllib.loads(text)["fleet"]["node_release"] == release
+    assert f"which release runs? livepeer -version says it ({release} is {where})" in text

@@ -41,7 +41,7 @@ from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
-from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, format_release
+from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, format_release
 
 
 def assemble(processes: Sequence[Process], sources: Found, session: Session, said: Said) -> Assembled | None:
@@ -317,15 +317,23 @@ def release_said(one: Running) -> str:
     return format_release(release) if release is not None and tagged else one.process.release
 
 
+def _release_of_paths(found: list[Running]) -> str:
+    """The one release that folders of programs are called by; "" where there is none, or several."""
+    folders = {folder for one in found for folder in posixpath.dirname(one.process.program).split("/")}
+    releases = {release for folder in folders if (release := release_of_tag(folder)) in RELEASES}
+    return "".join(map(format_release, filter(None, releases))) if len(releases) == 1 else ""
+
+
 def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Table]], session: Session) -> None:
     """The release of the fleet, and of nodes that run another one."""
     releases = {one.name: release_said(one) for one in found}
     common = Counter(filter(None, releases.values())).most_common(1)
-    fleet.values["node_release"] = common[0][0] if common else format_release(NEWEST_RELEASE)
+    guessed = _release_of_paths(found)
+    fleet.values["node_release"] = common[0][0] if common else guessed or format_release(NEWEST_RELEASE)
     if not common:
-        fleet.ask(
-            "TODO node_release: which release runs? livepeer -version says it; this is the newest one that fleetc knows"
-        )
+        where = "in the path of its program" if guessed else "the newest that fleetc knows"
+        release = fleet.values["node_release"]
+        fleet.ask(f"TODO node_release: which release runs? livepeer -version says it ({release} is {where})")
     for one in found:
         table = tables[one.table][one.name]
         own = releases[one.name]
