@@ -87,7 +87,7 @@ def test_ending_keeps_what_was_answered(tmp_path: Path, script: tuple[str, ...],
     assert 'node_release = "v0.8.9"' in text and "TODO node_release" not in text
     assert "# TODO price" in text and "# TODO cli" in text
     again = typed(tmp_path, "", "850 wei / pixel", arguments=(*script, "--home", "/home/lp", "--answers", "fleet.toml"))
-    assert again.code == 0 and "2 questions. Enter leaves" in again.text
+    assert again.code == 0 and "questions: Enter leaves" in again.text
     assert fleetc("check", cwd=tmp_path).returncode == 0
 
 
@@ -133,6 +133,55 @@ def test_units_that_use_one_port_may_be_of_two_hosts(tmp_path: Path) -> None:
     found = spec(tmp_path)
     assert found["redeemers"]["redeemer"]["host"] == "back" and found["orchestrators"]["orch"]["host"] == "front"
     assert found["redeemers"]["redeemer"]["http"] == "10.8.0.2:8935" and found["hosts"].keys() == {"back", "front"}
+
+
+def test_host_that_nobody_named_is_named_with_its_address(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(
+        ORCH.replace('"$PRICE"', "9").replace("~/", "/").replace("0.0.0.0:7935", "127.0.0.1:7935")
+    )
+    seen = typed(tmp_path, "?", "rack@a b", "rack@198.51.100.8", "/home/lp", "v0.9.1", arguments=("start.sh",))
+    assert "hosts.host-1.address: what is the host of orchestrator called, and where do you log in?\n" in seen.text
+    assert "  yes for host-1@orch.example.net, NAME@ADDRESS, such as gpu-1@203.0.113.20: " in seen.text
+    assert "  address: Address that Ansible connects to.\n  no source names the host of orchestrator, so" in seen.text
+    assert "  Enter leaves it open, as a TODO in the spec\n" in seen.text and '"a b" is not a host' in seen.text
+    found = spec(tmp_path)
+    assert found["hosts"].keys() == {"rack"} and found["hosts"]["rack"]["address"] == "198.51.100.8"
+    assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
+
+
+def test_host_that_nobody_named_keeps_its_name(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(
+        ORCH.replace('"$PRICE"', "9").replace("~/", "/").replace("0.0.0.0:7935", "127.0.0.1:7935")
+    )
+    left = typed(tmp_path, "", "/home/lp", "v0.9.1", arguments=("start.sh",))
+    assert left.text.count("where do you log in?") == 1
+    assert (tmp_path / "fleet.toml").read_text().count("# TODO") == 1
+    (tmp_path / "fleet.toml").unlink()
+    typed(tmp_path, "yes", "/home/lp", "v0.9.1", arguments=("start.sh",))
+    assert spec(tmp_path)["hosts"]["host-1"]["address"] == "orch.example.net"
+    assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
+
+
+def test_host_of_an_inventory_is_offered_where_somebody_types_its_address(tmp_path: Path) -> None:
+    (tmp_path / "hosts.ini").write_text("".join(f"[g]\nber-{n} ansible_host=192.0.2.{n}\n" for n in (1, 2, 3)))
+    for name in ("a", "b", "c"):
+        unit = f"[Service]\nExecStart=/usr/bin/livepeer -transcoder -orchAddr o.example.net:8935 -dataDir /d/{name}"
+        (tmp_path / f"{name}.service").write_text(f"{unit} -orchSecret /s -cliAddr 127.0.0.1:7935 -nvidia 0\n")
+    keys = ("ber-1", "ber-2", "ber-9@192.0.2.3", "ber-3", "v0.9.1")
+    seen = typed(tmp_path, *keys, arguments=("a.service", "b.service", "c.service", "hosts.ini"))
+    assert "  192.0.2.3 is the address of ber-3: write ber-3 if that is the host\n" in seen.text
+    assert "are the same machine" not in seen.text
+    assert {one["host"] for one in spec(tmp_path)["transcoders"].values()} == {"ber-1", "ber-2", "ber-3"}
+    assert fleetc("check", cwd=tmp_path).returncode == 0
+
+
+def test_address_of_another_host_is_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        worker = "livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret /s -nvidia 0\n"
+        (tmp_path / f"{name}.sh").write_text(worker)
+    seen = typed(tmp_path, "v0.9.1", "192.0.2.1", "192.0.2.2", arguments=("a@192.0.2.1=a.sh", "b=b.sh"))
+    assert "  192.0.2.1 is the address of a; two hosts are not one machine\n" in seen.text
+    assert spec(tmp_path)["hosts"]["b"]["address"] == "192.0.2.2"
 
 
 def test_hosts_that_were_named_stay_when_somebody_ends(tmp_path: Path) -> None:

@@ -45,6 +45,14 @@ def placed(found: Adopted) -> dict[str, str]:
             {"t-fra-1": "fra-1", "t-fra-2": "fra-2"},
         ),
         ({"backup/etc/systemd/system/livepeer-t.service": UNIT}, {}, {"t": "host-1"}),
+        (
+            {"inventory.ini": INVENTORY, **{f"got/ber-{n}.livepeer.service": UNIT for n in (1, 2)}},
+            {},
+            {"transcoder-ber-1": "ber-1", "transcoder-ber-2": "ber-2"},
+        ),
+        ({"inventory.ini": INVENTORY, "lp_ber-2_gpu.service": UNIT}, {}, {"lp-ber-2-gpu": "ber-2"}),
+        ({"inventory.ini": INVENTORY, "ber-20.livepeer.service": UNIT}, {}, {"ber-20-livepeer": "host-1"}),
+        ({"inventory.ini": INVENTORY, "ber-1-and-ber-2.service": UNIT}, {}, {"ber-1-and-ber-2": "host-1"}),
     ],
 )
 def test_nodes_are_on_the_hosts_that_paths_name_and_are_called_otherwise(
@@ -55,6 +63,21 @@ def test_nodes_are_on_the_hosts_that_paths_name_and_are_called_otherwise(
     assert found.checked is not None
     assert "name-used-twice" not in {one.code for one in found.checked.diagnostics}
     assert set(nodes.values()) <= set(tomllib.loads(found.text)["hosts"])
+
+
+def test_files_named_after_their_hosts_are_read_by_the_units_named_alike() -> None:
+    unit = UNIT.replace("[Service]", "[Service]\nEnvironmentFile=/etc/livepeer/livepeer.env").replace(" -nvidia 0", "")
+    sources = [Source("inventory.ini", INVENTORY)]
+    for number in (1, 2):
+        sources.append(Source(f"got/ber-{number}.livepeer.service", unit))
+        sources.append(Source(f"got/ber-{number}.livepeer.env", f"LP_NVIDIA={number}\n"))
+    found = adopt(sources)
+    tables = tomllib.loads(found.text)["transcoders"]
+    assert [(one["host"], one["gpus"]) for one in tables.values()] == [("ber-1", [1]), ("ber-2", [2])]
+    said = {(entry.span.source, entry.words) for entry in found.entries}
+    assert ("got/ber-1.livepeer.service", "it is of ber-1") in said
+    assert ("got/ber-2.livepeer.service", "got/ber-2.livepeer.env is taken for it, by its name") in said
+    assert "adopt-file-missing" not in {one.code for one in found.diagnostics}
 
 
 def test_several_folders_are_several_hosts(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import tomli
 from fleetc.adopt.questions import Question, path_of, questions_in
 from fleetc.adopt.values import model_of
 from fleetc.adopt.writing import toml
+from fleetc.language.counters import counted
 from fleetc.language.example import first_at
 from fleetc.language.fleet import NEWEST
 from fleetc.language.host import FleetSettings
@@ -61,6 +62,16 @@ def is_field(place: Place) -> bool:
         place = place[2:] if place[0] == CLASSES else place[1:]
         place = (place[0], "", *place[1:]) if place else place
     return len(place) > 2 and place[0] in tables() and place[2] in model_of(place[0]).model_fields
+
+
+def description_at(place: Place) -> str:
+    """What the field of a place is, in the first sentence that the language has for it."""
+    if place[0] in (CLASSES, DEFAULTS):
+        place = place[2:] if place[0] == CLASSES else place[1:]
+        place = (place[0], "", *place[1:])
+    model = FleetSettings if place[0] == "fleet" else model_of(place[0])
+    field = model.model_fields[place[1 if place[0] == "fleet" else 2]]
+    return re.split(r"(?<=[.;])\s", field.description or "", maxsplit=1)[0]
 
 
 def example_at(place: Place, example: str) -> str:
@@ -112,6 +123,19 @@ def problem_at(text: str, places: Collection[Place]) -> Diagnostic | None:
 def words_of(problem: Diagnostic) -> str:
     """A problem in one line."""
     return leaks.shown(f"{problem.message}; {problem.help}" if problem.help else problem.message)
+
+
+def addresses_in(raw: Mapping[str, Any]) -> dict[str, str]:
+    """The addresses of the hosts of a spec, by name; a table for several hosts has those of each."""
+    found = {}
+    for name, host in raw.get("hosts", {}).items():
+        address, names = str(host.get("address", "")), counted(name)
+        of = counted(address)
+        members = enumerate(names.counters[0]) if names is not None and names.counters else [(0, name)]
+        for position, counter in members:
+            member = names.at(position, counter) if names is not None else name
+            found[member] = of.at(position, counter) if of is not None else address
+    return {name: address for name, address in found.items() if address}
 
 
 def host_problem(name: str, address: str) -> str:

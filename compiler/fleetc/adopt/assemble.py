@@ -47,8 +47,8 @@ from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, format_rel
 def assemble(processes: Sequence[Process], sources: Found, session: Session, said: Said) -> Assembled | None:
     """Make one fleet, or refuse."""
     inventory = sources.hosts
-    processes = place_all(processes, inventory)
-    sources.others = place_all(sources.others, inventory)
+    processes = place_all(processes, inventory, session.ledger)
+    sources.others = place_all(sources.others, inventory, session.ledger)
     note_mounted(session.library, processes)
     found = [
         one

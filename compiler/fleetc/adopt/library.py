@@ -48,6 +48,15 @@ class Library:
         self.used.add(name)
         return self.sources[name]
 
+    def renamed(self, path: str, beside: str) -> Source | None:
+        """The source that has the name of the source `beside` up to its ending, and ends as a path does: copies of a
+        file from several hosts have the names of those in front.
+        """
+        name = f"{posixpath.splitext(beside)[0]}{posixpath.splitext(path)[1]}"
+        base = posixpath.basename(path)
+        alike = base != "" and name != beside and name.endswith((f".{base}", f"-{base}", f"_{base}"))
+        return self.named(name) if alike else None
+
     def find(self, path: str, beside: str, without: Collection[str] = ()) -> Source | None:
         """The source that a path means to a process of the source `beside`; None if there is none, or several.
 

@@ -10,14 +10,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import TypeVar
 
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Session, Table
-from fleetc.adopt.words import Ledger, Process
+from fleetc.adopt.words import Fate, Ledger, Process
+from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
 
 LONE_HOST = "host-1"
 _P = TypeVar("_P", bound=Process)
+_WORD = re.compile("[A-Za-z0-9]+")
 _STARTS = re.compile(r"^(?:(?:start|run|launch)[-_])+|(?:[-_](?:start|run|launch))+$")
 _PLAIN_STEMS = frozenset({
     "compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input", "rc",
@@ -26,12 +31,24 @@ _PLAIN_STEMS = frozenset({
 """Names of files that say nothing of a node."""
 
 
-def place_all(processes: Iterable[_P], inventory: Collection[str]) -> list[_P]:
-    """Give processes the hosts that paths of their sources name: those of the inventory, and copies of whole roots."""
+def place_all(processes: Iterable[_P], inventory: Collection[str], ledger: Ledger) -> list[_P]:
+    """Give processes the hosts that paths of their sources name: those of the inventory, and copies of whole roots.
+    The account says where only a part of a file's name is that of a host.
+    """
     listed = list(processes)
     roots = {_root(one) for one in listed} - {""}
     known = {*inventory, *roots} if len(roots) > 1 else {*inventory}
-    return [one if one.host else replace(one, host=_named_host(one, known)) for one in listed]
+    return [one if one.host else _placed(one, known, inventory, ledger) for one in listed]
+
+
+def _placed(process: _P, known: Collection[str], inventory: Collection[str], ledger: Ledger) -> _P:
+    host = _named_host(process, known)
+    if not host:
+        host = _host_in_name(process, inventory)
+        if host:
+            start = Span(process.span.source, 0, 1)
+            ledger.note(start, "the name of the file", Fate.UNDERSTOOD, f"it is of {leaks.shown(visible(host))}")
+    return replace(process, host=host)
 
 
 def _root(process: Process) -> str:
@@ -46,6 +63,22 @@ def _named_host(process: Process, known: Collection[str]) -> str:
     *folders, file = process.span.source.split("/")
     parts = (file, posixpath.splitext(file)[0], *reversed(folders))
     return next((part for part in parts if part in known), "")
+
+
+def _host_in_name(process: Process, inventory: Collection[str]) -> str:
+    """The one host of an inventory whose name is a word of a source's file name; "" where there is none, or several."""
+    stem = posixpath.splitext(posixpath.basename(process.span.source))[0]
+    words = [word.span() for word in _WORD.finditer(stem)]
+    pieces = {stem[start:end] for (start, _), (_, end) in combinations_with_replacement(words, 2)}
+    found = [piece for piece in pieces - _PLAIN_STEMS if piece in inventory]
+    return found[0] if len(found) == 1 else ""
+
+
+def _without_host(stem: str, host: str) -> str:
+    """A name without that of a host in it, and without what only kept the two apart."""
+    before, found, after = stem.partition(host)
+    apart = not before[-1:].isalnum() and not after[:1].isalnum()
+    return "-".join(filter(None, (before.rstrip("-_."), after.lstrip("-_.")))) if found and apart else stem
 
 
 class UnknownNodeError(ValueError):
@@ -111,11 +144,16 @@ def _short(hint: str, one: Running, hosts: Collection[str], session: Session) ->
     return hint if not name or plain else name
 
 
+def _says_more(name: str, host: str) -> bool:
+    """Whether a name says something of a node beside its host."""
+    return not _PLAIN_STEMS & {name, _without_host(name, host) if host else name}
+
+
 def _hint(one: Running, alone: Collection[str], hosts: Collection[str], session: Session) -> str:
     """What the source calls a node, or the name of a source that is about it `alone`, else its role."""
     file = posixpath.splitext(posixpath.basename(one.process.span.source))[0]
     stem = file.removeprefix("livepeer-").removeprefix("livepeer_")
     called = one.process.name.removeprefix("livepeer-")
     stem = stem if one.process.span.source in alone else ""
-    names = (text for text in (called, stem) if text and text not in _PLAIN_STEMS)
+    names = (text for text in (called, stem) if text and _says_more(text, one.process.host))
     return next((text for text in names if session.name_for(text, one.role, set()) not in hosts), one.role)

@@ -326,6 +326,9 @@ def _environment_file(
     optional = word.text.startswith("-")
     path = word.text.lstrip("-")
     source = library.find(path, word.span.source)
+    if source is None and (source := library.renamed(path, word.span.source)) is not None:
+        name = f"{leaks.shown(source.name)} is taken for it, by its name"
+        ledger.note(word.span, "EnvironmentFile", Fate.UNDERSTOOD, name)
     if source is None:
         if secrets and "secret" in path:
             return True

@@ -1,7 +1,7 @@
 """Asks at a terminal what the spec of an adoption leaves open.
 
 In: an adoption that can be adopted again. Out: that adoption with what somebody answered; the rest stays TODO. What
-options answer comes first, because the host of a node or a home can settle other questions. Prompts are on stderr.
+options answer comes first, because the host of a node or a home can settle other questions.
 """
 
 from __future__ import annotations
@@ -9,10 +9,23 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fleetc.cli.output import message, plain
+from fleetc.cli.prompts import (
+    FUNDS,
+    SHORT,
+    EndedError,
+    confirmed,
+    is_askable,
+    is_yes,
+    listed,
+    name_of,
+    say,
+    sentence,
+    typed_for,
+)
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
@@ -22,9 +35,8 @@ _OWN = frozenset(
     {"address", "keystore", "deposit", "reserve", "data_dir", "service", "http", "rtmp", "url", "port", "models"}
 )
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
-_FUNDS = frozenset({"deposit", "reserve"})
-_SHORT = 140
-_MOST_HOSTS = _MOST_TABLES = 4
+_ADDRESS = "address"
+_MOST_HOSTS = 4
 _Options = list[tuple[str, str]]
 """Options of the command, each with its value."""
 _SAME_PORT = " both use port "
@@ -42,10 +54,6 @@ class Adopting(Protocol):
     def take(self, text: str) -> None: ...
 
 
-class _EndedError(Exception):
-    """Somebody ends the questions."""
-
-
 def can_ask() -> bool:
     """Whether somebody is there who reads questions and answers them; in CI nobody is, even at a terminal."""
     return not os.environ.get("CI") and sys.stdin.isatty() and sys.stderr.isatty()
@@ -55,30 +63,23 @@ def ask(adopting: Adopting) -> None:
     """Ask all that can be answered with a value or an option."""
     from fleetc.adopt.questions import questions_in
 
-    count = sum(bool(one.options) or _is_askable(one) for one in questions_in(adopting.found.text))
-    if not count:
+    if not any(one.options or is_askable(one) for one in questions_in(adopting.found.text)):
         return
-    what = "1 question" if count == 1 else f"{count} questions"
-    message(f"{what}. Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers.")
+    message("questions: Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers")
     try:
-        placed = _ask_options(adopting)
-        _ask_values(adopting, placed)
-    except _EndedError:
+        _ask_values(adopting, *_ask_options(adopting))
+    except EndedError:
         message("")
         message("stopped: your answers are kept, and the rest stays TODO")
-
-
-def _is_askable(one: Question) -> bool:
-    from fleetc.adopt.answering import is_field, place_of
-
-    return bool(one.key) and is_field(place_of(one))
 
 
 # ------------------------------------------------------------------------------------------------------ options
 
 
-def _ask_options(adopting: Adopting) -> bool:
-    """Ask what options answer; whether it is known now which nodes share a host."""
+def _ask_options(adopting: Adopting) -> tuple[bool, set[tuple[str, str]]]:
+    """Ask what options answer; whether it is known now which nodes share a host, and which questions about values are
+    answered or left.
+    """
 
     seen: set[tuple[str, str]] = set()
     known = True
@@ -91,7 +92,7 @@ def _ask_options(adopting: Adopting) -> bool:
             if options:
                 adopting.say(options)
         known = known and bool(options or not _about_hosts(one))
-    return known
+    return known, {(table, key) for table, key in seen if key == _ADDRESS}
 
 
 def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
@@ -99,13 +100,17 @@ def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
     from fleetc.adopt.questions import questions_in
 
     if _SAME_PORT in one.words:
-        _say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
-        sharing = [node.name for node in found.nodes if node.name != _name(one) and f" {node.name} (" in one.words]
-        _ask_hosts([_name(one), *sharing], one, found, options)
+        say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
+        sharing = [node.name for node in found.nodes if node.name != name_of(one) and f" {node.name} (" in one.words]
+        host = next(node.host for node in found.nodes if node.name == name_of(one))
+        nodes = [name_of(one), *sharing]
+        _ask_hosts(nodes + [name for name in _unplaced(found, host) if name not in nodes], one, found, options)
+    elif one.key == _ADDRESS:
+        _ask_name(one, found, options)
     elif _about_hosts(one):
         named = [option.rpartition("=")[2] for option in one.options]
-        nodes = [node.name for node in found.nodes if node.host == _name(one) and node.name not in named] + named
-        _say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
+        nodes = [node.name for node in found.nodes if node.host == name_of(one) and node.name not in named] + named
+        say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
         _ask_hosts(nodes, one, found, options)
     else:
         more = [other for other in questions_in(found.text) if other.key == one.key == "~" and other != one]
@@ -114,7 +119,7 @@ def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
 
 def _by_host(found: Adopted) -> list[Question]:
     """Those that options answer; where nodes run is the first, because others are of a host. Where nothing asks that,
-    nodes that use the same port ask it.
+    nodes that use the same port ask it, and so does the address of a host that nobody has named.
     """
     from fleetc.adopt.questions import questions_in
 
@@ -122,13 +127,27 @@ def _by_host(found: Adopted) -> list[Question]:
     chosen = [one for one in asked if one.options]
     if not any(map(_about_hosts, chosen)):
         nodes = {node.name for node in found.nodes}
-        chosen += [one for one in asked if _SAME_PORT in one.words and _name(one) in nodes]
-    return sorted(chosen, key=lambda one: not _about_hosts(one))
+        chosen += [one for one in asked if _SAME_PORT in one.words and name_of(one) in nodes]
+    open_hosts = {one.table for one in chosen if _about_hosts(one)}
+    chosen += [one for one in asked if one.table not in open_hosts and _is_of_invented(one, found)]
+    return sorted(chosen, key=lambda one: (not _about_hosts(one), bool(one.options)))
 
 
-def _name(one: Question) -> str:
-    """The name of the table of a question."""
-    return one.table.partition(".")[2]
+def _is_of_invented(one: Question, found: Adopted) -> bool:
+    """Whether it asks for the address of a host that only adopting has named, and that has nodes and no avatars."""
+    from fleetc.adopt.naming import LONE_HOST
+
+    if one.key != _ADDRESS or one.table != f"hosts.{LONE_HOST}":
+        return False
+    others = [table for kind in ("avatars", "runners") for table in _raw(found.text).get(kind, {}).values()]
+    nodes = [node for node in found.nodes if node.host == LONE_HOST]
+    alone = all(table.get("host") != LONE_HOST for table in others)
+    return alone and bool(nodes) and len(nodes) == len(_unplaced(found, LONE_HOST))
+
+
+def _unplaced(found: Adopted, host: str) -> list[str]:
+    """The nodes of a host that no source and nobody has put there."""
+    return [node.name for node in found.nodes if node.host == host and not node.process.host]
 
 
 def _about_hosts(one: Question) -> bool:
@@ -141,23 +160,49 @@ def _ask_path(one: Question, more: int, options: _Options) -> None:
 
     option, _, value = one.options[0].partition(" ")
     host, _, likely = value.rpartition("=")
-    _say(one, _sentence(one))
-    while typed := _typed(f"such as {likely}", one):
+    say(one, sentence(one))
+    while typed := typed_for(f"such as {likely}", one):
         path = plain_path(typed)
         if path is not None and path.isprintable():
             others = f"also on {more} more {'host' if more == 1 else 'hosts'}?"
-            options.append((option, path if not host or (more and _confirmed(others)) else f"{host}={path}"))
+            options.append((option, path if not host or (more and confirmed(others)) else f"{host}={path}"))
             return
         message("  write an absolute path on the host")
 
 
+def _ask_name(one: Question, found: Adopted, options: _Options) -> None:
+    """Ask what a host is called, and where people log in to it; it may be one that the spec has already."""
+    nodes, known = _unplaced(found, name_of(one)), _known_hosts(found, name_of(one))
+    stands = _stands(_raw(found.text), one)
+    say(one, f"what is the host of {listed(nodes)} called, and where do you log in?")
+    kept = f"yes for {name_of(one)}@{stands}, " if stands else ""
+    while typed := typed_for(f"{kept}NAME@ADDRESS, {_usual(known)}", one, runs=nodes):
+        typed = f"{name_of(one)}@{stands}" if stands and is_yes(typed) else typed
+        name, _, address = typed.partition("@")
+        problem = _host_problem(name, address, known)
+        if not problem:
+            options += [("--host", f"{name}@{known.get(name, address)}={node}") for node in nodes]
+            return
+        message(f"  {problem}")
+
+
+def _known_hosts(found: Adopted, but: str) -> dict[str, str]:
+    """The hosts of the spec whose address is known, `but` one."""
+    from fleetc.adopt.answering import addresses_in
+
+    return {name: address for name, address in addresses_in(_raw(found.text)).items() if name != but}
+
+
+def _usual(known: Mapping[str, str]) -> str:
+    """What somebody may type for a host."""
+    return f"or {' or '.join([*known][-_MOST_HOSTS:])}" if known else "such as gpu-1@203.0.113.20"
+
+
 def _ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: _Options) -> None:
     """Ask for the host of each of some nodes, which may be one of those that the spec has already."""
-    known = {name: str(host.get("address", "")) for name, host in _raw(found.text).get("hosts", {}).items()}
-    known = {name: address for name, address in known.items() if address and name != _name(one)}
+    known = _known_hosts(found, name_of(one))
     for node in nodes:
-        usual = f"or {' or '.join([*known][-_MOST_HOSTS:])}" if known else "such as gpu-1@203.0.113.20"
-        while typed := _typed(f"{node}: NAME@ADDRESS, {usual}", one):
+        while typed := typed_for(f"{node}: NAME@ADDRESS, {_usual(known)}", one):
             name, _, address = typed.partition("@")
             problem = _host_problem(name, address, known)
             if not problem:
@@ -182,6 +227,9 @@ def _host_problem(name: str, address: str, known: Mapping[str, str]) -> str:
         return "" if name in known else "write NAME@ADDRESS"
     if known.get(name, address) != address:
         return f"{name} is at {known[name]} already"
+    same = next((other for other, at in known.items() if at == address and other != name), "")
+    if same:
+        return f"{address} is the address of {same}: write {same} if that is the host"
     return host_problem(name, address)
 
 
@@ -195,16 +243,22 @@ class _Draft:
         self.text = text
 
 
-def _ask_values(adopting: Adopting, placed: bool) -> None:
-    """Ask for values, and again for what the answers bring up."""
+def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, str]]) -> None:
+    """Ask for values, but for those `left` to people, and again for what the answers bring up."""
     from fleetc.adopt.questions import questions_in
 
     seen: set[tuple[str, str]] = set()
     while True:
         before = adopting.found.text
         draft = _Draft(before)
-        asked = [one for one in questions_in(before) if not one.options and _is_askable(one)]
-        asked = [one for one in asked if (one.table, one.said) not in seen and (placed or _SAME_PORT not in one.words)]
+        asked = [one for one in questions_in(before) if not one.options and is_askable(one)]
+        asked = [
+            one
+            for one in asked
+            if (one.table, one.said) not in seen
+            and (one.table, one.key) not in left
+            and (placed or _SAME_PORT not in one.words)
+        ]
         seen |= {(one.table, one.said) for one in asked}
         try:
             for group, hint in _grouped(before, asked):
@@ -233,7 +287,7 @@ def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Questi
 
 def _command(one: Question) -> str:
     """The command of a question about funds that shows the answer."""
-    found = re.search(r"; (curl .*?) shows it", one.words) if one.key in _FUNDS else None
+    found = re.search(r"; (curl .*?) shows it", one.words) if one.key in FUNDS else None
     return found[1] if found is not None else ""
 
 
@@ -242,13 +296,13 @@ def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     first, several = group[0], len(group) > 1
     default = _default(first)
     own = first.key in _OWN or any(_default(one) != default for one in group)
-    _say(first, _sentence(first, hint), [one.table for one in group])
+    say(first, sentence(first, hint), [one.table for one in group])
     if several:
         common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
         message(f"  {common}; write each to answer one after another")
-    while typed := _typed(_such_as(draft.text, first), first, default):
+    while typed := typed_for(_such_as(draft.text, first), first, default):
         usual = bool(default) and typed == default
-        if several and (typed == "each" or (own and not usual and not _is_yes(typed))):
+        if several and (typed == "each" or (own and not usual and not is_yes(typed))):
             for one in group:
                 _ask_group(draft, [one], hint)
             return
@@ -266,16 +320,19 @@ class _RefusedError(Exception):
 
 def _answered(text: str, group: Sequence[Question], typed: str) -> str:
     """The text with an answer for all of a group; "" is the default of each. Raises _RefusedError."""
-    from fleetc.adopt.answering import WrongAnswerError, answered, kept, place_of, problem_at, words_of
+    from fleetc.adopt.answering import WrongAnswerError, addresses_in, answered, kept, place_of, problem_at, words_of
 
     first, raw = group[0], _raw(text)
     places = [place_of(one) for one in group]
+    hosts = {address: name for name, address in addresses_in(raw).items() if f"hosts.{name}" != first.table}
+    if first.key == _ADDRESS and first.table.startswith("hosts.") and typed in hosts:
+        raise _RefusedError(f"{typed} is the address of {hosts[typed]}; two hosts are not one machine")
     try:
-        agreed = _is_yes(typed) and all(_stands(raw, one) is not None for one in group)
+        agreed = is_yes(typed) and all(_stands(raw, one) is not None for one in group)
         given = {place_of(one): typed or _default(one) for one in group}
         after = kept(text, places) if agreed else answered(text, given)
         if first.key == "cli" and typed and not agreed and not _is_closed(typed):
-            if not _confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
+            if not confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
                 raise _RefusedError(f"then write one that only the host itself reaches, such as {_default(first)}")
             after = answered(after, {(*place[:-1], "cli_exposed"): "true" for place in places})
     except WrongAnswerError as problem:
@@ -284,10 +341,6 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
     if found is not None:
         raise _RefusedError(words_of(found))
     return after
-
-
-def _is_yes(typed: str) -> bool:
-    return typed.lower() in ("y", "yes")
 
 
 def _is_closed(typed: str) -> bool:
@@ -316,9 +369,9 @@ def _such_as(text: str, one: Question) -> str:
     if isinstance(stands, list | dict):
         return "yes if it is right as it stands, or another value"
     if stands is not None:
-        return f"{toml(stands).strip(chr(34))[:_SHORT]}? yes, or another"
+        return f"{toml(stands).strip(chr(34))[:SHORT]}? yes, or another"
     looks = example_at(place_of(one), one.example)
-    in_wei = " or 500000000000000000 wei" if one.key in _FUNDS else ""
+    in_wei = " or 500000000000000000 wei" if one.key in FUNDS else ""
     return f"such as {looks}{in_wei}" if looks else "a value"
 
 
@@ -334,53 +387,3 @@ def _raw(text: str) -> dict[str, Any]:
     import tomli
 
     return tomli.loads(text)
-
-
-# ------------------------------------------------------------------------------------------------------- terminal
-
-
-def _sentence(one: Question, hint: bool = True) -> str:
-    """The first words of a question."""
-    words = one.without_options("").partition(": ")[2] if one.key else one.words
-    if one.key in _FUNDS:
-        return words if hint else re.sub("; curl .*? shows it in wei", "; the same command shows it", words)
-    first, *others = re.split(r"; |: write |(?<=\?) Write ", words)
-    short = first if " " in first.removeprefix("the ") or not others else f"{first}; {others[0]}"
-    return short if len(short) <= _SHORT else f"{short[:_SHORT]}..."
-
-
-def _say(one: Question, words: str, tables: Sequence[str] = ()) -> None:
-    from fleetc.text import leaks
-
-    key = f".{one.key}" if _is_askable(one) else ""
-    named = [f"{table}{key}" for table in (tables or [one.table])[:_MOST_TABLES]]
-    more = f" and {len(tables) - _MOST_TABLES} more" if len(tables) > _MOST_TABLES else ""
-    message(f"{', '.join(named)}{more}: {leaks.shown(words)}")
-
-
-def _typed(looks: str, one: Question, default: str = "") -> str:
-    """What somebody types; "" for Enter without a default. Raises _EndedError."""
-    from fleetc.text import leaks
-
-    while True:
-        typed = _line(f"  Enter for {default}, or another: " if default else f"  {looks}: ")
-        if typed != "?":
-            return typed or default
-        message(f"  {leaks.shown(one.without_options(''))}")
-
-
-def _confirmed(question: str) -> bool:
-    return _is_yes(_line(f"  {question} [y/N] "))
-
-
-def _line(prompt: str) -> str:
-    """A line from the terminal. Raises _EndedError at its end, and at Ctrl-C."""
-    sys.stderr.write(plain(prompt))
-    sys.stderr.flush()
-    try:
-        line = sys.stdin.buffer.readline()
-    except KeyboardInterrupt:
-        raise _EndedError from None
-    if not line:
-        raise _EndedError
-    return line.decode("utf-8", "surrogateescape").strip(" \t\r\n")
