@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fleetc import rules
 from fleetc.language import versions
@@ -21,7 +21,9 @@ from fleetc.toml.document import Document, Source
 
 if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Blueprint  # `check` makes neither
+    from fleetc.emit.formats import Drafts
     from fleetc.emit.tree import Tree
+    from fleetc.lower import Lowered
     from fleetc.policy.judging import Policies
 
 
@@ -46,6 +48,13 @@ class Checked:
         return (*self.sources, *(self.policies.sources if self.policies else ()))
 
 
+class Kept(NamedTuple):
+    """What a compile keeps for those of similar specs in the same process: what hosts were lowered from, and drafts."""
+
+    lowered: Lowered
+    drafts: Drafts
+
+
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """What `compile_spec` leaves: the blueprint and the tree when there was no error."""
@@ -53,17 +62,25 @@ class Compiled:
     checked: Checked
     blueprint: Blueprint | None
     tree: Tree | None
+    kept: Kept | None = None
 
 
-def check_spec(sources: Sequence[Source], policies: Policies | None = None, today: date | None = None) -> Checked:
+def check_spec(
+    sources: Sequence[Source],
+    policies: Policies | None = None,
+    today: date | None = None,
+    like: Checked | None = None,
+) -> Checked:
     """Text, language and rules, those beside the spec too. Each stage sees only what the one before found sound.
 
-    `today` is the day by which silences end. Without one they all hold: the tree does not depend on the day.
+    `today` is the day by which silences end. Without one they all hold: the tree does not depend on the day. `like` is
+    what a similar spec left: tables that say the same are not typed again.
     """
     fleet = None
     document, diagnostics = read_spec(sources)
     if document is not None and not has_errors(diagnostics):
-        fleet, found = read_fleet(document)
+        known = (like.document, like.fleet) if like is not None and like.document and like.fleet else None
+        fleet, found = read_fleet(document, known)
         diagnostics += found
         if fleet is not None:
             diagnostics += judge(document, fleet, today, policies)
@@ -102,19 +119,34 @@ def compile_spec(
     playbooks: Mapping[str, bytes],
     policies: Policies | None = None,
     today: date | None = None,
+    like: Compiled | None = None,
+    keep: bool = False,
 ) -> Compiled:
-    """The spine: text, language, rules, lowering, formats. `policies` and `today` are as for `check_spec`."""
-    checked = check_spec(sources, policies, today)
+    """The spine: text, language, rules, lowering, formats. `policies` and `today` are as for `check_spec`.
+
+    `like` is a compile of a similar spec that was told to `keep` what others can use: a host for which nothing that
+    was read has changed is neither lowered nor rendered again. The result is the same.
+    """
+    checked = check_spec(sources, policies, today, like.checked if like is not None else None)
     if checked.fleet is None:
         return Compiled(checked, None, None)
     from fleetc import lower  # only here: `check` needs neither
     from fleetc.emit import formats
 
-    blueprint = lower.lower(checked.fleet)
+    before = like.kept if like is not None else None
+    if keep or before is not None:
+        lowered = lower.lower_like(checked.fleet, before.lowered if before is not None else None)
+        drafts = formats.Drafts(
+            lowered.blueprint, templates, playbooks, sources, before.drafts if before is not None else None
+        )
+        kept, blueprint = Kept(lowered, drafts), lowered.blueprint
+    else:
+        kept, blueprint = None, lower.lower(checked.fleet)
+        drafts = formats.Drafts(blueprint, templates, playbooks, sources)
     try:
-        tree = formats.emit(blueprint, templates, playbooks, sources)
+        tree = drafts.tree()
     except formats.UnfitError as problem:
         message = f"something on host {problem.host} cannot be written exactly: {problem}"
         unfit = error("value-unfit", message, Label(problem.path), help="shorten it, or write it in plain characters")
         return Compiled(replace(checked, fleet=None, diagnostics=(*checked.diagnostics, unfit)), None, None)
-    return Compiled(checked, blueprint, tree)
+    return Compiled(checked, blueprint, tree, kept)

@@ -206,6 +206,7 @@ def _measure_size(report: Report, work: Path, size: int) -> None:
     shutil.rmtree(out)
     measure(report, commands, report.rounds, work, lambda: shutil.rmtree(out, ignore_errors=True))
     _measure_edits(report, spec, tree, size)
+    _measure_kept(report, spec, tree, size)
     report.files = sum(1 for _ in files_below(tree))
     report.bytes = sum((tree / path).stat().st_size for path in files_below(tree))
     shutil.rmtree(tree)
@@ -222,6 +223,16 @@ def _measure_edits(report: Report, spec: Path, tree: Path, size: int) -> None:
         report.costs[name] = report.costs[name].best(
             run(fleetc("compile", str(spec), "--output", str(tree)), spec.parent)
         )
+
+
+def _measure_kept(report: Report, spec: Path, tree: Path, size: int) -> None:
+    """The same change in a process that has compiled before, as `fleetc watch` has; its review is not measured."""
+    name, words = f"next compile of one changed line, {size} nodes", (ASKED, ASKED.replace("1250", "1252"))
+    report.costs[name] = NOTHING_YET
+    for _ in range(report.rounds):
+        command = [sys.executable, "-m", "tests.bench.kept", str(spec), str(tree), *words]
+        seconds = float(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+        report.costs[name] = report.costs[name].best(Cost(seconds, seconds, 0))
 
 
 def _measure_starts(report: Report, work: Path) -> None:
@@ -273,6 +284,7 @@ def _conclude(report: Report) -> None:
     compiled, small = of("fleetc compile", nodes), of("fleetc compile", SMALL)
     again, checked = of("fleetc compile that changes nothing", nodes), of("fleetc compile --check of the same", nodes)
     edited = of("fleetc compile of one changed line", nodes)
+    kept = of("next compile of one changed line", nodes)
     starts = {name: cost.processor_s for name, cost in report.costs.items()}
     cpu = compiled.processor_s
     report.lines = [
@@ -284,6 +296,7 @@ def _conclude(report: Report) -> None:
         Line("compile that changes nothing / compile", again.processor_s / cpu, "", 0.2),
         Line("compile --check of the same / compile", checked.processor_s / cpu, "", 0.2),
         Line("compile of one changed line / compile", edited.processor_s / cpu, "", 0.4),
+        Line("the same in fleetc watch, without its review / compile", kept.processor_s / cpu, "", 0.4),
         Line("peak memory of a compile for each node", compiled.peak_bytes / nodes / 1000, " kB", 30.0),
         *(Line(f"{name} / {base}", starts[name] / starts[base], "", aim) for name, base, aim in STARTS),
     ]

@@ -14,6 +14,7 @@ from collections.abc import Set
 from typing import NamedTuple
 
 from fleetc.language import effective
+from fleetc.language.answers import once_for_all
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer, Gateway, Webhook
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
@@ -57,15 +58,11 @@ def found_by(fleet: Fleet, gateway: str) -> tuple[str, ...]:
     return () if registry is None else registered(fleet)[registry]
 
 
+@once_for_all
 def registered(fleet: Fleet) -> dict[str, tuple[str, ...]]:
     """The orchestrators of the fleet in each registry, sorted."""
-    answers = fleet.answers[registered]
-    if not answers:
-        for registry in (MAIN, AI):
-            answers[registry] = tuple(
-                name for name, settings in sorted(fleet.orchestrators.items()) if registry_of(settings) == registry
-            )
-    return answers
+    found = [(name, registry_of(settings)) for name, settings in sorted(fleet.orchestrators.items())]
+    return {registry: tuple(name for name, its in found if its == registry) for registry in (MAIN, AI)}
 
 
 class Sharer(NamedTuple):
@@ -81,19 +78,17 @@ def sharers(fleet: Fleet, orchestrator: Orchestrator) -> tuple[Sharer, ...]:
     return registrations(fleet).get(listing(fleet, orchestrator), ())
 
 
+@once_for_all
 def registrations(fleet: Fleet) -> dict[str, tuple[Sharer, ...]]:
     """The orchestrators of the fleet that share an address in a registry; a registry has one of each account."""
-    answers = fleet.answers[registrations]
-    if not answers and fleet.on_chain:
-        found: dict[str, list[Sharer]] = {}
-        for name, settings in sorted(fleet.orchestrators.items()):
-            node = Node("orchestrators", name, settings)
-            address = effective.service_address(fleet, node, settings)
-            if address is not None and registered_account(fleet, settings) is not None:
-                place = address.origin.paths[0] if address.origin.paths else node.path
-                found.setdefault(listing(fleet, settings), []).append(Sharer(node, address.value, place))
-        answers.update({key: tuple(members) for key, members in found.items()})
-    return answers
+    found: dict[str, list[Sharer]] = {}
+    for name, settings in sorted(fleet.orchestrators.items()) if fleet.on_chain else ():
+        node = Node("orchestrators", name, settings)
+        address = effective.service_address(fleet, node)
+        if address is not None and registered_account(fleet, settings) is not None:
+            place = address.origin.paths[0] if address.origin.paths else node.path
+            found.setdefault(listing(fleet, settings), []).append(Sharer(node, address.value, place))
+    return {key: tuple(members) for key, members in found.items()}
 
 
 def listing(fleet: Fleet, settings: Orchestrator) -> str:
@@ -103,15 +98,21 @@ def listing(fleet: Fleet, settings: Orchestrator) -> str:
 
 def is_named(fleet: Fleet, node: Node, address: ServiceAddress) -> bool:
     """Whether a gateway or signer of the fleet lists an orchestrator, or another orchestrator advertises it."""
-    answers: dict[str, set[str]] = fleet.answers[is_named]
-    if not answers:
-        buyers = (*fleet.gateways.values(), *fleet.remote_signers.values())
-        for listed in (listed for buyer in buyers for listed in buyer.orchestrators):
-            answers.setdefault(listed.partition("://")[2] or listed, set()).add("")
-        for name, settings in fleet.orchestrators.items():
-            for url in settings.instances:
-                answers.setdefault(f"{url.host}:{url.port}", set()).add(name)
-    return node.name in answers or bool(answers.get(address.authority, set()) - {node.name})
+    namers = _namers(fleet)
+    return node.name in namers or bool(namers.get(address.authority, set()) - {node.name})
+
+
+@once_for_all
+def _namers(fleet: Fleet) -> dict[str, set[str]]:
+    """Who names each address, or each name of an orchestrator: "" for a buyer, else the orchestrator's name."""
+    found: dict[str, set[str]] = {}
+    buyers = (*fleet.gateways.values(), *fleet.remote_signers.values())
+    for listed in (listed for buyer in buyers for listed in buyer.orchestrators):
+        found.setdefault(listed.partition("://")[2] or listed, set()).add("")
+    for name, settings in fleet.orchestrators.items():
+        for url in settings.instances:
+            found.setdefault(f"{url.host}:{url.port}", set()).add(name)
+    return found
 
 
 def tells_of(one: Sharer, authorities: Set[str]) -> bool:

@@ -1,8 +1,7 @@
 """Who in a fleet can buy what from whom, at which price and under which cap.
 
-In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods (`market_of` caches the one
-of the latest fleet, because several rules ask for it in turn), and `matrix`, all of it at once. Called by the rules
-about prices, `payers.py` and lowering.
+In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods, and `matrix`, all of it at
+once. Called by the rules about prices, `payers.py` and lowering.
 
 A gateway with a list asks the orchestrators on it. A gateway that searches, in a registry or by a webhook, is assumed
 to find every orchestrator of the fleet; which others it finds is not known. It never asks accounts that it blocks.
@@ -17,7 +16,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import NamedTuple
-from weakref import ref
 
 from fleetc.analysis import tickets
 from fleetc.analysis.acceptance import (
@@ -41,6 +39,7 @@ from fleetc.analysis.discovery import registry_of, registry_searched
 from fleetc.analysis.ranking import NOTHING, Ranked, Shelf, Verdict, nobody
 from fleetc.analysis.tickets import Backing, Chain
 from fleetc.language import effective
+from fleetc.language.answers import once_for_all
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
@@ -306,14 +305,10 @@ def _address(fleet: Fleet, orchestrator: Orchestrator) -> object:
     return fleet.wallets[orchestrator.wallet].address if orchestrator.wallet is not None else None
 
 
-_latest: list[tuple[ref[Fleet], Market]] = []
-
-
+@once_for_all
 def market_of(fleet: Fleet) -> Market:
-    """The market of a fleet. Rules ask about one fleet in turn, so the last one is cached."""
-    if not _latest or _latest[0][0]() is not fleet:
-        _latest[:] = [(ref(fleet), Market(fleet))]
-    return _latest[0][1]
+    """The market of a fleet: several rules ask about it."""
+    return Market(fleet)
 
 
 def matrix(fleet: Fleet) -> Matrix:

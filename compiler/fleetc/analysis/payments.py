@@ -15,6 +15,7 @@ from fleetc.analysis.acceptance import VIDEO, Goods, at_gas, chain_of
 from fleetc.analysis.economics import View, market_of
 from fleetc.analysis.runner_offers import backing_of_clients, buyers, found_by, sold
 from fleetc.analysis.tickets import Backing, Chain, Terms, Ticket
+from fleetc.language.answers import once_for_all
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
 from fleetc.language.quantities import Wei
@@ -51,12 +52,10 @@ class Meeting(NamedTuple):
         return f"{at_gas(self.chain)} and with {self.chain.pool} orchestrators that share each reserve"
 
 
+@once_for_all
 def meetings(fleet: Fleet) -> tuple[Meeting, ...]:
     """Every buyer with a known wallet, against each kind of terms that it meets; none off-chain."""
-    answers: dict[str, tuple[Meeting, ...]] = fleet.answers[meetings]
-    if "all" not in answers:
-        answers["all"] = (*_of_gateways(fleet), *_of_clients(fleet)) if fleet.on_chain else ()
-    return answers["all"]
+    return (*_of_gateways(fleet), *_of_clients(fleet)) if fleet.on_chain else ()
 
 
 def _of_gateways(fleet: Fleet) -> Iterator[Meeting]:

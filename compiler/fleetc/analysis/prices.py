@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.language import effective
+from fleetc.language.answers import once, once_for_all
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
 from fleetc.language.orchestrator import Orchestrator
@@ -39,7 +40,7 @@ class NodePrice(NamedTuple):
         return not self.work and not self.to
 
 
-@effective.once
+@once
 def prices_of(fleet: Fleet, node: Node) -> tuple[NodePrice, ...]:
     """The prices of a node in the order of the spec, the base price first."""
     if isinstance(node.settings, Buyer):
@@ -54,12 +55,10 @@ def base_price(fleet: Fleet, node: Node) -> NodePrice | None:
     return next((price for price in prices_of(fleet, node) if price.is_base), None)
 
 
+@once_for_all
 def all_prices(fleet: Fleet) -> tuple[NodePrice, ...]:
     """The prices in effect of all nodes of a fleet; none off-chain, where nobody pays."""
-    answers: dict[str, tuple[NodePrice, ...]] = fleet.answers[all_prices]  # half a dozen rules ask
-    if "all" not in answers:
-        answers["all"] = tuple(_all_prices(fleet)) if fleet.on_chain else ()
-    return answers["all"]
+    return tuple(_all_prices(fleet)) if fleet.on_chain else ()
 
 
 def _all_prices(fleet: Fleet) -> Iterator[NodePrice]:

@@ -38,21 +38,22 @@ def baseline(
     shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
     limit_bytes: int,
     rolled_out: bool = False,
+    like: Compiled | None = None,
 ) -> Side:
     """What to compare with: an existing tree or spec, or else a revision; by default the tree of the spec.
 
     A revision is compiled with the overlays that the files of the checkout named then, as they were then: naming others
     is a change too. With `rolled_out`, the tree that was committed with that spec is used. If a revision fails today's
-    checks, as much as possible of it is used, with a note. Another spec is used as is. Raises `FilesError`
-    baseline-unknown, baseline-ambiguous, baseline-unsound when a spec does not compile, and those of reading trees and
-    specs, and of git.
+    checks, as much as possible of it is used, with a note. Another spec is used as is. `like` is as for `compile_spec`.
+    Raises `FilesError` baseline-unknown, baseline-ambiguous, baseline-unsound when a spec does not compile, and those
+    of reading trees and specs, and of git.
     """
     base = files.find_spec(spec)
     if against is None:
         recorded = settings.tree_of(base)
         return of_recorded(str(recorded), files.read_tree(recorded))
     path = Path(against)
-    kind = _kind(path) if against else ""  # pathlib reads an empty name as the current directory
+    kind = kind_of(path) if against else ""  # pathlib reads an empty name as the current directory
     if kind in ("tree", "spec"):
         _need_no_revision(against, kind, base)
     if kind == "tree":
@@ -62,7 +63,7 @@ def baseline(
         texts = files.read_policies(other, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
         base_of_it = files.read_source(other, str(other), limit_bytes)
         sources = [base_of_it, *files.read_parts(base_of_it, other, limit_bytes)]
-        compiled = _compiled(against, sources, shipped)
+        compiled = _compiled(against, sources, shipped, like)
         examples = files.read_policy_examples(other.parent / FOLDER / EXAMPLES, LIMIT_BYTES) if texts else {}
         return replace(compiled, policies=Policies(tuple(texts), examples=examples))
     revision = _revision(against, kind, base, (*settings.overlay, settings.tree_of(base)))
@@ -76,7 +77,7 @@ def baseline(
         if side is not None and _copies(side) == dict(zip(copies(sources), (one.text for one in sources), strict=True)):
             return _noted(side, notes)
     try:
-        side = _compiled(against, sources, shipped)
+        side = _compiled(against, sources, shipped, like)
     except FilesError as unsound:
         found = unchecked(against, sources, shipped, unsound) or _without_spec(revision, recorded, unsound)
         if found is None and rolled_out:
@@ -85,7 +86,7 @@ def baseline(
     return replace(_noted(side, notes), policies=_policies_at(revision, base))
 
 
-def like(old: Side, new: Side) -> Side:
+def comparable(old: Side, new: Side) -> Side:
     """The part of the new side that can be compared: only its sources if the old side has nothing else."""
     if not all(path.startswith(SPEC_FOLDER) for path in old.files):
         return new
@@ -262,7 +263,7 @@ def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Si
 
 
 def _of_sources(name: str, sources: Sequence[Source], unsound: FilesError) -> Side:
-    """The sources alone, see `like`."""
+    """The sources alone, see `comparable`."""
     texts = {path: one.text.encode() for path, one in zip(copies(sources), sources, strict=True)}
     note = f"only the texts of the spec are compared; what they mean is unknown: {unsound.message}"
     return Side(name, texts, {}, None, None, notes=(note,))
@@ -275,7 +276,7 @@ def _noted(side: Side, notes: Sequence[str]) -> Side:
 # --- paths and specs ------------------------------------------------------------------------------
 
 
-def _kind(path: Path) -> str:
+def kind_of(path: Path) -> str:
     """What an existing path is: tree or spec, or "other"; "" if there is nothing."""
     try:
         if path.is_dir():
@@ -286,8 +287,13 @@ def _kind(path: Path) -> str:
         return ""
 
 
-def _compiled(name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]]) -> Side:
-    compiled = compile_spec(sources, *shipped)
+def _compiled(
+    name: str,
+    sources: Sequence[Source],
+    shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
+    like: Compiled | None,
+) -> Side:
+    compiled = compile_spec(sources, *shipped, like=like)
     if compiled.tree is None:
         checked = compiled.checked
         first = locate([d for d in checked.diagnostics if has_errors([d])], sources, checked.document)[0]

@@ -67,6 +67,7 @@ def diff(
     ] = None,
 ) -> None:
     """Review what would change, which line causes it, what it means."""
+    from fleetc.cli.baseline import kind_of
     from fleetc.disk import files
 
     settings = load_settings(spec, overlay=overlay)
@@ -75,7 +76,8 @@ def diff(
     asked = options(against, max_impact, form, output)
     told = Format(form) if form in _FINDINGS else Format.text
     policies = read_policies(spec, today, told, ("check", "change"))
-    compiled, _ = compile_or_exit(spec, settings, told, policies, today, later=True)
+    compares_specs = against is not None and kind_of(Path(against)) != "tree"
+    compiled, _ = compile_or_exit(spec, settings, told, policies, today, later=True, keep=compares_specs)
     standing: tuple[Diagnostic, ...] = ()
     try:
         if limits is not None:
@@ -176,7 +178,7 @@ class Compared(NamedTuple):
 
 def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, today: date | None = None) -> Compared:
     """Compare. Raises `FilesError`, see `baseline.py`."""
-    from fleetc.cli.baseline import baseline, like
+    from fleetc.cli.baseline import baseline, comparable
     from fleetc.disk import files
     from fleetc.review.compare import compare
     from fleetc.review.sides import of_compiled
@@ -184,9 +186,9 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, toda
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
     recorded = target_of(spec, settings)
-    old = baseline(asked.against, spec, settings, shipped, limit)
+    old = baseline(asked.against, spec, settings, shipped, limit, like=compiled)
     new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
-    review = replace(compare(old, like(old, new)), rules=_rules(old, new, compiled, today))
+    review = replace(compare(old, comparable(old, new)), rules=_rules(old, new, compiled, today))
     mine = asked.against is None or (
         Path(asked.against).exists() and recorded.exists() and recorded.samefile(asked.against)
     )

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from fleetc.cli.working import STDIN, compile_or_exit, load_settings, quietly, r
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
+    from fleetc.pipeline import Compiled
     from fleetc.settings import Settings
 
 _PAUSE = 0.25
@@ -48,11 +49,12 @@ def watch(
         wrong_usage("watch looks at files, and - is none; name the spec")
     load_settings(spec, overlay=overlay, output=output)  # what is wrong from the start is no reason to wait
     message(f"watching {shown(str(spec))}; Ctrl-C ends it")
+    last: Compiled | None = None
     try:
         while True:
             watched = list(_watched(spec, overlay, output))
             seen = _stamp(watched)
-            _round(spec, overlay, output)
+            last = _round(spec, overlay, output, last)
             sys.stdout.flush()
             gc.unfreeze()  # each round ends its own work: nothing of it is needed in the next
             gc.collect()
@@ -63,25 +65,28 @@ def watch(
         return
 
 
-def _round(spec: Path, overlay: list[Path] | None, output: Path | None) -> None:
-    """Check, review and compile once. Problems are printed, and the next save is waited for."""
+def _round(spec: Path, overlay: list[Path] | None, output: Path | None, last: Compiled | None) -> Compiled | None:
+    """Check, review and compile once. Problems are printed, and the next save is waited for.
+
+    `last` is the last sound compile, which the next round is given again, or the one of this round.
+    """
     message(f"{datetime.now().astimezone():%H:%M:%S}")
     try:
         settings = load_settings(spec, overlay=overlay, output=output)
-        _compile(spec, settings)
+        today = system_day()
+        policies = read_policies(spec, today, Format.text, ("check", "change"))
+        last, _ = compile_or_exit(spec, settings, Format.text, policies, today, like=last, keep=True)
+        _review_and_write(spec, settings, last, today)
     except typer.Exit:
-        return
+        pass
+    return last
 
 
-def _compile(spec: Path, settings: Settings) -> None:
+def _review_and_write(spec: Path, settings: Settings, compiled: Compiled, today: date) -> None:
     from fleetc.cli.diff import options, run
     from fleetc.disk import files
     from fleetc.emit.tree import MANIFEST
 
-    today = system_day()
-    compiled, _ = compile_or_exit(
-        spec, settings, Format.text, read_policies(spec, today, Format.text, ("check", "change")), today
-    )
     assert compiled.tree is not None  # noqa: S101  # it compiled
     target = target_of(spec, settings)
     try:

@@ -146,19 +146,22 @@ def compile_or_exit(
     today: date | None = None,
     inputs: Inputs | None = None,
     later: bool = False,
+    like: Compiled | None = None,
+    keep: bool = False,
 ) -> tuple[Compiled, list[Located]]:
     """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned; if
     `later`, whoever calls prints them.
 
     `policies` and `today` are for commands that bring something new into force. Others ask no rules beside the spec and
-    have no day: what was sound then still is. `inputs` are the texts, where they were read already.
+    have no day: what was sound then still is. `inputs` are the texts, where they were read already. `like` and `keep`
+    are as for `compile_spec`.
     """
     from fleetc.messages.locate import locate
     from fleetc.pipeline import compile_spec
 
     inputs = inputs or read_inputs(spec, settings, form)
     sources = inputs.sources
-    compiled: Compiled = quietly(compile_spec, sources, inputs.templates, inputs.playbooks, policies, today)
+    compiled: Compiled = quietly(compile_spec, sources, inputs.templates, inputs.playbooks, policies, today, like, keep)
     if compiled.tree is None or (form is Format.text and not later):
         report(compiled.checked, sources, settings, form, form is not Format.text, day_used(compiled.checked, today))
     tell_day(compiled.checked, today)

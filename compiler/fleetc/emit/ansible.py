@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
+from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import (
     AVATAR_DIRECTORY,
@@ -37,25 +38,37 @@ MONITORING_GROUP = "fleet_monitoring"
 """The group of the hosts with a monitoring project, if there are any."""
 
 
-def emit(
-    blueprint: Blueprint,
-    files: Callable[[HostBlueprint], Sequence[Draft]],
-    playbooks: Mapping[str, bytes],
-) -> Iterator[Draft]:
-    """The whole project; `files` has those of a host, relative to `hosts/`.
-
-    Hosts without services are included: a rollout stops what used to run there.
-    """
+def emit(blueprint: Blueprint, playbooks: Mapping[str, bytes]) -> Iterator[Draft]:
+    """The project, except the variables of each host."""
     for path, content in playbooks.items():
         yield Draft(f"ansible/{path}", Verbatim(content.decode(), template=f"playbooks/{path}"))
     yield Draft("ansible/rollout.json", Lines(partial(_rollout, blueprint)), tables=("hosts", "rollout"))
     yield Draft("ansible/inventory.json", Lines(partial(_inventory, blueprint)), tables=("hosts",))
-    for host in blueprint.hosts:
-        tables = (f"hosts.{host.name}", *(f"{s.table}.{s.name}" for s in host.services))
-        tables += (f"avatars.{host.avatar.name}",) if host.avatar is not None else ()
-        make = partial(_host_lines, blueprint, host, files)
-        body = Lines(partial(make, lambda _: ()), explain=partial(make, origins_of))
-        yield Draft(f"ansible/host_vars/{host.name}.json", body, tables=tables)
+
+
+class Shared(NamedTuple):
+    """What the variables of a host have from the fleet: its name, the times of a rollout, and how it takes changes."""
+
+    fleet: str
+    times: RolloutTimes
+    live: str
+
+
+def shared_by_hosts(blueprint: Blueprint) -> Shared:
+    """What the variables of all hosts share."""
+    return Shared(blueprint.fleet, blueprint.times, blueprint.live)
+
+
+def variables(shared: Shared, host: HostBlueprint, files: Sequence[Draft]) -> Draft:
+    """The variables of a host, also of one without services: a rollout stops what used to run there.
+
+    `files` are those in `hosts/<host>/`.
+    """
+    tables = (f"hosts.{host.name}", *(f"{s.table}.{s.name}" for s in host.services))
+    tables += (f"avatars.{host.avatar.name}",) if host.avatar is not None else ()
+    make = partial(_host_lines, shared, host, files)
+    body = Lines(partial(make, lambda _: ()), explain=partial(make, origins_of))
+    return Draft(f"ansible/host_vars/{host.name}.json", body, tables=tables)
 
 
 def _rollout(blueprint: Blueprint) -> list[Line]:
@@ -69,20 +82,18 @@ Behind = Callable[[Iterable[Draft]], Origins]
 """Finds the origins of the files that a digest stands for; a compile does not need them."""
 
 
-def _host_lines(
-    blueprint: Blueprint, host: HostBlueprint, files: Callable[[HostBlueprint], Sequence[Draft]], behind: Behind
-) -> list[Line]:
+def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], behind: Behind) -> list[Line]:
     """The variables of one host: Ansible's own come from typed fields, all others have the prefix of their role.
 
     Each variable and each service has its own line.
     """
-    release = release_of(files(host))
+    release = release_of(files)
     table, runtime = given("hosts", host.name), given("hosts", host.name, "runtime")
     owner = _unsafe(host.node_user if host.runtime == "systemd" else "root")
-    times, fleet = blueprint.times, given("fleet", "name")
+    times, fleet = shared.times, given("fleet", "name")
     of_times = tuple(given("rollout", field) for field in seconds_of(times))
     directories: dict[str, list[Draft]] = {}
-    for file in files(host):
+    for file in files:
         directories.setdefault(file.path.split("/", 3)[2], []).append(file)
     inputs = {name: behind(found) for name, found in directories.items()}
     services = []
@@ -95,13 +106,13 @@ def _host_lines(
         ("ansible_port", str(host.ssh_port), (given("hosts", host.name, "ssh_port"),)),
         ("ansible_user", _unsafe(host.ssh_user), (given("hosts", host.name, "ssh_user"),)),
         ("ansible_become", "true" if host.become else "false", (given("hosts", host.name, "become"),)),
-        ("fleet_host_fleet", _unsafe(blueprint.fleet), (fleet,)),
+        ("fleet_host_fleet", _unsafe(shared.fleet), (fleet,)),
         ("fleet_host_digest", json_string(release.host), tuple(chain(*inputs.values())) or (table,)),
         ("fleet_host_owner", owner, (runtime, given("hosts", host.name, "node_user"))),
         ("fleet_host_runtime", json_string(host.runtime), (runtime,)),
         ("fleet_host_seconds", _seconds(times), of_times),
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
-        ("fleet_host_live", json_string(blueprint.live), (given("rollout", "live"),)),
+        ("fleet_host_live", json_string(shared.live), (given("rollout", "live"),)),
         ("fleet_host_services", services, (table,)),
         ("fleet_host_needs", [(_need(need), (need.origin,)) for need in host.needs], (table,)),
     ]

@@ -61,7 +61,7 @@ class UnfitError(ValueError):
 class Drafts:
     """The files of a blueprint's tree. Each is rendered when it is first read.
 
-    `like` are those of a similar fleet with the same templates: what it has of an equal host is not rendered again.
+    `like` are those of a similar fleet: what it has of a host whose blueprint is the same object is not rendered again.
     """
 
     def __init__(
@@ -73,14 +73,19 @@ class Drafts:
         like: Drafts | None = None,
     ) -> None:
         self._blueprint = blueprint
+        self._texts = templates
         self._templates = Templates(templates)
         self._playbooks = playbooks
         self._sources = sources
+        self._shared = ansible.shared_by_hosts(blueprint)
         self._of_hosts: dict[str, list[Draft]] = {}
-        if like is not None:
+        self._variables: dict[str, Draft] = {}
+        if like is not None and like._texts == templates:
             before = {host.name: host for host in like._blueprint.hosts}
-            same = [host for host in blueprint.hosts if host == before.get(host.name)]
+            same = [host for host in blueprint.hosts if host is before.get(host.name)]
             self._of_hosts = {host.name: like.of_host(host) for host in same}
+            if like._shared == self._shared:
+                self._variables = {host.name: like._variables_of(host) for host in same}
 
     def of_host(self, host: HostBlueprint) -> list[Draft]:
         """The files in `hosts/<host>/`."""
@@ -92,7 +97,8 @@ class Drafts:
     def of_fleet(self) -> list[Draft]:
         """All other files, the manifest last."""
         drafts = [
-            *ansible.emit(self._blueprint, self.of_host, self._playbooks),
+            *ansible.emit(self._blueprint, self._playbooks),
+            *map(self._variables_of, self._blueprint.hosts),
             *streams.emit(self._blueprint),
             *monitoring.emit(self._blueprint, self._templates),
             *docs.emit(self._blueprint, self._templates),
@@ -100,6 +106,11 @@ class Drafts:
             *source_copy.emit(self._sources),
         ]
         return [*drafts, manifest.emit(self._blueprint, self._sources, lambda: [*self._of_all_hosts(), *drafts])]
+
+    def _variables_of(self, host: HostBlueprint) -> Draft:
+        if host.name not in self._variables:
+            self._variables[host.name] = ansible.variables(self._shared, host, self.of_host(host))
+        return self._variables[host.name]
 
     def all(self) -> list[Draft]:
         """Every file."""
@@ -115,22 +126,21 @@ class Drafts:
         drafts = self.of_host(hosts[0]) if hosts else self.of_fleet()
         return next((draft for draft in drafts if draft.path == path), None)
 
+    def tree(self) -> Tree:
+        """All artifacts, and the manifest that lists them. Raises UnfitError."""
+        of_fleet = self.of_fleet()
+        with suppress(EncodingError):  # of a host, which is told below with its place
+            # Making the page takes more memory than it has, so it comes before there are any other files.
+            next(draft for draft in of_fleet if draft.path == FLEET_PAGE).artifact()
+        artifacts = [artifact for host in self._blueprint.hosts for artifact in _fitting(host, self.of_host(host))]
+        return tree_of([*artifacts, *(draft.artifact() for draft in of_fleet)])
+
 
 def emit(
-    blueprint: Blueprint,
-    templates: Mapping[str, str],
-    playbooks: Mapping[str, bytes],
-    sources: Sequence[Source],
-    like: Drafts | None = None,
+    blueprint: Blueprint, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]
 ) -> Tree:
-    """All artifacts of a blueprint and the manifest that lists them; `like` is as for `Drafts`. Raises UnfitError."""
-    drafts = Drafts(blueprint, templates, playbooks, sources, like)
-    of_fleet = drafts.of_fleet()
-    with suppress(EncodingError):  # of a host, which is told below with its place
-        # Making the page takes more memory than it has, so it comes before there are any other files.
-        next(draft for draft in of_fleet if draft.path == FLEET_PAGE).artifact()
-    artifacts = [artifact for host in blueprint.hosts for artifact in _fitting(host, drafts.of_host(host))]
-    return tree_of([*artifacts, *(draft.artifact() for draft in of_fleet)])
+    """All artifacts of a blueprint and the manifest that lists them. Raises UnfitError."""
+    return Drafts(blueprint, templates, playbooks, sources).tree()
 
 
 def _fitting(host: HostBlueprint, drafts: Sequence[Draft]) -> Iterator[Artifact]:

@@ -6,10 +6,10 @@ is checked is what is emitted. Default ports are the documented ones of each rol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import update_wrapper
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+from fleetc.language.answers import once
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, ModelUse
@@ -41,10 +41,6 @@ MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 """Variables that say where a gateway listens for live media."""
 
 
-T = TypeVar("T")
-P = ParamSpec("P")
-
-
 class BoundPort(NamedTuple):
     """A port that a process uses on a host: `protocol` is tcp or udp, `purpose` says what for."""
 
@@ -53,21 +49,6 @@ class BoundPort(NamedTuple):
     protocol: str
     purpose: str
     origin: Origin
-
-
-def once(ask: Callable[Concatenate[Fleet, Node, P], T]) -> Callable[Concatenate[Fleet, Node, P], T]:
-    """Cache the answer for each node of a fleet: lowering and dozens of rules ask the same question."""
-
-    def answer(fleet: Fleet, node: Node, /, *more: P.args, **named: P.kwargs) -> T:
-        answers: dict[str, T] = fleet.answers[ask]
-        try:
-            return answers[node.name]
-        except KeyError:
-            found = answers[node.name] = ask(fleet, node, *more, **named)
-            return found
-
-    update_wrapper(answer, ask)
-    return answer
 
 
 @once
@@ -133,8 +114,9 @@ def gateway_rtmp(node: Node, gateway: Gateway) -> Chosen[Listener]:
 
 
 @once
-def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[ServiceAddress] | None:
+def service_address(fleet: Fleet, node: Node) -> Chosen[ServiceAddress] | None:
     """The public address of an orchestrator, or None when neither it nor its host names one."""
+    orchestrator = fleet.orchestrators[node.name]
     if orchestrator.service is not None:
         return Chosen(orchestrator.service, given(*node.path, "service"))
     public = fleet.hosts[orchestrator.host].public
@@ -148,11 +130,12 @@ def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Cho
 
 
 @once
-def orchestrator_http(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Listener]:
+def orchestrator_http(fleet: Fleet, node: Node) -> Chosen[Listener]:
     """The listener for gateways: all interfaces, at the port of the service address."""
+    orchestrator = fleet.orchestrators[node.name]
     if orchestrator.http is not None:
         return Chosen(orchestrator.http, given(*node.path, "http"))
-    service = service_address(fleet, node, orchestrator)
+    service = service_address(fleet, node)
     port = service.value.port if service and service.value.port else SERVICE_PORT
     where = service.origin.paths if service else (node.path,)
     return Chosen(Listener(ANY_ADDRESS, port), derived("all interfaces, at the port of the service address", *where))
@@ -314,8 +297,8 @@ def in_force(fleet: Fleet, node: Node) -> dict[str, Chosen[Any]]:
     if isinstance(settings, Gateway):
         found |= {"http": gateway_http(node, settings), "rtmp": gateway_rtmp(node, settings)}
     elif isinstance(settings, Orchestrator):
-        service = service_address(fleet, node, settings)
-        found["http"] = orchestrator_http(fleet, node, settings)
+        service = service_address(fleet, node)
+        found["http"] = orchestrator_http(fleet, node)
         if service is not None:
             found["service"] = Chosen(_service_text(service.value), service.origin)
         if serves_video(node):
@@ -366,7 +349,7 @@ def _bound_ports(fleet: Fleet, node: Node) -> Iterator[BoundPort]:
         yield _bound(gateway_rtmp(node, settings), "RTMP")
         yield from _media_ports(node)
     elif isinstance(settings, Orchestrator):
-        yield _bound(orchestrator_http(fleet, node, settings), "service")
+        yield _bound(orchestrator_http(fleet, node), "service")
     elif isinstance(settings, Signer):
         yield _bound(helper_http(node, settings), "signing")
     elif isinstance(settings, Redeemer):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 from typing import NamedTuple
 
+from fleetc.language.answers import once
 from fleetc.language.avatar import Slot
 from fleetc.language.avatar_fields import PAYMENTS, AvatarTag
 from fleetc.language.effective import ANY_ADDRESS, BoundPort, gpu_index
@@ -118,13 +119,10 @@ def image_tag(fleet: Fleet, stack: Stack) -> Chosen[AvatarTag]:
     return Chosen(release.value, derived("images have the tag of the release", *release.origin.paths))
 
 
+@once
 def slots_of(fleet: Fleet, stack: Stack) -> tuple[SlotInForce, ...]:
     """The slots of a stack, sorted by number. If two have the same number, which a rule refuses, both are here."""
-    answers = fleet.answers[slots_of]
-    if stack.name not in answers:
-        answers[stack.name] = tuple(sorted(_slots(fleet, stack), key=lambda slot: slot.number))
-    found: tuple[SlotInForce, ...] = answers[stack.name]
-    return found
+    return tuple(sorted(_slots(fleet, stack), key=lambda slot: slot.number))
 
 
 def _slots(fleet: Fleet, stack: Stack) -> Iterator[SlotInForce]:

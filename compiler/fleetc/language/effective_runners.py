@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.language import effective
+from fleetc.language.answers import once_for_all
 from fleetc.language.effective import BoundPort
 from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.quantities import HostName, Listener, Url
@@ -41,13 +42,11 @@ class Offer(NamedTuple):
         return ("runners", self.name)
 
 
+@once_for_all
 def offers(fleet: Fleet) -> tuple[Offer, ...]:
     """Every runner that an orchestrator lists, by orchestrator and in the order of its list."""
-    answers: dict[str, tuple[Offer, ...]] = fleet.answers[offers]  # a dozen rules ask
-    if "all" not in answers:
-        nodes = (Node("orchestrators", name, node) for name, node in sorted(fleet.orchestrators.items()))
-        answers["all"] = tuple(offer for node in nodes for offer in offers_of(fleet, node))
-    return answers["all"]
+    nodes = (Node("orchestrators", name, node) for name, node in sorted(fleet.orchestrators.items()))
+    return tuple(offer for node in nodes for offer in offers_of(fleet, node))
 
 
 def offers_of(fleet: Fleet, node: Node) -> Iterator[Offer]:

@@ -6,8 +6,9 @@ In: tables typed by the files beside this one. Out: `Fleet`, frozen, with its no
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -68,6 +69,10 @@ class Stack(NamedTuple):
     def path(self) -> Path:
         """The key path of the stack's table."""
         return ("avatars", self.name)
+
+
+T = TypeVar("T")
+Subject = TypeVar("Subject", Node, Stack)
 
 
 class PlacedRunner(NamedTuple):
@@ -213,8 +218,26 @@ class Fleet(Base):
 
     @cached_property
     def answers(self) -> defaultdict[object, dict[str, Any]]:
-        """Cached answers about nodes and stacks, by question and name, for `effective.py` and `effective_avatar.py`."""
+        """The answers that `answer` has found so far, by question and the name of what it is about."""
         return defaultdict(dict)
+
+    def answer(self, ask: Callable[[Fleet, Subject], T], subject: Subject) -> T:
+        """What `ask` says of a node or a stack of this fleet, found once: see `once` in `answers.py`."""
+        known: dict[str, T] = self.answers[ask]
+        try:
+            return known[subject.name]
+        except KeyError:
+            found = known[subject.name] = ask(self, subject)
+            return found
+
+    def answer_of_all(self, ask: Callable[[Fleet], T]) -> T:
+        """What `ask` says of this whole fleet, found once: see `once_for_all` in `answers.py`."""
+        known: dict[str, T] = self.answers[ask]
+        try:
+            return known[""]
+        except KeyError:
+            found = known[""] = ask(self)
+            return found
 
     @cached_property
     def started_by_name(self) -> dict[str, Node | PlacedRunner]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from fleetc.language.answers import once_for_all
 from fleetc.language.fleet import Fleet, Node, PlacedRunner, Stack
 from fleetc.language.gateway import Buyer, Gateway
 from fleetc.language.node import ChainSettings, GpuSettings
@@ -61,7 +62,7 @@ def _unknown(
     if "{" in name:
         message, advice = f'there is no {what} "{name}"', "a list takes no counters: write each name"
         return error("unknown-reference", message, Label(path), help=advice, fix=fix)
-    lone = _only_unused(fleet, what)
+    lone = _only_unused(fleet).get(what, "")
     near = fleet.suggestions.near(name, known)
     if lone in near:
         help_line = asked([lone])
@@ -73,14 +74,11 @@ def _unknown(
     return error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line, fix=fix)
 
 
-def _only_unused(fleet: Fleet, what: str) -> str:
-    """The only unused entry of a table, which may have been renamed; else ""."""
-    unused = fleet.answers["unused"]
-    if what not in unused and what in _USES:
-        table, uses = _USES[what]
-        left = set(getattr(fleet, table)).difference(uses(fleet))
-        unused[what] = left.pop() if len(left) == 1 else ""
-    return str(unused.get(what, ""))
+@once_for_all
+def _only_unused(fleet: Fleet) -> dict[str, str]:
+    """The only unused entry of each table that has just one, which may have been renamed."""
+    left = {what: set(getattr(fleet, table)).difference(uses(fleet)) for what, (table, uses) in _USES.items()}
+    return {what: names.pop() for what, names in left.items() if len(names) == 1}
 
 
 def _hosts_in_use(fleet: Fleet) -> Iterator[str | None]:
@@ -283,13 +281,10 @@ def _buyer(fleet: Fleet, node: Node, settings: Buyer) -> Iterator[Diagnostic]:
             yield _unknown(fleet, "model or pipeline", name, path, priced, fix=fix)
 
 
+@once_for_all
 def _priced(fleet: Fleet) -> Collection[str]:
     """What a gateway can set a price for: one collection for all of them."""
-    answers = fleet.answers["priced"]
-    if "names" not in answers:
-        answers["names"] = (*fleet.models, *PIPELINES)
-    found: Collection[str] = answers["names"]
-    return found
+    return (*fleet.models, *PIPELINES)
 
 
 def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> Iterator[Diagnostic]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from fleetc.language.answers import once_for_all
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, default, derived, given
@@ -193,12 +194,10 @@ def entries(rungs: tuple[Rung, ...]) -> list[dict[str, Any]]:
     return [node_entry(rung) for rung in rungs]
 
 
+@once_for_all
 def rendition_lists(fleet: Fleet) -> tuple[Renditions, ...]:
     """Every list of renditions that the spec writes, by place, with its users; a ladder may have none."""
-    known: dict[str, tuple[Renditions, ...]] = fleet.answers[rendition_lists]
-    if "" not in known:
-        known[""] = _lists(fleet) if fleet.ladders or fleet.streams else ()
-    return known[""]
+    return _lists(fleet) if fleet.ladders or fleet.streams else ()
 
 
 def recordings(fleet: Fleet) -> Iterator[tuple[Rung, ...]]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from fleetc.language import versions
 from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
@@ -41,8 +41,11 @@ def read_written(sources: Sequence[Source]) -> tuple[Document | None, list[Diagn
     return (None if document is None else versions.in_newest_version(document)), diagnostics
 
 
-def read_fleet(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
-    """Check the document against the language and then its references. Returns no fleet when there are errors."""
+def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -> tuple[Fleet | None, list[Diagnostic]]:
+    """Check the document against the language and then its references. Returns no fleet when there are errors.
+
+    `like` is a similar document with its fleet. Tables that say the same in both are one object in both fleets.
+    """
     newer = versions.refuse_newer(document.raw.get("spec"))
     if newer:
         return None, newer
@@ -50,11 +53,32 @@ def read_fleet(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
     if crowded:
         return None, crowded
     try:
-        fleet = Fleet.model_validate(document.raw)
+        fleet = Fleet.model_validate(document.raw if like is None else _with_known(document.raw, *like))
     except ValidationError as found:
-        return None, problems_of(found, document, Fleet)
+        return None, problems_of(found, document, Fleet) if like is None else read_fleet(document)[1]
     diagnostics = check_references(fleet)
     return (None if has_errors(diagnostics) else fleet), diagnostics
+
+
+def _with_known(raw: dict[str, Any], document: Document, fleet: Fleet) -> dict[str, Any]:
+    """Raw tables, with the typed one instead wherever a document before says the same of it.
+
+    Two texts of the same value, such as 0.5 and 0.50, are not the same.
+    """
+    absent = [kind for kind in Fleet.model_fields if kind not in raw and kind not in document.raw]
+    found = {kind: typed for kind in absent if isinstance(typed := getattr(fleet, kind), BaseModel)} | raw
+    for kind, tables in raw.items():
+        before, typed = document.raw.get(kind), getattr(fleet, kind, None)
+        if isinstance(typed, BaseModel) and repr(tables) == repr(before):
+            found[kind] = typed
+        elif isinstance(typed, dict) and isinstance(tables, dict) and isinstance(before, dict):
+            found[kind] = {
+                name: typed[name]
+                if isinstance(typed.get(name), BaseModel) and repr(table) == repr(before.get(name))
+                else table
+                for name, table in tables.items()
+            }
+    return found
 
 
 @cache

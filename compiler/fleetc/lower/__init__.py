@@ -5,8 +5,9 @@ In: a `Fleet` without errors. Out: a `Blueprint` in which every argument, variab
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple, cast
 
 from fleetc.blueprint.blueprint import (
     Blueprint,
@@ -17,7 +18,6 @@ from fleetc.blueprint.blueprint import (
     Service,
     Silenced,
 )
-from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -36,6 +36,7 @@ from fleetc.lower.mapping import SECRET_PATH_VARIABLES
 from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
 from fleetc.lower.needs import needs_of
+from fleetc.lower.noting import Likeness, Note, Noting
 from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import batches_of, turn
 from fleetc.lower.program import lower_program
@@ -51,14 +52,47 @@ SIGNER_ELSEWHERE = "signer elsewhere"
 
 def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
     """Lower the fleet, or only some of its hosts. Hosts without nodes are kept: a rollout stops what ran there."""
+    return _blueprint(fleet, tuple(_host(fleet, name) for name in sorted(fleet.hosts if hosts is None else hosts)))
+
+
+class Lowered(NamedTuple):
+    """A lowered fleet, with what was read of it for each host."""
+
+    fleet: Fleet
+    blueprint: Blueprint
+    notes: Mapping[str, frozenset[Note]]
+
+
+def lower_like(fleet: Fleet, before: Lowered | None = None) -> Lowered:
+    """Lower the fleet and note what is read. A host for which that is as `before` has its very blueprint of then."""
+    noting = Noting(fleet)
+    found = {} if before is None else _unchanged(fleet, before)
+    for name in fleet.hosts:
+        if name not in found:
+            found[name] = _host(cast("Fleet", noting), name), noting.taken()
+    hosts = sorted(found)
+    blueprint = _blueprint(fleet, tuple(found[name][0] for name in hosts))
+    return Lowered(fleet, blueprint, {name: found[name][1] for name in hosts})
+
+
+def _unchanged(fleet: Fleet, before: Lowered) -> dict[str, tuple[HostBlueprint, frozenset[Note]]]:
+    """The hosts of a fleet before that are the same in this one, with what was read for them."""
+    alike = Likeness(before.fleet, fleet)
+    return {
+        host.name: (host, before.notes[host.name])
+        for host in before.blueprint.hosts
+        if host.name in fleet.hosts and alike.holds(before.notes[host.name])
+    }
+
+
+def _blueprint(fleet: Fleet, hosts: tuple[HostBlueprint, ...]) -> Blueprint:
     edges = tuple(sorted(_edges(fleet)))
     batches, pairs = batches_of(fleet, edges)
-    monitoring = lower_monitoring(fleet)
     return Blueprint(
         fleet=fleet.fleet.name,
         network=fleet.fleet.network,
         release=fleet.fleet.node_release,
-        hosts=tuple(_host(fleet, name, monitoring) for name in sorted(fleet.hosts if hosts is None else hosts)),
+        hosts=hosts,
         edges=edges,
         canary=fleet.rollout.canary,
         batch=fleet.rollout.batch,
@@ -69,7 +103,7 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         market=lower_market(fleet),
         streams=lower_streams(fleet),
         stream_api=lower_stream_api(fleet),
-        monitoring=monitoring,
+        monitoring=lower_monitoring(fleet),
         batches=batches,
         pairs=pairs,
         times=_times(fleet.rollout),
@@ -83,7 +117,7 @@ def _times(rollout: Rollout) -> RolloutTimes:
     return RolloutTimes(stable, deadline, confirm, drain, rollout.keep)
 
 
-def _host(fleet: Fleet, name: str, monitoring: MonitoringBlueprint | None) -> HostBlueprint:
+def _host(fleet: Fleet, name: str) -> HostBlueprint:
     host = fleet.hosts[name]
     made = HostBlueprint(
         name=name,
@@ -104,7 +138,7 @@ def _host(fleet: Fleet, name: str, monitoring: MonitoringBlueprint | None) -> Ho
         ),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
     )
-    return replace(made, needs=needs_of(fleet, made, monitoring))
+    return replace(made, needs=needs_of(fleet, made))
 
 
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:

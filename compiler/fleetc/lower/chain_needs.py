@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fleetc.analysis.discovery import AI, listing, registered_account, registry_of, to_register
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
+from fleetc.language.answers import once_for_all
 from fleetc.language.effective_runners import offers_of
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
@@ -50,13 +51,11 @@ def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
     yield from _registrations(fleet, nodes, facts)
 
 
+@once_for_all
 def _of_chain(fleet: Fleet) -> tuple[Facts, Facts]:
     """Where the RPC address is; and with it the controller. Every host has the same."""
-    answers: dict[str, tuple[Facts, Facts]] = fleet.answers[_of_chain]
-    if "all" not in answers:
-        rpc = _rpc(fleet)
-        answers["all"] = rpc, (*rpc, ("controller", _controller(fleet)))
-    return answers["all"]
+    rpc = _rpc(fleet)
+    return rpc, (*rpc, ("controller", _controller(fleet)))
 
 
 def _rpc(fleet: Fleet) -> Facts:
@@ -142,24 +141,24 @@ def _registrations(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need
         named = settings.orchestrator_address is not None
         origin = given(*node.path, "orchestrator_address") if named else given("wallets", str(settings.wallet))
         facts = (*rpc, ("registry", AI_REGISTRY if registry_of(settings) == AI else ""))
-        yield Need("registration", str(account), origin, _to_register(fleet, settings), (node.name,), facts)
+        yield Need(
+            "registration", str(account), origin, _to_register(fleet)[listing(fleet, settings)], (node.name,), facts
+        )
 
 
 _ADDRESSES = 3
 """How many addresses that would do are named."""
 
 
-def _to_register(fleet: Fleet, settings: Orchestrator) -> str:
-    """What people do for an account once, in words that all its orchestrators share."""
-    answers: dict[str, str] = fleet.answers[_to_register]
-    listed = listing(fleet, settings)
-    if listed not in answers:
-        answers[listed] = _in_words(fleet, settings)
-    return answers[listed]
+@once_for_all
+def _to_register(fleet: Fleet) -> dict[str, str]:
+    """What people do for an account once, by its entry in a registry, in words that all its orchestrators share."""
+    of_entries = {listing(fleet, settings): settings for settings in fleet.orchestrators.values()}
+    return {listed: _in_words(fleet, settings) for listed, settings in of_entries.items()}
 
 
 def _in_words(fleet: Fleet, settings: Orchestrator) -> str:
-    """The same, written: with several orchestrators of an account, not every address may do."""
+    """The same of one entry: with several orchestrators of an account, not every address may do."""
     found = to_register(fleet, settings)
     addresses = list(dict.fromkeys(f"{one.address.scheme}://{one.address.authority}" for one in found))
     where = "in the AI registry" if registry_of(settings) == AI else "as its service address"

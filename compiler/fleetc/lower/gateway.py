@@ -68,7 +68,7 @@ def orchestrator_address(fleet: Fleet, name: str) -> str:
     orchestrator = fleet.orchestrators.get(name)
     if orchestrator is None:
         return name
-    service = effective.service_address(fleet, Node("orchestrators", name, orchestrator), orchestrator)
+    service = effective.service_address(fleet, Node("orchestrators", name, orchestrator))
     if service is None:
         raise ValueError(f"orchestrator {name} has no service address, which a rule refuses")
     return f"{service.value.scheme}://{service.value.authority}"
@@ -79,7 +79,7 @@ def address_paths(fleet: Fleet, name: str) -> tuple[Path, ...]:
     orchestrator = fleet.orchestrators.get(name)
     if orchestrator is None:
         return ()
-    service = effective.service_address(fleet, Node("orchestrators", name, orchestrator), orchestrator)
+    service = effective.service_address(fleet, Node("orchestrators", name, orchestrator))
     return service.origin.paths if service is not None else ()
 
 

@@ -49,7 +49,7 @@ def _healthz(fleet: Fleet, node: Node) -> str:
         return f"http://{_from_the_host(effective.gateway_http(node, settings).value)}"
     if isinstance(settings, Orchestrator):
         scheme = "https" if settings.http_tls else "http"
-        return f"{scheme}://{_from_the_host(effective.orchestrator_http(fleet, node, settings).value)}"
+        return f"{scheme}://{_from_the_host(effective.orchestrator_http(fleet, node).value)}"
     if isinstance(settings, Signer):
         return f"http://{_from_the_host(effective.helper_http(node, settings).value)}"
     return ""

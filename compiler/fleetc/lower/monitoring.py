@@ -21,6 +21,7 @@ from fleetc.analysis.scraping import (
 )
 from fleetc.blueprint.monitoring import Agent, MonitoringBlueprint, ScrapeTarget, TargetLabel, Unwatched
 from fleetc.language import monitoring
+from fleetc.language.answers import once_for_all
 from fleetc.language.effective_monitoring import alertmanager_listener
 from fleetc.language.effective_runners import offers
 from fleetc.language.fleet import Fleet, Node
@@ -47,6 +48,7 @@ ROLES = {
 """The label `role` of the nodes in each table."""
 
 
+@once_for_all
 def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
     """The monitoring of the fleet; None if the spec does not ask for it and no node serves metrics."""
     found = tuple(readings(fleet))

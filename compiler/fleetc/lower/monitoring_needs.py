@@ -1,6 +1,6 @@
 """Lowers what must be on a host for the programs that watch the fleet there.
 
-In: the lowered monitoring, and the name of a host. Out: `Need` values. Their fact `monitoring` names the program that
+In: a fleet. Out: `Need` values by host. Their fact `monitoring` names the program that
 needs it: no rollout starts those programs, so what they lack keeps no release from running.
 """
 
@@ -10,7 +10,10 @@ from collections.abc import Iterator
 
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Need
+from fleetc.language.answers import once_for_all
 from fleetc.language.effective_monitoring import PROJECT, PROMETHEUS
+from fleetc.language.fleet import Fleet
+from fleetc.lower.monitoring import lower_monitoring
 from fleetc.places.origin import Chosen, derived
 
 COMPOSE = "2.24.0"
@@ -26,32 +29,38 @@ _WORDS = {
 """By the field of the spec that names the file."""
 
 
-def monitoring_needs(monitoring: MonitoringBlueprint | None, host: str) -> Iterator[Need]:
-    """What the host needs for its monitoring project, or for what people run there themselves."""
-    if monitoring is None:
-        return
+@once_for_all
+def monitoring_needs(fleet: Fleet) -> dict[str, tuple[Need, ...]]:
+    """What each host needs for its monitoring project, or for what people run there themselves."""
+    monitoring = lower_monitoring(fleet)
+    found: dict[str, list[Need]] = {}
+    for host, need in _all(monitoring) if monitoring is not None else ():
+        found.setdefault(host, []).append(need)
+    return {host: tuple(needs) for host, needs in found.items()}
+
+
+def _all(monitoring: MonitoringBlueprint) -> Iterator[tuple[str, Need]]:
     if monitoring.programs is None:
-        yield from _of_people(monitoring, host)
+        yield from _of_people(monitoring)
         return
     for project in monitoring.programs.hosts:
-        if project.host == host:
-            why = derived("the programs of the monitoring project are containers", PROJECT)
-            facts = (("monitoring", "the monitoring project"),)
-            yield Need("docker", "", why, "Docker Engine, running", facts=facts)
-            words = f"Compose plugin of Docker, {COMPOSE} or newer"
-            yield Need("compose", "", why, words, facts=(("version", COMPOSE), *facts))
-            for container in project.containers:
-                for file in container.files:
-                    yield _file(file, container.name, container.user)
+        why = derived("the programs of the monitoring project are containers", PROJECT)
+        facts = (("monitoring", "the monitoring project"),)
+        yield project.host, Need("docker", "", why, "Docker Engine, running", facts=facts)
+        words = f"Compose plugin of Docker, {COMPOSE} or newer"
+        yield project.host, Need("compose", "", why, words, facts=(("version", COMPOSE), *facts))
+        for container in project.containers:
+            for file in container.files:
+                yield project.host, _file(file, container.name, container.user)
 
 
-def _of_people(monitoring: MonitoringBlueprint, host: str) -> Iterator[Need]:
+def _of_people(monitoring: MonitoringBlueprint) -> Iterator[tuple[str, Need]]:
     """Files that Prometheus and its agents read where people run them, as a user that nobody knows here."""
-    if monitoring.token_file is not None and any(agent.host == host for agent in monitoring.agents):
-        yield _file(monitoring.token_file, PROMETHEUS, "")
-    if monitoring.home == host:
-        for file in monitoring.rule_files:
-            yield _file(file, PROMETHEUS, "")
+    if monitoring.token_file is not None:
+        for host in dict.fromkeys(agent.host for agent in monitoring.agents):
+            yield host, _file(monitoring.token_file, PROMETHEUS, "")
+    for file in monitoring.rule_files if monitoring.home else ():
+        yield monitoring.home, _file(file, PROMETHEUS, "")
 
 
 def _file(file: Chosen[str], program: str, user: str) -> Need:

@@ -1,6 +1,6 @@
 """Lowers what must be on a host before its first rollout, and what has to hold there for its nodes to start.
 
-In: a host with its lowered services and avatar stack, and the lowered monitoring. Out: `Need` values, each once.
+In: a fleet, and a host of it with its lowered services and avatar stack. Out: `Need` values, each once.
 FLEET.md lists those that people provide; the preflight of the program on the host checks all of them, so both say the
 same.
 """
@@ -18,7 +18,6 @@ from fleetc.blueprint.blueprint import (
     SecretVariable,
     Service,
 )
-from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Need, Program
 from fleetc.blueprint.tasks import VERIFIER
 from fleetc.language import effective
@@ -63,12 +62,12 @@ WITH_CREDENTIALS = "247"
 """The oldest releases of systemd that read what fleetc writes: without and with secrets in files."""
 
 
-def needs_of(fleet: Fleet, host: HostBlueprint, monitoring: MonitoringBlueprint | None) -> tuple[Need, ...]:
+def needs_of(fleet: Fleet, host: HostBlueprint) -> tuple[Need, ...]:
     """What a host needs, each once with all the nodes that need it, in the order in which people would provide it."""
     found: dict[tuple[str, str, tuple[tuple[str, str], ...]], Need] = {}
     of_nodes = list(_all(fleet, host))
     engines = {need.kind for need in of_nodes} & {"docker", "compose"}  # what nodes need as well is theirs
-    watching = (need for need in monitoring_needs(monitoring, host.name) if need.kind not in engines)
+    watching = (need for need in monitoring_needs(fleet).get(host.name, ()) if need.kind not in engines)
     for need in (*of_nodes, *watching):
         key = (need.kind, need.subject, need.facts)
         known = found.get(key)
@@ -202,9 +201,9 @@ def _service_address(fleet: Fleet, service: Service, own: tuple[str, ...]) -> It
     if orchestrator is None or orchestrator.availability_check is False:
         return
     node = Node("orchestrators", service.name, orchestrator)
-    address = effective.service_address(fleet, node, orchestrator)
+    address = effective.service_address(fleet, node)
     if address is not None:
-        port = effective.orchestrator_http(fleet, node, orchestrator).value.port
+        port = effective.orchestrator_http(fleet, node).value.port
         yield Need("service-address", address.value.authority, address.origin, "", own, (("port", str(port)),))
 
 

@@ -45,10 +45,10 @@ def lower_orchestrator(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> 
 
 
 def _listeners(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
-    http = effective.orchestrator_http(fleet, node, orchestrator)
+    http = effective.orchestrator_http(fleet, node)
     scheme = "" if orchestrator.http_tls else "http://"
     yield Argument("httpAddr", f"{scheme}{http.value}", http.origin)
-    service = effective.service_address(fleet, node, orchestrator)
+    service = effective.service_address(fleet, node)
     if service is not None:
         address = service.value
         prefix = "http://" if address.scheme == "http" else ""

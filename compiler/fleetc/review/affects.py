@@ -130,11 +130,12 @@ class Trials:
     """Tries other values in one spec. `compiled` is the result for its sources, without errors."""
 
     def __init__(self, compiled: Compiled, sources: Sequence[Source], shipped: Shipped) -> None:
-        document, blueprint, tree = compiled.checked.document, compiled.blueprint, compiled.tree
-        assert document is not None and blueprint is not None and tree is not None  # noqa: S101  # there are no errors
+        document, fleet, tree = compiled.checked.document, compiled.checked.fleet, compiled.tree
+        assert document is not None and fleet is not None and tree is not None  # noqa: S101  # there are no errors
         self._document, self._tree = document, tree
-        self._shipped = shipped
-        self._drafts = formats.Drafts(blueprint, shipped.templates, shipped.playbooks, sources)
+        self._checked, self._shipped = compiled.checked, shipped
+        self._lowered = lower.lower_like(fleet)
+        self._drafts = formats.Drafts(self._lowered.blueprint, *shipped, sources)
         self._rewriting = Rewriting(sources, document)
         self._known = {**document.written, **document.raw}
 
@@ -170,14 +171,14 @@ class Trials:
         """The tree of the spec with another value at a path; None if that spec is not sound."""
         fix = fix_set(path, value)
         sources = self._rewriting.rewritten(fix)
-        checked = check_spec(sources) if sources else None
+        checked = check_spec(sources, like=self._checked) if sources else None
         if checked is None or checked.fleet is None or checked.document is None:
             return None
         if not self._rewriting.is_meant(fix, checked.document):
             return None
-        blueprint = lower.lower(checked.fleet)
+        lowered = lower.lower_like(checked.fleet, self._lowered)
         try:
-            return formats.emit(blueprint, self._shipped.templates, self._shipped.playbooks, sources, self._drafts)
+            return formats.Drafts(lowered.blueprint, *self._shipped, sources, self._drafts).tree()
         except formats.UnfitError:
             return None
 

@@ -23,7 +23,7 @@ def _address(fleet: Fleet, node: Node, service: Service) -> str | None:
     """Only an orchestrator at a loopback address, or at none in particular, is unreachable then."""
     if not isinstance(node.settings, Orchestrator):
         return ""
-    chosen = effective.service_address(fleet, node, node.settings)
+    chosen = effective.service_address(fleet, node)
     if chosen is None:
         return f"nobody says which address {node.name} has"
     host = HostName(chosen.value.host.removeprefix("[").removesuffix("]"))

@@ -251,7 +251,7 @@ class World:
     def place(self, orchestrator: str) -> str:
         """Host and port of an orchestrator."""
         settings = self.fleet.orchestrators[orchestrator]
-        found = effective.service_address(self.fleet, Node("orchestrators", orchestrator, settings), settings)
+        found = effective.service_address(self.fleet, Node("orchestrators", orchestrator, settings))
         assert found is not None
         return f"{found.value.host}:{found.value.port}"
 

@@ -203,10 +203,7 @@ def _in_container(item: Item, items: Mapping[Key, Item]) -> bool:
 
 def node_of(fleet: Fleet | None, name: str) -> Node | None:
     """The node of this name, or None."""
-    found = fleet.answers[node_of] if fleet is not None else {}
-    if fleet is not None and not found:
-        found |= {node.name: node for node in fleet.nodes}
-    return found.get(name)
+    return fleet.nodes_by_name.get(name) if fleet is not None else None
 
 
 class Capacity(NamedTuple):

@@ -36,7 +36,7 @@ def _of_node(fleet: Fleet, node: Node) -> Iterator[Place]:
     settings = node.settings
     host = fleet.hosts[settings.host]
     if node.table == "orchestrators":
-        address = effective.service_address(fleet, node, fleet.orchestrators[node.name])
+        address = effective.service_address(fleet, node)
         if address is not None:
             url = f"{address.value.scheme}://{address.value.authority}/healthz"
             where = address.origin.paths[0] if address.origin.paths else node.path

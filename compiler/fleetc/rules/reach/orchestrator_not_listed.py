@@ -38,7 +38,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         return
     for name, settings in sorted(fleet.orchestrators.items()):
         node = Node("orchestrators", name, settings)
-        address = effective.service_address(fleet, node, settings)
+        address = effective.service_address(fleet, node)
         if address is not None and not is_named(fleet, node, address.value):
             yield warning(
                 "orchestrator-not-listed",

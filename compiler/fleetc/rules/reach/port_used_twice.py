@@ -168,7 +168,7 @@ def _help(fleet: Fleet, item: _Taken, ports: _FreePorts) -> str:
     if bound.purpose in ("WHIP", "WHEP"):
         return f'write {item.place[-1]} = "{address}:{free}"'
     if bound.purpose == "service" and isinstance(node.settings, Orchestrator) and node.settings.http is None:
-        service = effective.service_address(fleet, node, node.settings)
+        service = effective.service_address(fleet, node)
         where = service.value.host if service else "orch.example.net"
         return f'write service = "{where}:{free}" in orchestrators.{node.name}'
     return f'write {_KEYS.get(bound.purpose, "http")} = "{address}:{free}" in {node.table}.{node.name}'

@@ -36,7 +36,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         settings = node.settings
         if not isinstance(settings, Orchestrator):
             continue
-        chosen = effective.service_address(fleet, node, settings)
+        chosen = effective.service_address(fleet, node)
         if chosen is None:
             yield error(
                 "service-address-missing",

@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     users = {} if public else _users(fleet)
     for node in fleet.nodes:
         settings = node.settings
-        chosen = effective.service_address(fleet, node, settings) if isinstance(settings, Orchestrator) else None
+        chosen = effective.service_address(fleet, node) if isinstance(settings, Orchestrator) else None
         if chosen is None:
             continue
         host = HostName(chosen.value.host.removeprefix("[").removesuffix("]"))

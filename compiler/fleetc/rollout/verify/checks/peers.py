@@ -32,7 +32,7 @@ def orchestrators(seen: NodeSeen) -> Iterator[Found]:
         yield seen.found("drift", "gateway-finds-nobody", message)
     for name in listed:
         orchestrator = seen.fleet.orchestrators[name]
-        address = effective.service_address(seen.fleet, Node("orchestrators", name, orchestrator), orchestrator)
+        address = effective.service_address(seen.fleet, Node("orchestrators", name, orchestrator))
         if address is not None and place_of(address.value) not in known:
             message = f"it does not know the orchestrator {name} at {place_of(address.value)}"
             yield seen.found("drift", "orchestrator-not-known", message, "orchestrators")

@@ -63,7 +63,7 @@ def by_node(seen: NodeSeen) -> Iterator[Found]:
 
 def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, address: str) -> Iterator[Found]:
     """Whether it is active, and at an address of the spec. Nobody expects one of an account that is not active."""
-    wanted = effective.service_address(fleet, node, settings)
+    wanted = effective.service_address(fleet, node)
     if wanted is not None:
         for found in _of_address(fleet, node, settings, wanted.value, address, active):
             yield found._replace(place=wanted.origin.paths[0]) if wanted.origin.paths else found
