@@ -73,7 +73,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
             if not _has_new_nodes(earlier, assembled, kind, name):
                 _leave_removed(members[name], values, open_of.get((kind, name), set()))
     for key, value in earlier.raw.items():
-        if key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
+        if value != {} and key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
             assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
             done.tables.append((key,))
     _prune(earlier, assembled)

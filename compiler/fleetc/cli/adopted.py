@@ -112,15 +112,12 @@ def _compared(found: Adopted) -> str:
         return "; nothing could be compared yet"
     if not found.compared:
         return ""
-    from fleetc.adopt import glance
+    from fleetc.adopt.report import compared
 
-    same, waits = glance.same(found), len(found.waiting)
-    changes = len(found.differences) - same
-    differ = "1 differs" if changes == 1 else f"{changes} differ"
-    alike = f", {same} {'is' if same == 1 else 'are'} the same in other words (--report text)" if same else ""
+    waits = len(found.waiting)
     waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
     compiles = "the spec compiles: " if found.complete else ""
-    return f"; {compiles}{found.compared} settings compared, {differ}{alike}{waiting}"
+    return f"; {compiles}{compared(found)}{waiting}"
 
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
