@@ -60,6 +60,8 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     for kind in tables():
         for name, values in tables_of(earlier.raw, kind):
             members = assembled.tables.setdefault(kind, {})
+            if earlier.asks_balances and kind == "wallets" and "minimum_balance" not in asked.at(kind, name):
+                assembled.unasked.add(name)
             if name not in members:
                 members[name] = Table(dict(values), origin=NO_SOURCE)
                 done.tables.append((kind, name))

@@ -61,10 +61,10 @@ def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> E
     for found in refused:
         _ask(assembled, found)
         said |= _asked(found)
+    if sound(checked) is None and _without(exemplary, errors, said):
+        checked = check_spec([Source("fleet.toml", written(exemplary))])
     settle(assembled, checked.diagnostics)
     found_fleet = sound(checked)
-    if found_fleet is None and _without(exemplary, errors, said):
-        found_fleet = sound(check_spec([Source("fleet.toml", written(exemplary))]))
     return Exemplary(found_fleet, frozenset(said)) if found_fleet is not None else None
 
 

@@ -52,7 +52,7 @@ def _text(found: Adopted) -> Iterator[str]:
         yield f"  {name}:{line}: {visible(entry.shown)}: {entry.fate}: {visible(entry.words)}{code}"
     yield "In sum: " + ", ".join(f"{counts[fate]} {fate}" for fate in Fate)
     yield ""
-    sums = f" ({compared(found)}):" if found.compared else ":"
+    sums = f", of {found.compared} settings:" if found.compared else ":"
     yield f"What the spec changes{sums}"
     if not found.comparable:
         yield f"  {_UNCOMPARED}"
@@ -89,7 +89,7 @@ def counted(differences: Sequence[Difference]) -> str:
     """How many settings differ; those that are written otherwise and mean the same are told apart."""
     same = sum(isinstance(one.reason, Same) for one in differences)
     changes = len(differences) - same
-    alike = f", {same} {'is' if same == 1 else 'are'} the same in other words" if same else ""
+    alike = f", {same} the same in other words" if same else ""
     return f"{'1 differs' if changes == 1 else f'{changes} differ'}{alike}"
 
 

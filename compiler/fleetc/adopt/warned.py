@@ -36,10 +36,11 @@ def settle(assembled: Assembled, found: Iterable[Diagnostic]) -> None:
                 f'[silences.alerts] with code = "{ALERTS}" and a reason',
             )
         elif table is not None and one.code == "minimum-balance-low" and len(place) == 2:
-            table.ask(
-                f'TODO minimum_balance = "{BALANCE}": what to keep for gas; a rollout warns of less, and stops where '
-                "an account that sends transactions is empty"
-            )
+            if place[1] not in assembled.unasked:
+                table.ask(
+                    f'TODO minimum_balance = "{BALANCE}": what to keep for gas; a rollout warns of less, and stops '
+                    "where an account that sends transactions is empty"
+                )
         elif table is not None and one.code == "http-ingest-switched-off":
             table.values["http_ingest"] = False
             table.notes["http_ingest"] = "as today: the listener is public, and no webhook admits streams"
