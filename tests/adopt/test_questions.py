@@ -13,8 +13,9 @@ from fleetc.toml.document import Source
 
 CHAIN = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethAcctAddr 0x{} -ethPassword /etc/pw"
 GATEWAY = f"-gateway {CHAIN.format('1' * 40)} -orchAddr o.example.net:8935 -maxPricePerUnit 9"
-CONTAINER = f"services: {{gw: {{image: 'livepeer/go-livepeer:v0.9.1', command: {GATEWAY} -cliAddr 0.0.0.0:7935, VOLUMES}}}}".replace(
-    "VOLUMES", "volumes: ['./gw:/root/.lpData']"
+CONTAINER = (
+    f"services: {{gw: {{image: 'livepeer/go-livepeer:v0.9.1', command: {GATEWAY} -cliAddr 0.0.0.0:7935, "
+    "volumes: ['./gw:/root/.lpData']}}"
 )
 RUNNER = '[{"pipeline": "llm", "model_id": "m", "url": "http://127.0.0.1:9", "token": "not-to-be-told"}]'
 
