@@ -363,6 +363,7 @@ def test_answered_spec_of_two_hosts_checks_clean(
     assert checked.returncode == 0 and "warning" not in checked.stdout + checked.stderr
     compared = fleetc("adopt", *OF_TWO, "--home", "/root", "--compare", "fleet.toml", cwd=two).stdout
     assert "no question is left\n" in compared and compared.endswith("check: clean\n")
+    assert "\ncheck: clean\nnext: " in seen.text
     settings = re.search(r"[0-9]+ settings compared, (.*)", seen.text)
     assert settings is not None and f" {settings[0].split(' compared')[0]}, " in compared
 
