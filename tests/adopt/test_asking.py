@@ -377,6 +377,21 @@ def test_metrics_are_asked_where_check_warns_and_can_be_set(two: Path) -> None:
     assert found["monitoring"] == {"host": "main"} and found["wallets"]["payer"]["minimum_balance"] == "0.1 ETH"
 
 
+def test_question_about_alerts_that_is_left_is_asked_once_when_sources_are_adopted_again(two: Path) -> None:
+    written = ("--home", "/root", "-o", "fleet.toml")
+    assert fleetc("adopt", *OF_TWO, *written, "--set", "monitoring.host=main", cwd=two).returncode == 0
+    for _ in range(2):
+        done = fleetc("adopt", *OF_TWO, *written, "--answers", "fleet.toml", cwd=two)
+        text = (two / "fleet.toml").read_text()
+        assert text.count("# TODO alertmanagers = ") == text.count("TODO alertmanagers") == 1
+        assert "comments of fleet.toml that are not kept" not in done.stderr
+    (two / "fleet.toml").write_text(
+        text.replace('# TODO alertmanagers = ["..."]', 'alertmanagers = ["p.example.net:9093"]')
+    )
+    done = fleetc("adopt", *OF_TWO, *written, "--answers", "fleet.toml", cwd=two)
+    assert "TODO alertmanagers" not in (two / "fleet.toml").read_text(), done.stderr
+
+
 def test_prometheus_of_a_source_is_what_enter_takes(tmp_path: Path) -> None:
     gate = "command: -gateway -orchAddr o.example.net:8935 -httpAddr 127.0.0.1:8935 -monitor"
     image = "{image: livepeer/go-livepeer:v0.9.1, network_mode: host, "

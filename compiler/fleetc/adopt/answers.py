@@ -22,6 +22,7 @@ from fleetc.adopt.session import Table, split_question
 from fleetc.adopt.values import model_of, rows_of
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.host import FleetSettings
+from fleetc.language.monitoring import Monitoring
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.sharing import CLASSES, DEFAULTS, tables
 from fleetc.toml.comments import questions_of, remarks_of
@@ -255,7 +256,8 @@ def _own(words: str) -> bool:
 @cache
 def _asked_keys() -> frozenset[str]:
     """What questions can be about: keys of all tables, and homes and folders."""
-    return frozenset(FOLDER_KEYS).union(FleetSettings.model_fields, *(model_of(kind).model_fields for kind in tables()))
+    whole = (FleetSettings.model_fields, Monitoring.model_fields)
+    return frozenset(FOLDER_KEYS).union(*whole, *(model_of(kind).model_fields for kind in tables()))
 
 
 def _said(node: Running) -> set[str]:
