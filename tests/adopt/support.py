@@ -32,6 +32,7 @@ ANSWERS = {
     "orchestrator": {"transcoders": '"orch.example.net:8935"'},
     "deposit": {"wallets": '"1 ETH"'},
     "reserve": {"wallets": '"1 ETH"'},
+    "minimum_balance": {"wallets": '"0.05 ETH"'},
     "secret": {"transcoders": '{ env = "SECRET" }', "orchestrators": '{ env = "SECRET" }'},
     "orchestrators": {"gateways": '["https://orch.example.net:8935"]'},
     "models": {"orchestrators": '[{ use = "answered" }]'},

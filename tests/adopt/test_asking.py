@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,7 +60,7 @@ def script(tmp_path: Path) -> tuple[str, ...]:
 
 
 def test_answers_at_the_terminal_make_a_spec_that_compiles(tmp_path: Path, script: tuple[str, ...]) -> None:
-    keys = ("home", "/home/lp", "?", "0.8.9", "", "850", "850 wei / pixel")
+    keys = ("home", "/home/lp", "?", "0.8.9", "", "", "850", "850 wei / pixel")
     seen = typed(tmp_path, *keys, arguments=script)
     assert seen.code == 0, seen.text
     assert "write an absolute path on the host" in seen.text
@@ -86,7 +87,9 @@ def test_ending_keeps_what_was_answered(tmp_path: Path, script: tuple[str, ...],
     text = (tmp_path / "fleet.toml").read_text()
     assert 'node_release = "v0.8.9"' in text and "TODO node_release" not in text
     assert "# TODO price" in text and "# TODO cli" in text
-    again = typed(tmp_path, "", "850 wei / pixel", arguments=(*script, "--home", "/home/lp", "--answers", "fleet.toml"))
+    again = typed(
+        tmp_path, "", "", "850 wei / pixel", arguments=(*script, "--home", "/home/lp", "--answers", "fleet.toml")
+    )
     assert again.code == 0 and "questions: Enter leaves" in again.text
     assert fleetc("check", cwd=tmp_path).returncode == 0
 
@@ -95,7 +98,7 @@ def test_host_is_asked_before_a_port_that_two_nodes_of_one_host_would_share(tmp_
     (tmp_path / "NOTES.md").write_text(NOTES)
     account = "0x2222222222222222222222222222222222222222"
     keys = ("gw-1", "gw-1@198.51.100.7", "rack@a b", "rack@198.51.100.8", account, "80000000000000000",
-            "80000000000000000 wei", "0.02 ETH")  # fmt: skip
+            "80000000000000000 wei", "0.02 ETH", "")  # fmt: skip
     seen = typed(tmp_path, *keys, arguments=("NOTES.md",))
     assert seen.code == 0, seen.text
     assert "which host runs gw and orch?" in seen.text
@@ -127,7 +130,7 @@ def test_units_that_use_one_port_may_be_of_two_hosts(tmp_path: Path) -> None:
          "-cliAddr 127.0.0.1:7937 -dataDir /srv/red"),
     ):  # fmt: skip
         (tmp_path / f"{name}.service").write_text(f"[Service]\nExecStart=/usr/bin/livepeer {words}\n")
-    keys = ("back@203.0.113.45", "front@203.0.113.44", "v0.9.1")
+    keys = ("back@203.0.113.45", "front@203.0.113.44", "v0.9.1", "")
     seen = typed(tmp_path, *keys, arguments=("orch.service", "redeemer.service"))
     assert "use port 8935 of host host-1; are they on different hosts?\n" in seen.text
     found = spec(tmp_path)
@@ -139,7 +142,7 @@ def test_host_that_nobody_named_is_named_with_its_address(tmp_path: Path) -> Non
     (tmp_path / "start.sh").write_text(
         ORCH.replace('"$PRICE"', "9").replace("~/", "/").replace("0.0.0.0:7935", "127.0.0.1:7935")
     )
-    seen = typed(tmp_path, "?", "rack@a b", "rack@198.51.100.8", "/home/lp", "v0.9.1", arguments=("start.sh",))
+    seen = typed(tmp_path, "?", "rack@a b", "rack@198.51.100.8", "/home/lp", "v0.9.1", "", arguments=("start.sh",))
     assert "hosts.host-1.address: what is the host of orchestrator called, and where do you log in?\n" in seen.text
     assert "  yes for host-1@orch.example.net, NAME@ADDRESS, such as gpu-1@203.0.113.20: " in seen.text
     assert "  address: Address that Ansible connects to.\n  no source names the host of orchestrator, so" in seen.text
@@ -153,11 +156,14 @@ def test_host_that_nobody_named_keeps_its_name(tmp_path: Path) -> None:
     (tmp_path / "start.sh").write_text(
         ORCH.replace('"$PRICE"', "9").replace("~/", "/").replace("0.0.0.0:7935", "127.0.0.1:7935")
     )
-    left = typed(tmp_path, "", "/home/lp", "v0.9.1", arguments=("start.sh",))
+    left = typed(tmp_path, "", "/home/lp", "v0.9.1", "", arguments=("start.sh",))
     assert left.text.count("where do you log in?") == 1
     assert (tmp_path / "fleet.toml").read_text().count("# TODO") == 1
     (tmp_path / "fleet.toml").unlink()
-    typed(tmp_path, "yes", "/home/lp", "v0.9.1", arguments=("start.sh",))
+    done = typed(tmp_path, "yes", "/home/lp", "v0.9.1", "", arguments=("start.sh",))
+    assert (
+        "next: fleetc adopt start.sh --home /home/lp --host host-1@orch.example.net --compare fleet.toml\n" in done.text
+    )
     assert spec(tmp_path)["hosts"]["host-1"]["address"] == "orch.example.net"
     assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
 
@@ -241,7 +247,7 @@ def test_one_answer_is_for_all_tables_of_a_counter(tmp_path: Path) -> None:
 def test_listener_for_others_needs_a_firewall_and_control_characters_are_refused(
     tmp_path: Path, script: tuple[str, ...]
 ) -> None:
-    keys = ("/home/lp", "v0.9.\x1b1", "v0.9.1", "10.8.0.1:7935", "n", "10.8.0.1:7935", "y", "\x03")
+    keys = ("/home/lp", "v0.9.\x1b1", "v0.9.1", "", "10.8.0.1:7935", "n", "10.8.0.1:7935", "y", "\x03")
     seen = typed(tmp_path, *keys, arguments=script)
     assert "  it has a control character" in seen.text
     node = spec(tmp_path)["orchestrators"]["orchestrator"]
@@ -300,3 +306,99 @@ def test_answer_that_cannot_be_is_refused_and_not_repeated(
 def test_what_an_option_answers_names_the_option(tmp_path: Path, script: tuple[str, ...]) -> None:
     done = fleetc("adopt", *script, "--set", "hosts.main.~=/home/lp", cwd=tmp_path)
     assert done.returncode == 2 and "hosts.main.~ is answered by --home " in done.stderr
+
+
+WATCHED = """\
+livepeer -gateway -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /etc/lp/pw \\
+  -ethAcctAddr 0x2222222222222222222222222222222222222222 -orchAddr orch.example.net:8935 -maxPricePerUnit 1000 \\
+  -httpAddr 0.0.0.0:8935 -monitor -dataDir /srv/gw
+"""
+OF_TWO = ("edge@192.0.2.7=gate.sh", "main@192.0.2.1=start.sh")
+FIRST = ("/root", "v0.9.1", "livepeer", "0.5 ETH", "0.3 ETH", "")
+"""Answers for two hosts, as far as the balance of both wallets."""
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """A gateway and an orchestrator with metrics, whose other questions are few."""
+    (tmp_path / "gate.sh").write_text(WATCHED)
+    orch = ORCH.replace('"$PRICE"', "9").replace("-cliAddr 0.0.0.0:7935", "-monitor -dataDir /srv/orch")
+    (tmp_path / "start.sh").write_text(orch)
+    return tmp_path
+
+
+def test_balance_is_asked_once_for_all_wallets_and_enter_takes_what_is_recommended(two: Path) -> None:
+    seen = typed(two, *FIRST, "nobody", arguments=OF_TWO)
+    assert (
+        "wallets.payer.minimum_balance, wallets.earner.minimum_balance: what to keep for gas; a rollout warns of less, "
+        "and stops where an account that sends transactions is empty\n" in seen.text
+    )
+    assert "  Enter for 0.05 ETH, or another: " in seen.text
+    assert {wallet["minimum_balance"] for wallet in spec(two)["wallets"].values()} == {"0.05 ETH"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "monitoring", "silenced"),
+    [
+        (("nobody",), None, {"metrics-out-of-reach"}),
+        (("edg", "edge", "nobody"), {"host": "edge"}, {"alerts-reach-nobody"}),
+        (
+            ("https://p.example.net/api/v1/write", "p.example.net", "p.example.net:9093"),
+            {"receiver": "https://p.example.net/api/v1/write", "alertmanagers": ["p.example.net:9093"]}, set(),
+        ),
+    ],
+)  # fmt: skip
+def test_answered_spec_of_two_hosts_checks_clean(
+    two: Path, answers: tuple[str, ...], monitoring: dict[str, Any] | None, silenced: set[str]
+) -> None:
+    seen = typed(two, *FIRST, *answers, arguments=OF_TWO)
+    assert seen.code == 0, seen.text
+    assert "monitoring.host: who reads the metrics: the host that Prometheus runs on; compile makes files" in seen.text
+    assert "\n  edge or main, https://... of a receiver, or nobody: " in seen.text
+    found = spec(two)
+    assert found.get("monitoring") == monitoring
+    assert {one["code"] for one in found.get("silences", {}).values()} == silenced
+    assert found["gateways"]["gate"]["http_ingest"] is False
+    checked = fleetc("check", cwd=two)
+    assert checked.returncode == 0 and "warning" not in checked.stdout + checked.stderr
+    compared = fleetc("adopt", *OF_TWO, "--home", "/root", "--compare", "fleet.toml", cwd=two).stdout
+    assert "no question is left\n" in compared and compared.endswith("check: clean\n")
+    assert "\ncheck: clean\nnext: " in seen.text
+    settings = re.search(r"[0-9]+ settings compared, (.*)", seen.text)
+    assert settings is not None and f" {settings[0].split(' compared')[0]}, " in compared
+
+
+def test_metrics_are_asked_where_check_warns_and_can_be_set(two: Path) -> None:
+    one = fleetc("adopt", "gate.sh", "start.sh", "--host", "edge@192.0.2.7", "--home", "/root", cwd=two).stdout
+    assert "[monitoring]" not in one
+    balances = [f"wallets.{name}.minimum_balance=0.1 ETH" for name in ("payer", "earner")]
+    words = [word for given in ("monitoring.host=main", *balances) for word in ("--set", given)]
+    found = tomllib.loads(fleetc("adopt", *OF_TWO, "--home", "/root", *words, cwd=two).stdout)
+    assert found["monitoring"] == {"host": "main"} and found["wallets"]["payer"]["minimum_balance"] == "0.1 ETH"
+
+
+def test_question_about_alerts_that_is_left_is_asked_once_when_sources_are_adopted_again(two: Path) -> None:
+    written = ("--home", "/root", "-o", "fleet.toml")
+    assert fleetc("adopt", *OF_TWO, *written, "--set", "monitoring.host=main", cwd=two).returncode == 0
+    for _ in range(2):
+        done = fleetc("adopt", *OF_TWO, *written, "--answers", "fleet.toml", cwd=two)
+        text = (two / "fleet.toml").read_text()
+        assert text.count("# TODO alertmanagers = ") == text.count("TODO alertmanagers") == 1
+        assert "comments of fleet.toml that are not kept" not in done.stderr
+    (two / "fleet.toml").write_text(
+        text.replace('# TODO alertmanagers = ["..."]', 'alertmanagers = ["p.example.net:9093"]')
+    )
+    done = fleetc("adopt", *OF_TWO, *written, "--answers", "fleet.toml", cwd=two)
+    assert "TODO alertmanagers" not in (two / "fleet.toml").read_text(), done.stderr
+
+
+def test_prometheus_of_a_source_is_what_enter_takes(tmp_path: Path) -> None:
+    gate = "command: -gateway -orchAddr o.example.net:8935 -httpAddr 127.0.0.1:8935 -monitor"
+    image = "{image: livepeer/go-livepeer:v0.9.1, network_mode: host, "
+    watch = "  watch: {image: 'prom/prometheus:v2.53.0'}\n"
+    for name, more in (("a", watch), ("b", "")):
+        (tmp_path / f"{name}.yaml").write_text(f"services:\n  gate-{name}: {image}{gate}}}\n{more}")
+    seen = typed(tmp_path, "", "nobody", arguments=("a@192.0.2.1=a.yaml", "b@192.0.2.2=b.yaml"))
+    assert "runs on (a runs one, but reads nothing before its container has the network of the host); com" in seen.text
+    assert "  Enter for a, or b, https://... of a receiver, or nobody: " in seen.text
+    assert spec(tmp_path)["monitoring"] == {"host": "a"}

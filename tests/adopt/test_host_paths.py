@@ -38,7 +38,9 @@ def questions(found: Adopted) -> list[str]:
     """What the TODO lines are about, but for those that every such node has."""
     lines = [line.removeprefix("# TODO ") for line in found.text.splitlines() if line.startswith("# TODO ")]
     return [
-        line for line in lines if not line.startswith(("address", "node_release", "deposit", "reserve", "node_user"))
+        line
+        for line in lines
+        if not line.startswith(("address", "node_release", "deposit", "reserve", "node_user", "minimum_balance"))
     ]
 
 

@@ -72,15 +72,17 @@ def spec(found: Adopted) -> Any:
 
 def test_directory_and_host_of_a_volume_are_read() -> None:
     found = adopted(CLAIM, VOLUME, POD)
-    assert asked(found) == ["address"]
+    assert asked(found) == ["address", "minimum_balance"]
     (host,) = spec(found)["hosts"]
     assert host == "gpu-7"
     assert spec(found)["orchestrators"]["orch"]["data_dir"] == "/mnt/nvme/orch/arbitrum-one-mainnet"
     assert spec(found)["wallets"]["earner"]["keystore"] == "/mnt/nvme/orch/arbitrum-one-mainnet/keystore"
     by_claim = VOLUME.replace("spec:\n", "spec:\n  claimRef: {name: orch-data}\n", 1)
-    assert asked(adopted(CLAIM.replace("volumeName: disk-7, ", ""), by_claim, POD)) == ["address"]
+    assert asked(adopted(CLAIM.replace("volumeName: disk-7, ", ""), by_claim, POD)) == [
+        "address", "minimum_balance",
+    ]  # fmt: skip
     free = adopted(CLAIM, POD)
-    assert asked(free) == ["address", "keystore", "data_dir"]
+    assert asked(free) == ["address", "keystore", "minimum_balance", "data_dir"]
     assert "log in? it runs once, on a host that the cluster chooses; kubectl get pods -o wide shows where" in free.text
 
 

@@ -142,10 +142,28 @@ def test_a_node_that_no_source_starts_is_on_no_host(tmp_path: Path) -> None:
     done = fleetc("adopt", "NOTES.md", "--host", "gpu-1=orhc", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "no source starts orhc; nodes are gw, orch" in done.stderr
-    for wrong in ("gpu-1", "=orch", "gpu-1@=orch"):
-        assert (
-            "--host takes a host and a node of it" in fleetc("adopt", "NOTES.md", "--host", wrong, cwd=tmp_path).stderr
-        )
+    for wrong in ("gpu-1=", "=orch", "gpu-1@=orch", "gpu-1=orch,"):
+        said = fleetc("adopt", "NOTES.md", "--host", wrong, cwd=tmp_path).stderr
+        assert "--host takes a host and nodes of it" in said
+    for twice, words in (
+        (("a=orch", "b=gw,orch"), "--host names a node twice"), (("a", "b"), "several hosts without nodes"),
+    ):  # fmt: skip
+        options = (word for one in twice for word in ("--host", one))
+        assert words in fleetc("adopt", "NOTES.md", *options, cwd=tmp_path).stderr
+
+
+def test_one_option_puts_several_nodes_on_a_host_and_one_without_nodes_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text(NOTES)
+    for options, hosts in (
+        (("edge@192.0.2.7=gw,orch",), {"gw": "edge", "orch": "edge"}),
+        (("edge@192.0.2.7",), {"gw": "edge", "orch": "edge"}),
+        (("gpu-1@192.0.2.8=orch", "edge@192.0.2.7"), {"gw": "edge", "orch": "gpu-1"}),
+    ):  # fmt: skip
+        words = [word for one in options for word in ("--host", one)]
+        spec = tomllib.loads(fleetc("adopt", "NOTES.md", *words, cwd=tmp_path).stdout)
+        nodes = {**spec["gateways"], **spec["orchestrators"]}
+        assert {name: table["host"] for name, table in nodes.items()} == hosts
+        assert spec["hosts"]["edge"]["address"] == "192.0.2.7"
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_no_price_is_offered_where_nobody_pays_or_for_one_gateway_alone() -> Non
 def test_models_of_its_workers_are_offered_to_an_orchestrator_without_a_list() -> None:
     listed = json.dumps([{**model("hot", None), "warm": True}, model("cold", None)])
     found = of("-orchSecret /s", "-orchSecret /s -aiModels worker.json", worker__json=listed)
-    (question,) = (line for line in found.text.split("\n") if line.startswith("# TODO m"))
+    (question,) = (line for line in found.text.split("\n") if line.startswith("# TODO models"))
     assert '[{ use = "hot", warm = true }, { use = "cold" }]' in question
     assert ("orch", "aiModels") in found.waiting
 

@@ -41,10 +41,11 @@ from fleetc.toml.document import LineMap, Source
 class Adopted:
     """What came of some sources. `text` is the spec, "" where it was refused.
 
-    `compared` counts settings, `stacks` stacks of avatars. `waiting` are settings, by node, that could not be compared
-    because an answer is missing, and `asked` the places of the spec that ask. `beside` is what changes for
-    processes beside their settings. `in_clear` are the secrets of sources, and `elsewhere` messages, by code and
-    place, whose fact stands elsewhere in all of this too.
+    `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are
+    settings, by node, that could not be compared because an answer is missing, and `asked` the places of the spec that
+    ask. `beside` is what changes for processes beside their settings. `in_clear` are the secrets of sources, and
+    `elsewhere` messages, by code and place, whose fact stands elsewhere in all of this too. `sharing` has the nodes
+    that a question about a port is about beside its own, by its table and key.
     """
 
     sources: tuple[Source, ...]
@@ -66,6 +67,8 @@ class Adopted:
     beside: tuple[Beside, ...] = ()
     in_clear: tuple[InClear, ...] = ()
     elsewhere: frozenset[tuple[str, Span]] = frozenset()
+    sharing: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    variables: int = 0
 
     @property
     def complete(self) -> bool:
@@ -140,7 +143,8 @@ def adopt(
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
-        tuple(ledger.in_clear), frozenset(ledger.elsewhere),
+        tuple(ledger.in_clear), frozenset(ledger.elsewhere), assembled.sharing,
+        assembled.compared,
     )  # fmt: skip
 
 

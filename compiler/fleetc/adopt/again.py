@@ -13,13 +13,15 @@ from fleetc import lower
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.against import against
 from fleetc.adopt.earlier import Earlier
+from fleetc.adopt.questions import Kind, questions_in
 from fleetc.pipeline import check_spec
 
 
 def adopt_again(earlier: Earlier, adopt: Callable[[Earlier | None], Adopted]) -> Adopted:
     """Adopt with the answers of an earlier spec; one that does not compile gives those that it has."""
     first, checked = adopt(None), check_spec([earlier.source])
-    earlier = replace(earlier, asked=first.asked)
+    balances = any(one.kind is Kind.BALANCE for one in questions_in(first.text))
+    earlier = replace(earlier, asked=first.asked, asks_balances=balances)
     if not first.text or checked.fleet is None:
         return adopt(earlier)
     found = against(first, lower.lower(checked.fleet))

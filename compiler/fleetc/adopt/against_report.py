@@ -14,7 +14,7 @@ from typing import Any
 from fleetc.adopt.against import Compared, Pair
 from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
 from fleetc.adopt.glance import MONEY, values
-from fleetc.adopt.report import beside_lines, cell, difference_lines, difference_table, difference_values
+from fleetc.adopt.report import beside_lines, cell, counted, difference_lines, difference_table, difference_values
 from fleetc.adopt.words import Same, Unknown
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.text.encoders import plain_output, visible
@@ -40,9 +40,9 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
         yield f"  {visible(line)}"
     yield from values(listed, _UNEXPLAINED)
     yield from beside_lines(replace(one, words=f"{one.words}: {_UNEXPLAINED}") for one in strange)
-    counted = len(found.differences) + len(found.beside) - len(listed) - len(strange)
-    if counted:
-        has = "1 difference has the reason" if counted == 1 else f"{counted} differences have the reasons"
+    rest = len(found.differences) + len(found.beside) - len(listed) - len(strange)
+    if rest:
+        has = "1 of these has the reason" if rest == 1 else f"{rest} of these have the reasons"
         yield f"  {has} that adopting gave (--report text)"
     yield f"TODO lines are left: {visible(', '.join(questions))}" if questions else "no question is left"
     yield f"not compared: {'; '.join(map(visible, found.uncompared))}"
@@ -66,15 +66,19 @@ def _name(pair: Pair) -> tuple[str, str]:
 
 
 def summary(found: Compared, spec: str) -> str:
-    """The result in one line."""
-    differ = len(found.differences) + len(found.beside)
-    nodes = "1 node" if len(found.pairs) == 1 else f"{len(found.pairs)} nodes"
-    words = f"{nodes} compared with {spec}: {found.compared} settings, {_counted(differ)}"
-    return words + (f", {found.unexplained or 'none'} of them without a reason" if differ else "")
-
-
-def _counted(differ: int) -> str:
-    return "nothing differs" if not differ else "1 thing differs" if differ == 1 else f"{differ} things differ"
+    """The result in one line. Settings are counted as at the first run, and what changes beside them apart."""
+    nodes, beside = len(found.pairs), len(found.beside)
+    words = f"{'1 node' if nodes == 1 else f'{nodes} nodes'} compared with {spec}: {found.compared} settings, "
+    if not found.differences and not beside:
+        return f"{words}nothing differs"
+    more = (
+        ""
+        if not beside
+        else "; beside them 1 thing changes"
+        if beside == 1
+        else f"; beside them {beside} things change"
+    )
+    return f"{words}{counted(found.differences)}{more}; {found.unexplained or 'none'} of it without a reason"
 
 
 def _pair(pair: Pair) -> str:

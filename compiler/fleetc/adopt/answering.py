@@ -14,14 +14,17 @@ from decimal import Decimal
 from typing import Any
 
 import tomli
+from pydantic import BaseModel
 
-from fleetc.adopt.questions import Question, path_of, questions_in
+from fleetc.adopt.questions import Kind, Question, path_of, questions_in
 from fleetc.adopt.values import model_of
+from fleetc.adopt.warned import ALERTS, METRICS
 from fleetc.adopt.writing import toml
 from fleetc.language.counters import counted
 from fleetc.language.example import first_at
 from fleetc.language.fleet import NEWEST
 from fleetc.language.host import FleetSettings
+from fleetc.language.monitoring import Monitoring
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.sharing import CLASSES, DEFAULTS, tables
 from fleetc.language.spec import read_fleet, read_spec
@@ -40,6 +43,13 @@ _ADDRESS_OR_DAY = re.compile("0[xob]|[0-9]{4}-")
 """What TOML has numbers and days for, and no field of a spec."""
 _RELEASE = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 """A release as livepeer -version shows it."""
+_WHOLE: dict[str, type[BaseModel]] = {"fleet": FleetSettings, "monitoring": Monitoring}
+"""The tables that have no names, of those that adopting asks about."""
+_SILENCES = {
+    Kind.METRICS: ("metrics", METRICS, "nobody reads the metrics"),
+    Kind.ALERTS: ("alerts", ALERTS, "nobody is told of alerts"),
+}
+"""The silence that says that something is for nobody: its name, its code and its reason."""
 _LONGEST = 2000
 _STANDS_FOR_VALUE = 918273645546372819
 """What is written where the value goes, as a value that every edit can write."""
@@ -56,8 +66,8 @@ def place_of(question: Question) -> Place:
 
 def is_field(place: Place) -> bool:
     """Whether a place is one that the language has a field for; homes, folders and hosts of nodes are none."""
-    if place[:1] == ("fleet",):
-        return len(place) > 1 and place[1] in FleetSettings.model_fields
+    if place[0] in _WHOLE:
+        return len(place) > 1 and place[1] in _WHOLE[place[0]].model_fields
     if place[:1] in ((CLASSES,), (DEFAULTS,)):
         place = place[2:] if place[0] == CLASSES else place[1:]
         place = (place[0], "", *place[1:]) if place else place
@@ -69,8 +79,8 @@ def description_at(place: Place) -> str:
     if place[0] in (CLASSES, DEFAULTS):
         place = place[2:] if place[0] == CLASSES else place[1:]
         place = (place[0], "", *place[1:])
-    model = FleetSettings if place[0] == "fleet" else model_of(place[0])
-    field = model.model_fields[place[1 if place[0] == "fleet" else 2]]
+    whole = _WHOLE.get(place[0])
+    field = whole.model_fields[place[1]] if whole is not None else model_of(place[0]).model_fields[place[2]]
     return re.split(r"(?<=[.;])\s", field.description or "", maxsplit=1)[0]
 
 
@@ -79,7 +89,7 @@ def example_at(place: Place, example: str) -> str:
     text = example.strip('"')
     if text and "..." not in text and not text.startswith("{"):
         return text
-    dotted = ".".join(place if place[0] == "fleet" else (place[0], "<name>", *place[2:]))
+    dotted = ".".join(place if place[0] in _WHOLE else (place[0], "<name>", *place[2:]))
     value = tomli.loads(f"x = {text}")["x"] if text.startswith("{") and "..." not in text else first_at(dotted)
     if isinstance(value, dict) and len(value) == 1 and {*value} <= {*SecretRef.model_fields}:
         return " ".join(map(str, *value.items()))
@@ -109,6 +119,14 @@ def kept(text: str, places: Collection[Place]) -> str:
     """The text without the questions about places: the values there are the answers."""
     gone = {one.line for one in questions_in(text) if one.key and _is_within(place_of(one), places)}
     return "\n".join(line for number, line in enumerate(text.split("\n"), 1) if number not in gone)
+
+
+def silenced(text: str, question: Question) -> str:
+    """The text of a spec with a silence that answers a question about metrics or alerts: they are for nobody."""
+    name, code, reason = _SILENCES[question.kind]
+    name = code if name in tomli.loads(text).get("silences", {}) else name
+    lines = [f"[silences.{name}]", f'code = "{code}"', f'reason = "{reason}"', ""]
+    return "\n".join([kept(text, [place_of(question)]).rstrip("\n"), "", *lines])
 
 
 def _is_within(place: Place, places: Collection[Place]) -> bool:
@@ -241,7 +259,7 @@ def _known_place(text: str, name: str) -> Place:
     place = path_of(name)
     if len(place) < 2:
         raise WrongAnswerError("takes TABLE.KEY=VALUE, such as fleet.node_release=v0.9.1")
-    table = place[:1] if place[0] == "fleet" else place[:2]
+    table = place[:1] if place[0] in _WHOLE else place[:2]
     if place[0] in (CLASSES, DEFAULTS):
         table = place[:3] if place[0] == CLASSES else place[:2]
     if not is_field(place) or not isinstance(value_at(tomli.loads(text), table), dict):

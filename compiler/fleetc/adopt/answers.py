@@ -22,6 +22,7 @@ from fleetc.adopt.session import Table, split_question
 from fleetc.adopt.values import model_of, rows_of
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.host import FleetSettings
+from fleetc.language.monitoring import Monitoring
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.sharing import CLASSES, DEFAULTS, tables
 from fleetc.toml.comments import questions_of, remarks_of
@@ -60,6 +61,8 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     for kind in tables():
         for name, values in tables_of(earlier.raw, kind):
             members = assembled.tables.setdefault(kind, {})
+            if earlier.asks_balances and kind == "wallets" and "minimum_balance" not in asked.at(kind, name):
+                assembled.unasked.add(name)
             if name not in members:
                 members[name] = Table(dict(values), origin=NO_SOURCE)
                 done.tables.append((kind, name))
@@ -73,7 +76,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
             if not _has_new_nodes(earlier, assembled, kind, name):
                 _leave_removed(members[name], values, open_of.get((kind, name), set()))
     for key, value in earlier.raw.items():
-        if key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
+        if value != {} and key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
             assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
             done.tables.append((key,))
     _prune(earlier, assembled)
@@ -253,7 +256,8 @@ def _own(words: str) -> bool:
 @cache
 def _asked_keys() -> frozenset[str]:
     """What questions can be about: keys of all tables, and homes and folders."""
-    return frozenset(FOLDER_KEYS).union(FleetSettings.model_fields, *(model_of(kind).model_fields for kind in tables()))
+    whole = (FleetSettings.model_fields, Monitoring.model_fields)
+    return frozenset(FOLDER_KEYS).union(*whole, *(model_of(kind).model_fields for kind in tables()))
 
 
 def _said(node: Running) -> set[str]:

@@ -9,6 +9,7 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.host_paths import ANSWERS
 from fleetc.adopt.listeners import is_loopback, orchestrator_url, service_url, split
 from fleetc.adopt.markdown import NAMES
@@ -27,16 +28,12 @@ def several_hosts(here: list[Running]) -> str:
     placed = [one for one in here if one.process.placed and not one.process.several]
     if len(placed) > 1:
         names = " and ".join(leaks.shown(one.name) for one in placed[:_MOST_NAMED])
-        return (
-            f"TODO host: the cluster chooses where {names} run, and kubectl get pods -o wide shows it; if that is more "
-            f"than one host, {_options(placed[1:])}"
-        )
+        why = f"the cluster chooses where {names} run, and kubectl get pods -o wide shows it"
+        return f"TODO host: {asking_words.several(why, 'that is more than one host', _options(placed[1:]))}"
     folders = _folders(here)
     if folders:
-        return (
-            "TODO host: no source says that it is one host, and two of these nodes would listen at the same port; if "
-            f"their folders are hosts, adopt again with {folders}"
-        )
+        why = "no source says that it is one host, and two of these nodes would listen at the same port"
+        return f"TODO host: {asking_words.several(why, 'their folders are hosts', f'adopt again with {folders}')}"
     groups: dict[tuple[str, int], list[Running]] = {}
     for one in here:
         groups.setdefault(_group(one), []).append(one)
@@ -44,10 +41,9 @@ def several_hosts(here: list[Running]) -> str:
     if not sign:
         return ""
     _, *others = groups.values()
-    return (
-        f"TODO host: no source says that it is one host, and {sign}; if it is more than one, "
-        f"{_options(one for group in others for one in group)}"
-    )
+    options = _options(one for group in others for one in group)
+    why = f"no source says that it is one host, and {sign}"
+    return f"TODO host: {asking_words.several(why, 'it is more than one', options)}"
 
 
 def _options(nodes: Iterable[Running]) -> str:

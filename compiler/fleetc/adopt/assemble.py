@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from fleetc.adopt import documents
 from fleetc.adopt.asking_chain import asks_chain, fill_rpc, rpc_value
-from fleetc.adopt.assembled import FLEET_NAME, Assembled
+from fleetc.adopt.assembled import FLEET_NAME, Assembled, Prometheus
 from fleetc.adopt.callers import note_callers
 from fleetc.adopt.capabilities import by_orchestrator
 from fleetc.adopt.compare import Difference
@@ -77,7 +77,19 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     note_callers(found, tables, sources.others, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
-    return Assembled(fleet, _in_order(found, tables, session), found, differences, compared)
+    return Assembled(
+        fleet, _in_order(found, tables, session), found, differences, compared, prometheus=_prometheus(machines)
+    )
+
+
+def _prometheus(machines: Machines) -> Prometheus | None:
+    """The first Prometheus on a host of nodes."""
+    for one in machines.others:
+        program = one.program if one.image is None else one.image.text.partition("@")[0]
+        host = machines.known_host(one)
+        if host and program.rpartition("/")[2].partition(":")[0] == "prometheus":
+            return Prometheus(host, one.runtime == "docker" and one.network != "host")
+    return None
 
 
 def _node_tables(found: list[Running], fleet: Table, facts: Facts, session: Session) -> dict[str, dict[str, Table]]:

@@ -8,7 +8,7 @@ In: the tables that `assemble.py` fills. Out: `Assembled`, which `answers.py` ch
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from fleetc.adopt.compare import Difference
 from fleetc.adopt.reading import Running
@@ -17,12 +17,21 @@ from fleetc.adopt.session import Table
 FLEET_NAME = "adopted"
 
 
+class Prometheus(NamedTuple):
+    """A Prometheus that runs today: its host in the spec, and whether it is in a network apart from that host."""
+
+    host: str
+    apart: bool
+
+
 @dataclass
 class Assembled:
     """The tables of a spec, by table and name, and the processes with their nodes.
 
     `differences` are those of avatar stacks, of which so many variables were `compared`. `more` is what else an
-    earlier spec has, and `head` the comments at its top.
+    earlier spec has, and `head` the comments at its top. `prometheus` runs among what the sources start, and `sharing`
+    has the nodes whose ports a question is about beside its own node, by its table and key. Of the
+    `unasked` wallets an earlier spec has neither a balance nor a question: people have removed it.
     """
 
     fleet: Table
@@ -32,3 +41,6 @@ class Assembled:
     compared: int = 0
     more: dict[str, Table | list[Any]] = field(default_factory=dict)
     head: list[str] = field(default_factory=list)
+    prometheus: Prometheus | None = None
+    sharing: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    unasked: set[str] = field(default_factory=set)

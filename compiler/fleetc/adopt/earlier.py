@@ -22,14 +22,16 @@ Place = tuple[str, ...]
 class Earlier:
     """A spec that people have answered, with all that it says once written out.
 
-    `asked` are the places that adopting the sources asks about. If it was `compared` with the sources, nodes are the
-    `same` there or `differ`, and `names` has the name here of each node there, by its table and its name.
+    `asked` are the places that adopting the sources asks about, and it `asks_balances` of wallets. If it was `compared`
+    with the sources, nodes are the `same` there or `differ`, and `names` has the name here of each node there, by its
+    table and its name.
     """
 
     source: Source
     raw: Mapping[str, Any]
     written: Mapping[str, Any]
     asked: frozenset[Place] = frozenset()
+    asks_balances: bool = False
     compared: bool = False
     same: frozenset[str] = frozenset()
     differ: frozenset[str] = frozenset()

@@ -6,16 +6,16 @@ values, and what is written otherwise and means the same are in the report.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.bounds import ALTERED
 from fleetc.adopt.compare import PRICED_FLAGS, TOKENS, Difference
 from fleetc.adopt.filling import PATHS
-from fleetc.adopt.questions import Question, options_of, questions_in
+from fleetc.adopt.questions import Kind, Question, options_of, questions_in
 from fleetc.adopt.report import UNEXPLAINED, beside_lines
 from fleetc.adopt.words import InClear, Same
 from fleetc.language.fleet import NODE_TABLES
@@ -37,10 +37,6 @@ _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecr
 """Settings that say who reaches a node, and who may use it."""
 _DEAD = frozenset({"adopt-setting-unread", "adopt-setting-overridden"})
 """Messages about what does nothing today: the spec leaves it out, so there is nothing to repair."""
-_SHOWS_FUNDS = re.compile("; (.* shows it in wei)")
-"""The command of a question about funds, which is the same for both."""
-_ASKED_RUNNER = "models: the runner of "
-"""How a question begins that says of a credential of a runner what its change says."""
 _OURS = {
     "systemd": "every new unit has fleetc's restart, sandbox and HOME settings",
     "docker": "every new container has fleetc's restart, stop time and log limits",
@@ -139,9 +135,8 @@ def questions(found: Adopted, spec: str) -> Iterator[str]:
 
 def _brief(one: Question) -> str:
     """What is asked; how to answer is at its line, where that takes many words."""
-    shows = _SHOWS_FUNDS.search(one.words) if one.key in ("deposit", "reserve") else None
-    if shows is not None:
-        return shows[1]
+    if one.kind is Kind.FUNDS:
+        return asking_words.only_command(one.words)
     before = one.said.removesuffix(one.words)
     said = one.without_options(" (command below)").removeprefix(before)
     below = " (command below)" if "(command below)" in said else ""
@@ -170,14 +165,9 @@ def changes(found: Adopted) -> Iterator[str]:
     yield from lines
 
 
-def same(found: Adopted) -> int:
-    """How many settings are written otherwise and mean the same."""
-    return sum(isinstance(one.reason, Same) for one in found.differences)
-
-
 def _of_settings(found: Adopted) -> Iterator[str]:
     """Money first, then who reaches a node, then the rest."""
-    asked = {one.table.partition(".")[2] for one in questions_in(found.text) if one.said.startswith(_ASKED_RUNNER)}
+    asked = {one.table.partition(".")[2] for one in questions_in(found.text) if one.kind is Kind.CREDENTIAL}
     left = [
         one
         for one in found.differences

@@ -49,7 +49,7 @@ class Folders:
     """What people say of hosts: in whose home `~` is, and where the folder of the sources is; by host, or "" for all.
 
     A folder may also be that of one source only, by the folder of that source. `nodes` are those of which no file
-    says the host, by name, with their hosts.
+    says the host, by name, with their hosts; "" is for all that nobody names.
     """
 
     homes: Mapping[str, str] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fleetc.adopt import documents, yaml_nodes
+from fleetc.adopt import asking_words, documents, yaml_nodes
 from fleetc.adopt.buying import pixels_of
 from fleetc.adopt.compare import QUESTION, TOKENS
 from fleetc.adopt.documents import DocumentError, ModelEntry
@@ -197,8 +197,8 @@ def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
         "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", elsewhere=True,
     )  # fmt: skip
     work.table.ask(
-        f"TODO models: the runner of {leaks.shown(visible(entry.model_id))} gets no token any more: let it answer this "
-        "host without one, or take the model out"
+        f"TODO models: {asking_words.CREDENTIAL}{leaks.shown(visible(entry.model_id))} gets no token any more: let it "
+        "answer this host without one, or take the model out"
     )
 
 

@@ -89,17 +89,17 @@ def put_on_hosts(
     found: list[Running], said: Mapping[str, str], session: Session, inventory: Mapping[str, Table], claimed: set[str]
 ) -> None:
     """Put nodes on the hosts that people name for them. They know a node by the name that it has without that, or by
-    that of its unit or container. Raises UnknownNodeError.
+    that of its unit or container; "" stands for all that are on no host. Raises UnknownNodeError.
     """
     if not said:
         return
     name_all(found, Session(session.library, Ledger()), inventory, claimed)
     known = {name for one in found for name in (one.name, one.process.name) if name}
-    if unknown := sorted(set(said) - known):
+    if unknown := sorted(set(said) - known - {""}):
         raise UnknownNodeError(f"no source starts {' or '.join(unknown)}; nodes are {', '.join(sorted(known))}")
     for one in found:
         host = said.get(one.name) or said.get(one.process.name)
-        one.process = replace(one.process, host=host or one.process.host)
+        one.process = replace(one.process, host=host or one.process.host or said.get("", ""))
 
 
 def name_all(

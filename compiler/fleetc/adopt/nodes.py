@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fleetc.adopt import buying, selling
+from fleetc.adopt import asking_words, buying, selling
 from fleetc.adopt.compare import PRICED_FLAGS
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.flags import boolean
@@ -250,8 +250,8 @@ def _ask_deposit(running: Running, wallet: Table) -> None:
     if any(question.startswith("TODO deposit") for question in wallet.questions):
         return
     shows = ask_node(running, "senderInfo")
-    wallet.ask(f'TODO deposit = "... ETH": what is set aside for tickets; {shows} shows it in wei')
-    wallet.ask(f'TODO reserve = "... ETH": what backs them; {shows} shows it in wei, as FundsRemaining')
+    wallet.ask(f'TODO deposit = "... ETH": {asking_words.funds("what is set aside for tickets", shows)}')
+    wallet.ask(f'TODO reserve = "... ETH": {asking_words.funds("what backs them", shows, ", as FundsRemaining")}')
 
 
 def _no_account(text: str) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any
 
 import tomli
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.host_paths import ANSWERS
 
 _HEADER = re.compile(r"\[([^\[\]]+)\]$")
@@ -21,6 +23,40 @@ _AGAIN = re.compile(
     rf"(?:,? or|,)? adopt again with {re.escape(ANSWERS)}((?: --(?:host|home|directory) [A-Za-z0-9_./@=-]+)+)"
 )
 """Where a question names the options that answer it; nothing else of a source gets into a command to paste."""
+
+
+class Kind(Enum):
+    """What a question is about, as far as it is asked or shown in a way of its own."""
+
+    HOSTS = auto()
+    """Which host nodes run on: options answer it."""
+    FOLDER = auto()
+    """Where a home or a folder is: an option answers it."""
+    ADDRESS = auto()
+    """Where people log in to a host."""
+    LISTENER = auto()
+    """Where the administration of a node listens."""
+    FUNDS = auto()
+    """What a wallet has set aside; its words have the command that shows it."""
+    BALANCE = auto()
+    """What an account keeps for gas."""
+    METRICS = auto()
+    """Who reads the metrics of the fleet."""
+    ALERTS = auto()
+    """Where alerts go."""
+    CREDENTIAL = auto()
+    """A credential of a runner that a spec does not have."""
+    VALUE = auto()
+    """Any other value."""
+
+
+_KINDS = {
+    ("hosts", "address"): Kind.ADDRESS,
+    ("wallets", "minimum_balance"): Kind.BALANCE,
+    ("monitoring", "host"): Kind.METRICS,
+    ("monitoring", "alertmanagers"): Kind.ALERTS,
+}
+"""Kinds by table and key."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +73,19 @@ class Question:
     example: str
     words: str
     options: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What it is about."""
+        if self.options:
+            return Kind.HOSTS if self.options[0].startswith("--host ") else Kind.FOLDER
+        if self.key == "cli":
+            return Kind.LISTENER
+        if self.key == "models" and self.words.startswith(asking_words.CREDENTIAL):
+            return Kind.CREDENTIAL
+        if self.key in ("deposit", "reserve") and asking_words.command_of(self.words):
+            return Kind.FUNDS
+        return _KINDS.get((self.table.partition(".")[0], self.key), Kind.VALUE)
 
     @property
     def said(self) -> str:

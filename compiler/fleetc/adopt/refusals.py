@@ -17,6 +17,7 @@ import tomli
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.host_paths import EXAMPLE_PATH, with_folders
 from fleetc.adopt.session import Table, split_question
+from fleetc.adopt.warned import settle
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
 from fleetc.pipeline import Checked, check_spec
@@ -26,6 +27,7 @@ from fleetc.toml.document import Source
 
 _AMOUNTS = {"... wei / pixel": "1200 wei / pixel", "... USD / hour": "0.72 USD / hour", "... ETH": "0.5 ETH"}
 """What stands for amounts that a question leaves blank. No spec has it: it would be a guess about money."""
+_SAME_PORT = "port-used-twice"
 _MOST_NODES = 500
 """Judging thousands of nodes takes as long as reading them."""
 
@@ -59,9 +61,10 @@ def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> E
     for found in refused:
         _ask(assembled, found)
         said |= _asked(found)
+    if sound(checked) is None and _without(exemplary, errors, said):
+        checked = check_spec([Source("fleet.toml", written(exemplary))])
+    settle(assembled, checked.diagnostics)
     found_fleet = sound(checked)
-    if found_fleet is None and _without(exemplary, errors, said):
-        found_fleet = sound(check_spec([Source("fleet.toml", written(exemplary))]))
     return Exemplary(found_fleet, frozenset(said)) if found_fleet is not None else None
 
 
@@ -77,6 +80,11 @@ def _ask(assembled: Assembled, found: Diagnostic) -> None:
     table, key = _table_of(assembled, found.primary.place)
     if table is not None and key and not any(asked.startswith(f"TODO {key}") for asked in table.questions):
         table.ask(leaks.shown(f"TODO {key}: {found.message}; {found.help}"))
+        if found.code == _SAME_PORT and isinstance(found.primary.place, tuple):
+            kind, name = map(str, found.primary.place[:2])
+            places = (one.place for one in found.related if isinstance(one.place, tuple) and len(one.place) > 1)
+            others = tuple(other for place in places if (other := str(place[1])) != name)
+            assembled.sharing[f"{kind}.{name}", key] = others
 
 
 def _table_of(assembled: Assembled, place: object) -> tuple[Table | None, str]:

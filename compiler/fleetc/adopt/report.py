@@ -13,7 +13,7 @@ from typing import Any
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.beside import Beside
 from fleetc.adopt.compare import Difference
-from fleetc.adopt.words import Entry, Fate
+from fleetc.adopt.words import Entry, Fate, Same
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.messages.locate import Located
 from fleetc.text.encoders import plain_output, visible
@@ -52,8 +52,8 @@ def _text(found: Adopted) -> Iterator[str]:
         yield f"  {name}:{line}: {visible(entry.shown)}: {entry.fate}: {visible(entry.words)}{code}"
     yield "In sum: " + ", ".join(f"{counts[fate]} {fate}" for fate in Fate)
     yield ""
-    counted = f", of {found.compared} settings:" if found.compared else ":"
-    yield f"What the spec changes{counted}"
+    sums = f", of {found.compared} settings:" if found.compared else ":"
+    yield f"What the spec changes{sums}"
     if not found.comparable:
         yield f"  {_UNCOMPARED}"
     yield from difference_lines(found.differences)
@@ -85,6 +85,21 @@ def _waiting(found: Adopted) -> str:
     return f"{said}, until the TODO lines have answers"
 
 
+def counted(differences: Sequence[Difference]) -> str:
+    """How many settings differ; those that are written otherwise and mean the same are told apart."""
+    same = sum(isinstance(one.reason, Same) for one in differences)
+    changes = len(differences) - same
+    alike = f", {same} the same in other words" if same else ""
+    return f"{'1 differs' if changes == 1 else f'{changes} differ'}{alike}"
+
+
+def compared(found: Adopted) -> str:
+    """How many settings were compared, and how many differ."""
+    settings = f"{found.compared - found.variables} settings"
+    variables = f" and {found.variables} variables of avatar stacks" if found.variables else ""
+    return f"{settings}{variables} compared, {counted(found.differences)}"
+
+
 def difference_lines(differences: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:
     """A line for each difference."""
     for one in differences:
@@ -112,9 +127,9 @@ def difference_values(differences: Iterable[Difference]) -> list[dict[str, str]]
 def _markdown(found: Adopted) -> str:
     lines = ["# Adopted", ""]
     nodes = ", ".join(f"{node.name} ({node.role})" for node in found.nodes)
-    counted = f" {found.compared} settings compared, {len(found.differences)} differ." if found.compared else ""
+    sums = f" {compared(found)}." if found.compared else ""
     unknown = "" if found.comparable else f" What the spec changes: {_UNCOMPARED}."
-    lines += [f"Nodes: {cell(nodes or 'none')}.{counted}{unknown}", ""]
+    lines += [f"Nodes: {cell(nodes or 'none')}.{sums}{unknown}", ""]
     if found.differences:
         lines += ["## What the spec changes", "", *difference_table(found.differences), ""]
     if found.beside:

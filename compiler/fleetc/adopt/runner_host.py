@@ -87,6 +87,10 @@ class Machines:
             return next(iter(self.names))
         return other.host or self.lone
 
+    def known_host(self, other: Other) -> str:
+        """The table of its host; "" where no node runs there."""
+        return self.names.get(self._raw(other), "")
+
     def host_of(self, other: Other) -> str:
         """The table of its host, which is made if no node has one there."""
         raw = self._raw(other)

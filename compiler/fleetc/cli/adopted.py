@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
     from fleetc.adopt.earlier import Carried
     from fleetc.messages.locate import Located
-    from fleetc.pipeline import Compiled
+    from fleetc.pipeline import Checked, Compiled
 
 _MOST_VALUES = 80
 
@@ -53,7 +53,7 @@ def show_comparison(found: Adopted, compiled: Compiled, spec: Path, form: Adopti
     if form is not None:
         put(reported(compared, form, str(spec)))
     else:
-        lines = [*glance(compared, str(spec), _questions(compiled)), _checked(compiled, spec)]
+        lines = [*glance(compared, str(spec), _questions(compiled)), _checked(compiled.checked, spec)]
         put("".join(f"{plain_output(line)}\n" for line in lines))
     if not compared.settled:
         raise typer.Exit(PROBLEMS)
@@ -66,13 +66,12 @@ def _questions(compiled: Compiled) -> list[str]:
     return [f"{source.name}:{one.line}" for source in compiled.checked.sources for one in questions_in(source.text)]
 
 
-def _checked(compiled: Compiled, spec: Path) -> str:
-    """What `fleetc check` says of the spec, in one line."""
+def _checked(checked: Checked, spec: Path) -> str:
+    """What `fleetc check` says of a spec that was read already, in one line; it asks the rules beside the spec too."""
     from fleetc.pipeline import check_spec
 
     policies = read_policies(spec, None, Format.text)
-    sources = compiled.checked.sources
-    checked = compiled.checked if policies is None else quietly(check_spec, sources, policies, None)
+    checked = checked if policies is None else quietly(check_spec, checked.sources, policies, None)
     said = []
     for severity in (Severity.ERROR, Severity.WARNING):
         codes = [one.code for one in checked.diagnostics if one.severity is severity]
@@ -112,15 +111,12 @@ def _compared(found: Adopted) -> str:
         return "; nothing could be compared yet"
     if not found.compared:
         return ""
-    from fleetc.adopt import glance
+    from fleetc.adopt.report import compared
 
-    same, waits = glance.same(found), len(found.waiting)
-    changes = len(found.differences) - same
-    differ = "1 differs" if changes == 1 else f"{changes} differ"
-    alike = f", {same} {'is' if same == 1 else 'are'} the same in other words (--report text)" if same else ""
+    waits = len(found.waiting)
     waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
     compiles = "the spec compiles: " if found.complete else ""
-    return f"; {compiles}{found.compared} settings compared, {differ}{alike}{waiting}"
+    return f"; {compiles}{compared(found)}{waiting}"
 
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
@@ -132,6 +128,8 @@ def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: 
     options, hosts = glance.options(found), sorted(glance.hosts(found))
     if options:
         yield f"command, with your values: fleetc adopt {sources} --answers {spec} -o {spec} {options}"
+    if output is not None and not questions and found.checked is not None and found.complete:
+        yield _checked(found.checked, output)
     if not questions and not found.complete:
         yield f"next: fleetc check {spec} refuses it as it stands, and says why: repair that"
     todo = "next: answer the TODO lines, then: " if questions else "next: " if found.complete else "then: "

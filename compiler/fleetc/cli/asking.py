@@ -12,9 +12,10 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fleetc.adopt import asking_words
+from fleetc.adopt.questions import Kind, Question, questions_in
 from fleetc.cli.output import message, plain
 from fleetc.cli.prompts import (
-    FUNDS,
     SHORT,
     EndedError,
     confirmed,
@@ -29,7 +30,6 @@ from fleetc.cli.prompts import (
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
-    from fleetc.adopt.questions import Question
 
 _OWN = frozenset(
     {"address", "keystore", "deposit", "reserve", "data_dir", "service", "http", "rtmp", "url", "port", "models"}
@@ -39,8 +39,6 @@ _ADDRESS = "address"
 _MOST_HOSTS = 4
 _Options = list[tuple[str, str]]
 """Options of the command, each with its value."""
-_SAME_PORT = " both use port "
-"""What a question has whose nodes may be on two hosts."""
 
 
 class Adopting(Protocol):
@@ -61,8 +59,6 @@ def can_ask() -> bool:
 
 def ask(adopting: Adopting) -> None:
     """Ask all that can be answered with a value or an option."""
-    from fleetc.adopt.questions import questions_in
-
     if not any(one.options or is_askable(one) for one in questions_in(adopting.found.text)):
         return
     message("questions: Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers")
@@ -97,20 +93,18 @@ def _ask_options(adopting: Adopting) -> tuple[bool, set[tuple[str, str]]]:
 
 def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
     """Ask one of these; `options` gets what answers it."""
-    from fleetc.adopt.questions import questions_in
-
-    if _SAME_PORT in one.words:
+    if sharing := _sharing(one, found):
         say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
-        sharing = [node.name for node in found.nodes if node.name != name_of(one) and f" {node.name} (" in one.words]
         host = next(node.host for node in found.nodes if node.name == name_of(one))
         nodes = [name_of(one), *sharing]
         _ask_hosts(nodes + [name for name in _unplaced(found, host) if name not in nodes], one, found, options)
-    elif one.key == _ADDRESS:
+    elif one.kind is Kind.ADDRESS:
         _ask_name(one, found, options)
     elif _about_hosts(one):
         named = [option.rpartition("=")[2] for option in one.options]
         nodes = [node.name for node in found.nodes if node.host == name_of(one) and node.name not in named] + named
-        say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {_why_hosts(one)}")
+        why = asking_words.why_several(one.without_options("").partition(": ")[2])
+        say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {why}")
         _ask_hosts(nodes, one, found, options)
     else:
         more = [other for other in questions_in(found.text) if other.key == one.key == "~" and other != one]
@@ -121,13 +115,10 @@ def _by_host(found: Adopted) -> list[Question]:
     """Those that options answer; where nodes run is the first, because others are of a host. Where nothing asks that,
     nodes that use the same port ask it, and so does the address of a host that nobody has named.
     """
-    from fleetc.adopt.questions import questions_in
-
     asked = list(questions_in(found.text))
     chosen = [one for one in asked if one.options]
     if not any(map(_about_hosts, chosen)):
-        nodes = {node.name for node in found.nodes}
-        chosen += [one for one in asked if _SAME_PORT in one.words and name_of(one) in nodes]
+        chosen += [one for one in asked if _sharing(one, found)]
     open_hosts = {one.table for one in chosen if _about_hosts(one)}
     chosen += [one for one in asked if one.table not in open_hosts and _is_of_invented(one, found)]
     return sorted(chosen, key=lambda one: (not _about_hosts(one), bool(one.options)))
@@ -137,7 +128,7 @@ def _is_of_invented(one: Question, found: Adopted) -> bool:
     """Whether it asks for the address of a host that only adopting has named, and that has nodes and no avatars."""
     from fleetc.adopt.naming import LONE_HOST
 
-    if one.key != _ADDRESS or one.table != f"hosts.{LONE_HOST}":
+    if one.kind is not Kind.ADDRESS or name_of(one) != LONE_HOST:
         return False
     others = [table for kind in ("avatars", "runners") for table in _raw(found.text).get(kind, {}).values()]
     nodes = [node for node in found.nodes if node.host == LONE_HOST]
@@ -150,8 +141,15 @@ def _unplaced(found: Adopted, host: str) -> list[str]:
     return [node.name for node in found.nodes if node.host == host and not node.process.host]
 
 
+def _sharing(one: Question, found: Adopted) -> list[str]:
+    """The nodes that use the port that a question is about, beside its own; [] for any other question."""
+    names = {node.name for node in found.nodes}
+    others = found.sharing.get((one.table, one.key), ())
+    return [name for name in others if name in names] if name_of(one) in names else []
+
+
 def _about_hosts(one: Question) -> bool:
-    return bool(one.options) and one.options[0].startswith("--host ")
+    return one.kind is Kind.HOSTS
 
 
 def _ask_path(one: Question, more: int, options: _Options) -> None:
@@ -181,7 +179,7 @@ def _ask_name(one: Question, found: Adopted, options: _Options) -> None:
         name, _, address = typed.partition("@")
         problem = _host_problem(name, address, known)
         if not problem:
-            options += [("--host", f"{name}@{known.get(name, address)}={node}") for node in nodes]
+            options.append(("--host", f"{name}@{known.get(name, address)}"))
             return
         message(f"  {problem}")
 
@@ -206,17 +204,18 @@ def _ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: _Op
             name, _, address = typed.partition("@")
             problem = _host_problem(name, address, known)
             if not problem:
-                options.append(("--host", f"{name}@{known.setdefault(name, address)}={node}"))
+                _put(node, f"{name}@{known.setdefault(name, address)}", options)
                 break
             message(f"  {problem}")
         if not typed and not options:
             return  # nothing is known of the others either
 
 
-def _why_hosts(one: Question) -> str:
-    """Why somebody is asked for hosts, without how to say them in a command."""
-    words = re.sub(r"; if [^;]*$", "", one.without_options("").partition(": ")[2])
-    return re.sub("^.*, because no source says it, but ", "no source says it, and ", words)
+def _put(node: str, host: str, options: _Options) -> None:
+    """Put a node on a host, in one option with the others of that host."""
+    of_host = [(option, value) for option, value in options if value.partition("=")[0] == host]
+    options[:] = [one for one in options if one not in of_host]
+    options.append(("--host", ",".join([*(value for _, value in of_host), node] if of_host else [f"{host}={node}"])))
 
 
 def _host_problem(name: str, address: str, known: Mapping[str, str]) -> str:
@@ -245,8 +244,6 @@ class _Draft:
 
 def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, str]]) -> None:
     """Ask for values, but for those `left` to people, and again for what the answers bring up."""
-    from fleetc.adopt.questions import questions_in
-
     seen: set[tuple[str, str]] = set()
     while True:
         before = adopting.found.text
@@ -257,7 +254,7 @@ def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, st
             for one in asked
             if (one.table, one.said) not in seen
             and (one.table, one.key) not in left
-            and (placed or _SAME_PORT not in one.words)
+            and (placed or not _sharing(one, adopting.found))
         ]
         seen |= {(one.table, one.said) for one in asked}
         try:
@@ -287,8 +284,7 @@ def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Questi
 
 def _command(one: Question) -> str:
     """The command of a question about funds that shows the answer."""
-    found = re.search(r"; (curl .*?) shows it", one.words) if one.key in FUNDS else None
-    return found[1] if found is not None else ""
+    return asking_words.command_of(one.words) if one.kind is Kind.FUNDS else ""
 
 
 def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
@@ -320,18 +316,34 @@ class _RefusedError(Exception):
 
 def _answered(text: str, group: Sequence[Question], typed: str) -> str:
     """The text with an answer for all of a group; "" is the default of each. Raises _RefusedError."""
-    from fleetc.adopt.answering import WrongAnswerError, addresses_in, answered, kept, place_of, problem_at, words_of
+    from fleetc.adopt.answering import (
+        WrongAnswerError,
+        addresses_in,
+        answered,
+        kept,
+        place_of,
+        problem_at,
+        silenced,
+        words_of,
+    )
+    from fleetc.adopt.writing import toml
 
     first, raw = group[0], _raw(text)
     places = [place_of(one) for one in group]
     hosts = {address: name for name, address in addresses_in(raw).items() if f"hosts.{name}" != first.table}
-    if first.key == _ADDRESS and first.table.startswith("hosts.") and typed in hosts:
+    if first.kind is Kind.ADDRESS and typed in hosts:
         raise _RefusedError(f"{typed} is the address of {hosts[typed]}; two hosts are not one machine")
     try:
         agreed = is_yes(typed) and all(_stands(raw, one) is not None for one in group)
-        given = {place_of(one): typed or _default(one) for one in group}
+        if first.kind in (Kind.METRICS, Kind.ALERTS) and typed == "nobody":
+            return silenced(text, first)
+        if first.kind is Kind.ALERTS:
+            typed = toml([one.strip() for one in typed.strip("[]").split(",")])
+        if first.kind is Kind.METRICS and "://" in typed:
+            text, places = kept(text, places), [("monitoring", "receiver")]
+        given = dict.fromkeys(places, typed) if typed else {place_of(one): _default(one) for one in group}
         after = kept(text, places) if agreed else answered(text, given)
-        if first.key == "cli" and typed and not agreed and not _is_closed(typed):
+        if first.kind is Kind.LISTENER and typed and not agreed and not _is_closed(typed):
             if not confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
                 raise _RefusedError(f"then write one that only the host itself reaches, such as {_default(first)}")
             after = answered(after, {(*place[:-1], "cli_exposed"): "true" for place in places})
@@ -350,16 +362,25 @@ def _is_closed(typed: str) -> bool:
 
 
 def _default(one: Question) -> str:
-    """An answer that is safe whatever runs, which Enter gives: the address that only the host itself reaches."""
+    """An answer that Enter gives: the address that only the host itself reaches, which is safe whatever runs, what is
+    recommended to keep for gas, and the host that runs a Prometheus.
+    """
     example = one.example.strip('"')
-    return example if one.key == "cli" and _is_closed(example) else ""
+    if one.kind is Kind.LISTENER:
+        return example if _is_closed(example) else ""
+    return example if one.kind in (Kind.BALANCE, Kind.METRICS) and example != "..." else ""
 
 
 def _such_as(text: str, one: Question) -> str:
     """How an answer looks."""
-    from fleetc.adopt.answering import example_at, place_of
+    from fleetc.adopt.answering import addresses_in, example_at, place_of
     from fleetc.adopt.writing import toml
 
+    if one.kind is Kind.METRICS:
+        hosts = [name for name in addresses_in(_raw(text)) if name != _default(one)][:_MOST_HOSTS]
+        return f"{' or '.join(hosts)}, https://... of a receiver, or nobody"
+    if one.kind is Kind.ALERTS:
+        return "such as 203.0.113.5:9093, or nobody"
     if _default(one):
         return ""
     stands = _stands(_raw(text), one)
@@ -371,7 +392,7 @@ def _such_as(text: str, one: Question) -> str:
     if stands is not None:
         return f"{toml(stands).strip(chr(34))[:SHORT]}? yes, or another"
     looks = example_at(place_of(one), one.example)
-    in_wei = " or 500000000000000000 wei" if one.key in FUNDS else ""
+    in_wei = " or 500000000000000000 wei" if one.kind is Kind.FUNDS else ""
     return f"such as {looks}{in_wei}" if looks else "a value"
 
 

@@ -1,12 +1,13 @@
 """The options of `fleetc adopt` that say where homes and sources are on hosts, and which host a node runs on.
 
-In: [HOST=]PATH, and HOST[@ADDRESS]=NODE. Out: `Folders`, and addresses; exits where a path is no absolute one, or no
-source is of a host.
+In: [HOST=]PATH, and HOST[@ADDRESS][=NODE,...]. Out: `Folders`, and addresses; exits where a path is no absolute one, or
+no source is of a host.
 """
 
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,35 +39,39 @@ NodeHosts = Annotated[
     list[str] | None,
     typer.Option(
         "--host",
-        metavar="HOST[@ADDRESS]=NODE",
-        help="The host that a node runs on, where one file starts nodes of several hosts; NODE is its name in the "
-        "spec, or that of its unit or container; repeatable.",
+        metavar="HOST[@ADDRESS][=NODE,...]",
+        help="The host that nodes run on, where one file starts nodes of several hosts; NODE is the name in the spec, "
+        "or that of the unit or container. Without nodes, all are meant whose host nothing else says; repeatable.",
     ),
 ]
 
 
 def folders_of(homes: list[str] | None, directories: list[str] | None, nodes: list[str] | None) -> Folders:
     """What people say of all hosts, and of each."""
-    placed = {node: host for host, _, node in map(_node_host, nodes or [])}
-    if len(placed) < len(nodes or []):
-        wrong_usage("--host names a node twice; it runs on one host")
+    named = [(node, host) for host, _, some in map(_hosted, nodes or []) for node in some]
+    placed = dict(named)
+    if len(placed) < len(named):
+        bare = Counter(node for node, _ in named)[""] > 1
+        wrong_usage(f"--host names {'several hosts without nodes' if bare else 'a node twice'}; it runs on one host")
     return Folders(_by_host(homes or [], "--home"), _by_host(directories or [], "--directory"), placed)
 
 
 def addresses_of(nodes: list[str] | None) -> dict[str, str]:
     """Where hosts are that somebody names for a node."""
-    return {host: address for host, address, _ in map(_node_host, nodes or []) if address}
+    return {host: address for host, address, _ in map(_hosted, nodes or []) if address}
 
 
-def _node_host(text: str) -> tuple[str, str, str]:
-    """A host, its address or "", and a node on it."""
-    host, _, node = text.partition("=")
+def _hosted(text: str) -> tuple[str, str, list[str]]:
+    """A host, its address or "", and nodes on it; "" for all whose host nothing else says."""
+    host, equals, some = text.partition("=")
     name, at, address = host.partition("@")
-    if not name or not node or (at and not address):
+    nodes = some.split(",")
+    if not name or (equals and not all(nodes)) or (at and not address):
         wrong_usage(
-            "--host takes a host and a node of it, such as gpu-1=orch, or gpu-1@203.0.113.20=orch with its address"
+            "--host takes a host and nodes of it, such as gpu-1=orch,gate, or gpu-1@203.0.113.20=orch with its "
+            "address; without nodes, it is the host of all whose host nothing else says"
         )
-    return name, address, node
+    return name, address, nodes
 
 
 def _by_host(given: list[str], option: str) -> dict[str, str]:

@@ -8,15 +8,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from fleetc.adopt import asking_words
+from fleetc.adopt.questions import Kind, Question
 from fleetc.cli.output import message, plain
 
-if TYPE_CHECKING:
-    from fleetc.adopt.questions import Question
-
-FUNDS = frozenset({"deposit", "reserve"})
-"""Keys of what a wallet has set aside."""
 SHORT = 140
 _MOST_TABLES = 4
 
@@ -37,10 +33,12 @@ def is_askable(one: Question) -> bool:
 
 
 def sentence(one: Question, hint: bool = True) -> str:
-    """The first words of a question."""
+    """The first words of a question; of one about funds without a `hint`, its command is the same as above."""
     words = one.without_options("").partition(": ")[2] if one.key else one.words
-    if one.key in FUNDS:
-        return words if hint else re.sub("; curl .*? shows it in wei", "; the same command shows it", words)
+    if one.kind is Kind.FUNDS:
+        return words if hint else asking_words.same_command(words)
+    if one.kind in (Kind.BALANCE, Kind.METRICS):
+        return "; ".join(words.split("; ")[:2])
     first, *others = re.split(r"; |: write |(?<=\?) Write ", words)
     short = first if " " in first.removeprefix("the ") or not others else f"{first}; {others[0]}"
     return short if len(short) <= SHORT else f"{short[:SHORT]}..."
@@ -60,7 +58,7 @@ def typed_for(looks: str, one: Question, default: str = "", runs: Sequence[str] 
     EndedError.
     """
     while True:
-        typed = _line(f"  Enter for {default}, or another: " if default else f"  {looks}: ")
+        typed = _line(f"  Enter for {default}, or {looks or 'another'}: " if default else f"  {looks}: ")
         if typed != "?":
             return typed or default
         for line in _more(one, default, runs):

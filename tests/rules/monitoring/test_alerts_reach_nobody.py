@@ -17,7 +17,8 @@ def test_nobody_is_told(snapshot: SnapshotAssertion) -> None:
 
 
 def test_who_only_serves_metrics_asked_for_no_alerts() -> None:
-    assert printed(offchain(free_orchestrator(monitor="true")), CODE) == "no problems\n"
+    for table in ("", "[monitoring]\n"):
+        assert printed(offchain(free_orchestrator(monitor="true"), table), CODE) == "no problems\n"
 
 
 def test_alertmanager_of_the_project_needs_a_webhook() -> None:

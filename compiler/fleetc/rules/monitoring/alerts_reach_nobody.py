@@ -22,13 +22,14 @@ from collections.abc import Iterator
 
 from fleetc.analysis.scraping import prometheus_host
 from fleetc.language.fleet import Fleet
+from fleetc.language.monitoring import Monitoring
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at a fleet with a monitoring table."""
+    """Look at a fleet with a monitoring table; an empty one says no more than none."""
     settings = fleet.monitoring
-    if settings is None or settings.alertmanagers:
+    if settings is None or settings == Monitoring() or settings.alertmanagers:
         return
     project = settings.project
     if project is None:

@@ -1,0 +1,43 @@
+"""The words by which a question is known again: its line in the spec is all that there is of it.
+
+In: what a question is about. Out: its words; and from words, what those that ask put into them. `questions.py` and the
+prompts read with the same names that the others write with, so that words can change.
+"""
+
+from __future__ import annotations
+
+CREDENTIAL = "the runner of "
+"""How a question begins about a model whose runner loses its credential."""
+_SHOWS = " shows it in wei"
+_TURN = "; if "
+
+
+def funds(what: str, command: str, more: str = "") -> str:
+    """What a wallet has set aside, and the command that shows it; `more` says which of its values that is."""
+    return f"{what}; {command}{_SHOWS}{more}"
+
+
+def command_of(words: str) -> str:
+    """The command of a question about funds; "" where none shows them."""
+    before, shows, _ = words.partition(_SHOWS)
+    return before.partition("; ")[2] if shows else ""
+
+
+def same_command(words: str) -> str:
+    """A question about funds whose command stands just above."""
+    return words.replace(f"{command_of(words)}{_SHOWS}", "the same command shows it")
+
+
+def only_command(words: str) -> str:
+    """What a question about funds is where its key says what is asked."""
+    return f"{command_of(words)}{_SHOWS}"
+
+
+def several(why: str, condition: str, options: str) -> str:
+    """Whether nodes run on one host: why that is asked, and when to say it in which options."""
+    return f"{why}{_TURN}{condition}, {options}"
+
+
+def why_several(words: str) -> str:
+    """Why it is asked whether nodes run on one host."""
+    return words.rpartition(_TURN)[0] or words
