@@ -42,7 +42,8 @@ class Adopted:
     """What came of some sources. `text` is the spec, "" where it was refused.
 
     `compared` counts settings, `stacks` stacks of avatars. `waiting` are settings, by node, that could not be compared
-    because an answer is missing, and `asked` the places of the spec that ask. `beside` is what changes for
+    because an answer is missing, `unknown` counts those that a file may have which is none of the sources, and `asked`
+    are the places of the spec that ask. `beside` is what changes for
     processes beside their settings. `in_clear` are the secrets of sources, and `elsewhere` messages, by code and
     place, whose fact stands elsewhere in all of this too.
     """
@@ -66,6 +67,7 @@ class Adopted:
     beside: tuple[Beside, ...] = ()
     in_clear: tuple[InClear, ...] = ()
     elsewhere: frozenset[tuple[str, Span]] = frozenset()
+    unknown: int = 0
 
     @property
     def complete(self) -> bool:
@@ -132,6 +134,7 @@ def adopt(
         before = (carried.answers, carried.earlier.asked) if carried is not None else ()
         of_nodes = compare(assembled.nodes, blueprint, library, asked, *before)
     differences = (*of_nodes.differences, *assembled.differences)
+    doubted = {("adopt-file-missing", file.span) for one in assembled.nodes for file in one.unread}
     if earlier is not None and not any(questions_in(text)):
         differences = tuple(map(_with_answer, differences))
     return Adopted(
@@ -140,7 +143,7 @@ def adopt(
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
-        tuple(ledger.in_clear), frozenset(ledger.elsewhere),
+        tuple(ledger.in_clear), frozenset(ledger.elsewhere | doubted), of_nodes.unknown,
     )  # fmt: skip
 
 

@@ -14,7 +14,16 @@ from typing import Any
 from fleetc.adopt.against import Compared, Pair
 from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
 from fleetc.adopt.glance import MONEY, values
-from fleetc.adopt.report import beside_lines, cell, difference_lines, difference_table, difference_values
+from fleetc.adopt.report import (
+    NOT_KNOWN,
+    beside_lines,
+    cell,
+    difference_lines,
+    difference_table,
+    difference_values,
+    doubt_lines,
+    doubt_values,
+)
 from fleetc.adopt.words import Same, Unknown
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.text.encoders import plain_output, visible
@@ -44,6 +53,7 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
     if counted:
         has = "1 difference has the reason" if counted == 1 else f"{counted} differences have the reasons"
         yield f"  {has} that adopting gave (--report text)"
+    yield from (f"not known: {line}, and is none of the sources" for line in doubt_lines(found.doubts))
     yield f"TODO lines are left: {visible(', '.join(questions))}" if questions else "no question is left"
     yield f"not compared: {'; '.join(map(visible, found.uncompared))}"
 
@@ -70,7 +80,9 @@ def summary(found: Compared, spec: str) -> str:
     differ = len(found.differences) + len(found.beside)
     nodes = "1 node" if len(found.pairs) == 1 else f"{len(found.pairs)} nodes"
     words = f"{nodes} compared with {spec}: {found.compared} settings, {_counted(differ)}"
-    return words + (f", {found.unexplained or 'none'} of them without a reason" if differ else "")
+    words += f", {found.unexplained or 'none'} of them without a reason" if differ else ""
+    files = "1 file" if len(found.doubts) == 1 else f"{len(found.doubts)} files"
+    return words + (f"; what {files} may set is not known" if found.doubts else "")
 
 
 def _counted(differ: int) -> str:
@@ -106,6 +118,9 @@ def _text(found: Compared, spec: str) -> Iterator[str]:
         yield "Beside the settings:"
     for one in found.beside:
         yield f"  {one.node}: {visible(one.words)}: {one.reason or _UNEXPLAINED}"
+    if found.doubts:
+        yield NOT_KNOWN
+    yield from (f"  {line}" for line in doubt_lines(found.doubts))
     yield "Not compared:"
     for words in found.uncompared:
         yield f"  {words}"
@@ -122,6 +137,8 @@ def _markdown(found: Compared, spec: str) -> Iterator[str]:
         for one in found.beside:
             yield f"| {cell(one.node)} | {cell(one.words)} | {cell(one.reason or _UNEXPLAINED)} |"
         yield ""
+    if found.doubts:
+        yield from ("## Not known", "", NOT_KNOWN, "", *(f"- {cell(line)}" for line in doubt_lines(found.doubts)), "")
     yield from ("## Not compared", "", *(f"- {cell(words)}" for words in found.uncompared))
 
 
@@ -141,4 +158,5 @@ def _values(found: Compared) -> dict[str, Any]:
         "differences": difference_values(found.differences),
         "beside": [{"node": one.node, "what": one.words, "reason": one.reason} for one in found.beside],
         "not_compared": list(found.uncompared),
+        "unknown": doubt_values(found.doubts),
     }  # fmt: skip

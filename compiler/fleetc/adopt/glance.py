@@ -16,7 +16,8 @@ from fleetc.adopt.bounds import ALTERED
 from fleetc.adopt.compare import PRICED_FLAGS, TOKENS, Difference
 from fleetc.adopt.filling import PATHS
 from fleetc.adopt.questions import Question, options_of, questions_in
-from fleetc.adopt.report import UNEXPLAINED, beside_lines
+from fleetc.adopt.report import UNEXPLAINED, beside_lines, doubt_lines
+from fleetc.adopt.unread import doubts
 from fleetc.adopt.words import InClear, Same
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.messages.locate import Located
@@ -168,6 +169,14 @@ def changes(found: Adopted) -> Iterator[str]:
     if lines:
         yield "changes for what runs today:"
     yield from lines
+
+
+def unknown(found: Adopted) -> Iterator[str]:
+    """What no source says of nodes, by the file that may; so nobody knows whether the spec changes it."""
+    lines = [f"  {line}" for line in doubt_lines(doubts(found.nodes))]
+    if lines:
+        yield "not known of what runs today, because these files are none of the sources (name them too):"
+    yield from _capped(lines, "files")
 
 
 def same(found: Adopted) -> int:

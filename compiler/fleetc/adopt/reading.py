@@ -28,7 +28,7 @@ from fleetc.adopt.flags import (
 from fleetc.adopt.library import Library
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.templates import HELP
-from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.adopt.words import Fate, Ledger, Process, Unread, Word
 from fleetc.language.rows import flag_called
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -61,7 +61,8 @@ class Running:
 
     `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that
     nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders, and
-    `called` what its source calls it, where a host has that name.
+    `called` what its source calls it, where a host has that name. `unread` is what it reads its settings from and no
+    source is.
     """
 
     process: Process
@@ -74,6 +75,7 @@ class Running:
     unreached: set[str] = field(default_factory=set)
     unplaced: Process | None = None
     called: str = ""
+    unread: tuple[Unread, ...] = ()
 
     @property
     def table(self) -> str:
@@ -148,7 +150,7 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
     """Read the settings of a process; one that does not say its role has the role `otherwise`."""
     parsed = parse_words(process.words)
     _ignored(parsed, process, ledger)
-    config = _config(parsed, process, library, ledger)
+    config, unread = _config(parsed, process, library, ledger)
     found = effective(parsed, process.variables, config)
     wrong_variables = _wrong_variables(process.variables)
     for wrong in (*parsed.wrong, *(config.wrong if config else ()), *wrong_variables):
@@ -207,7 +209,7 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
             "add -gateway, -orchestrator or the like to the command as it really is, or say it with --role",
         )  # fmt: skip
         return None
-    result = Running(process, role, settings)
+    result = Running(process, role, settings, unread=(*process.unread, *unread))
     _roles(result, on, ledger)
     _network(result, ledger)
     return result
@@ -265,15 +267,17 @@ def _after_secret(words: tuple[Word, ...], at: int) -> bool:
     return any(name in FLAGS and FLAGS[name].secret for name in names)
 
 
-def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) -> Parsed | None:
+def _config(
+    parsed: Parsed, process: Process, library: Library, ledger: Ledger
+) -> tuple[Parsed | None, tuple[Unread, ...]]:
+    """The config file of a process, and the same as a file that is none of the sources, where it is that."""
     named = [one for one in parsed.given if one.flag == "config"]
     word = named[-1].word if named else process.variables.get("LP_CONFIG")
     if word is None or not word.text:
-        return None
+        return None, ()
     source = own_file(library, process, word.text).source
     if source is None:
-        missing(word, "the config file", ledger)
-        return None
+        return None, (missing(word, "the config file", ledger),)
     library.used.add(source.name)
     config = parse_config(source.name, source.text)
     if config.stopped_by is not None:
@@ -282,7 +286,7 @@ def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) 
             "the node stops reading its config file at a line of more than 64 KiB, without a word",
             "shorten the line; what is behind it is not adopted either",
         )  # fmt: skip
-    return config
+    return config, ()
 
 
 def in_file(path: str) -> str:
@@ -290,8 +294,8 @@ def in_file(path: str) -> str:
     return f"{showing.file_name(path)} has it, and is none of the sources: adopt again with that file too"
 
 
-def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> None:
-    """A file that a process needs, or reads if there is one, and that is none of the sources."""
+def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> Unread:
+    """Say that a file is none of the sources which a process needs, or reads if there is one; it comes back as that."""
     known = showing.file_name(word.text)
     name = leaks.shown(posixpath.basename(word.text)) if known == word.text else "it"
     if known != word.text:
@@ -305,6 +309,7 @@ def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> No
         )  # fmt: skip
     else:
         ledger.warn("adopt-file-missing", word.span, f"{what} is none of the sources", copy)
+    return Unread(word.span, known, optional)
 
 
 def _wrong_variables(variables: Mapping[str, Word]) -> list[Wrong]:

@@ -102,7 +102,7 @@ def summarise(found: Adopted, output: Path | None, again: Sequence[str], message
         message(line)
     sys.stderr.write(as_brief_text(glance.unsaid(found, messages or ()), coloured(None, sys.stderr)))
     lines = [*glance.questions(found, str(output) if output is not None else "")]
-    lines += [] if messages is None else glance.changes(found)
+    lines += [] if messages is None else [*glance.unknown(found), *glance.changes(found)]
     for line in (*lines, *_next(found, output, again, questions)):
         message(line)
 
@@ -119,8 +119,9 @@ def _compared(found: Adopted) -> str:
     differ = "1 differs" if changes == 1 else f"{changes} differ"
     alike = f", {same} {'is' if same == 1 else 'are'} the same in other words (--report text)" if same else ""
     waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
+    unknown = f", {found.unknown} {'is' if found.unknown == 1 else 'are'} unknown" if found.unknown else ""
     compiles = "the spec compiles: " if found.complete else ""
-    return f"; {compiles}{found.compared} settings compared, {differ}{alike}{waiting}"
+    return f"; {compiles}{found.compared} settings compared, {differ}{alike}{waiting}{unknown}"
 
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:
