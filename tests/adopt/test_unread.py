@@ -9,10 +9,10 @@ import pytest
 
 from fleetc.adopt import glance
 from fleetc.adopt.adoption import adopt
+from fleetc.adopt.takeover import as_text
 from fleetc.adopt.unread import doubts
 from fleetc.toml.document import Source
 from tests.adopt.test_on_host import ORCHESTRATOR, SPEC, plan
-from tests.adopt.test_on_host import as_text as plan_text
 from tests.support import fleetc
 
 FLAGS = "-transcoder -orchAddr orch.example.net:8935 -orchSecret /srv/s -dataDir /srv/w"
@@ -123,7 +123,7 @@ def test_plan_for_a_host_claims_nothing_of_a_file_that_was_not_read() -> None:
     assert [node.goes_on for node in plan(SPEC, config, **read).nodes] == [True]
     found = plan(SPEC, config, **unread)
     assert [node.goes_on for node in found.nodes] == [False]
-    said = plan_text(found)
+    said = as_text(found)
     assert "  not known: /etc/lp.conf may set prices, " in said and ", and was not read\n" in said
     assert "nothing that fleetc compares would change" not in said
     assert "but nobody knows whether its settings stay" in said

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.assemble import release_said
-from fleetc.adopt.beside import Beside, as_started, beside_settings, started
+from fleetc.adopt.beside import Beside, as_started, beside_process, started
 from fleetc.adopt.compare import (
     ANSWERED,
     QUESTION,
@@ -106,10 +106,10 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         differences += found_there
         count += compared
         process = started(pair.today, before)
-        expected = set(beside_settings(pair.today, fresh, process, hosts[pair.today.host])) if fresh else set()
+        expected = set(beside_process(pair.today, fresh, process, hosts[pair.today.host])) if fresh else set()
         moved = _moved(pair, hosts.get(pair.today.host), found.asked)
         beside += [Beside(pair.node.service.name, moved, "")] if moved else []
-        for words in beside_settings(pair.today, pair.node.service, process, pair.node.place):
+        for words in beside_process(pair.today, pair.node.service, process, pair.node.place):
             beside.append(Beside(pair.node.service.name, words, _MADE if words in expected else ""))
     known = {pair.node.service.name for pair in pairs}
     there = {pair.today.name for pair in pairs}

@@ -23,6 +23,7 @@ from fleetc.adopt.shell import read_shell
 from fleetc.adopt.shell_wrappers import base_of
 from fleetc.adopt.showing import harmless
 from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers
+from fleetc.adopt.unit_orders import orders, orders_of
 from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Unread, Word, unknown
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -191,9 +192,11 @@ def _read(source: Source, unit: _Unit, ledger: Ledger) -> None:
         value = line[key.end() :].rstrip()
         begun = start + key.end()
         word = Word(value, Span(source.name, begun, begun + max(1, len(value))))
-        if section in _DESCRIPTIVE and key[1] != "Description" and not key[1].startswith("StartLimit"):
+        if section in _DESCRIPTIVE and key[1] != "Description" and not said_of(key[1]):
             ledger.note(word.span, key[1], Fate.DROPPED, "fleetc writes the unit itself")
             continue
+        if not value and orders(key[1]):
+            continue  # systemd only ever adds to these
         if not value:
             unit.settings[key[1]] = []  # an empty value takes away what came before
             continue
@@ -205,12 +208,17 @@ _TAKEN = frozenset(
 )
 
 
+def said_of(key: str) -> bool:
+    """Whether it is said what becomes of a setting of a unit in the new one."""
+    return counts(key) or orders(key)
+
+
 def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Process]:
     for key, words in sorted(unit.settings.items()):
         for word in words:
             fate = Fate.UNDERSTOOD if key in _TAKEN else Fate.DROPPED
             why = "how the node starts" if key in _TAKEN else "fleetc writes the unit itself"
-            why += "; what differs is said" if counts(key) else ""
+            why += "; what differs is said" if said_of(key) else ""
             ledger.note(word.span, key, fate, why)
     variables: dict[str, Word] = {}
     secrets: dict[str, tuple[str, str]] = {}
@@ -233,6 +241,7 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         release=release[1] if release else "",
         bounds=of_unit((key, word.text) for key, words in unit.settings.items() for word in words),
         commands=commands_of_unit(unit.settings), unread=tuple(unread),
+        orders=orders_of((key, unit.filled(word.text)) for key, words in unit.settings.items() for word in words),
     )  # fmt: skip
     filling = variables | {name: unknown(name, variables[name]) for name in doubted if not _has_flags(variables[name])}
     for word in unit.settings.get("ExecStart", []):
@@ -299,6 +308,8 @@ def _started(
             one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
             directory=base.directory, secrets=base.secrets, caller_home=home_of(base),
             bounds=one.bounds if one.runtime == "docker" else base.bounds, commands=(*base.commands, *one.commands),
+            unread=one.unread if one.runtime == "docker" else tuple(dict.fromkeys((*base.unread, *one.unread))),
+            orders=base.orders,
         )  # fmt: skip
 
 

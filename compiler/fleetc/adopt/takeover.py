@@ -22,6 +22,7 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import Facts, Observed, observed
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running, running
+from fleetc.adopt.unit_orders import lost_orders
 from fleetc.adopt.unread import doubts
 from fleetc.adopt.words import Ledger, Process
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
@@ -46,6 +47,8 @@ class Taken:
     changes: tuple[Difference, ...] = ()
     other: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
+    """What the new unit does not wait for any more, and is not bound to: nothing to a process that runs."""
     unread: tuple[str, ...] = ()
     """Files that the process reads its settings from, and that nobody has read."""
     refused: bool = False
@@ -137,6 +140,7 @@ def _taken(
         service.name, one.process, seen.facts[one.process.span.source], same, found.compared, found.differences,
         tuple(beside_settings(one, service, one.process, place)),
         tuple(sorted(secret.name for secret in service.secrets)),
+        tuple(lost_orders(one.process, service, place)),
         tuple(f"{doubt.words}, and was not read" for doubt in doubts([one])),
         bool(service.ports) and one.process.network == "host" and not moves,
     )  # fmt: skip
@@ -173,6 +177,7 @@ def _lines(node: Taken, host: str, kept: bool) -> list[str]:
     lines += [f"  not known: {words}" for words in node.unread]
     if not node.changes and not node.other and not node.unread:
         lines.append("  nothing that fleetc compares would change for the process")
+    lines += [f"  from its next start, {words}" for words in node.orders]
     if node.goes_on:
         return lines + _lines_of_kept(node, host, kept)
     lines.append(f"  the first rollout restarts it once: {_why(node, facts)}")
