@@ -19,6 +19,7 @@ from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.own_files import own_file
+from fleetc.adopt.passed_over import UNNAMED, passed_over
 from fleetc.adopt.questions import questions_in
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
@@ -45,7 +46,8 @@ class Adopted:
     because an answer is missing, `unknown` counts those that a file may have which is none of the sources, and `asked`
     are the places of the spec that ask. `beside` is what changes for
     processes beside their settings. `in_clear` are the secrets of sources, and `elsewhere` messages, by code and
-    place, whose fact stands elsewhere in all of this too.
+    place, whose fact stands elsewhere in all of this too. `passed_over` are sources without a trace in the spec, with
+    why.
     """
 
     sources: tuple[Source, ...]
@@ -68,6 +70,7 @@ class Adopted:
     in_clear: tuple[InClear, ...] = ()
     elsewhere: frozenset[tuple[str, Span]] = frozenset()
     unknown: int = 0
+    passed_over: tuple[tuple[str, str], ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -118,6 +121,8 @@ def adopt(
     session.note_repeated_secrets()
     _account_for_secret_files(assembled.nodes, library, ledger)
     _unused(sources, library, ledger)
+    starts = {one.span.source for one in (*found.processes, *processes)}
+    left = tuple(passed_over(named, starts, library, ledger))
     sources = (*sources, *library.written.values())
     carried = carry(earlier, assembled) if earlier is not None else None
     guessed = {
@@ -143,7 +148,7 @@ def adopt(
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
-        tuple(ledger.in_clear), frozenset(ledger.elsewhere | doubted), of_nodes.unknown,
+        tuple(ledger.in_clear), frozenset(ledger.elsewhere | doubted), of_nodes.unknown, left,
     )  # fmt: skip
 
 
@@ -217,7 +222,7 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
             words = "no node reads it; it names addresses of nodes, and those that lead nowhere from now on are said"
             ledger.note(span, "the file", Fate.DROPPED, words)
         elif source.name not in known:
-            ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
+            ledger.note(span, "the file", Fate.DROPPED, UNNAMED)
 
 
 def _account_for_secret_files(nodes: Sequence[Running], library: Library, ledger: Ledger) -> None:

@@ -171,6 +171,15 @@ def changes(found: Adopted) -> Iterator[str]:
     yield from lines
 
 
+def passed_over(found: Adopted) -> Iterator[str]:
+    """The sources without a trace in the spec, by why."""
+    of_reason: dict[str, list[str]] = {}
+    for name, why in found.passed_over:
+        of_reason.setdefault(why, []).append(leaks.shown(visible(name)))
+    for why, names in of_reason.items():
+        yield f"passed over {_named(names)}: {why.format('it' if len(names) == 1 else 'them')}"
+
+
 def unknown(found: Adopted) -> Iterator[str]:
     """What no source says of nodes, by the file that may; so nobody knows whether the spec changes it."""
     lines = [f"  {line}" for line in doubt_lines(doubts(found.nodes))]

@@ -39,6 +39,9 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "a": "\a", "b": "\b", "f"
 _RELEASE = re.compile(r"Livepeer .* release (v[0-9]+\.[0-9]+\.[0-9]+)")
 _NONE: Mapping[str, str] = {}
 _DESCRIPTIVE = frozenset({"Unit", "Install"})
+HOMELESS = "a drop-in of a unit that is none of the sources"
+ANOTHER_PROGRAM = "no node: this unit starts another program"
+"""What the account says of such a source."""
 
 
 @dataclass
@@ -100,7 +103,7 @@ def read_units(
 
 
 def _homeless(source: Source, ledger: Ledger) -> None:
-    ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources")
+    ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, HOMELESS)
 
 
 def _family(
@@ -321,7 +324,7 @@ def _other(base: Process, unit: _Unit) -> Other:
     free = unit.ours and unit.last("NoNewPrivileges") != "true"  # with GPUs, a unit of fleetc may gain privileges
     values = {key: getattr(base, key) for key in Process.__dataclass_fields__}
     values["mounts"] = tuple(Mount(path, path) for path in paths if path != base.directory)
-    return Other(**values, why="no node: this unit starts another program", gpus="all" if free else ())
+    return Other(**values, why=ANOTHER_PROGRAM, gpus="all" if free else ())
 
 
 def _quoted(text: str) -> str:

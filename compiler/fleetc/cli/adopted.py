@@ -102,7 +102,8 @@ def summarise(found: Adopted, output: Path | None, again: Sequence[str], message
         message(line)
     sys.stderr.write(as_brief_text(glance.unsaid(found, messages or ()), coloured(None, sys.stderr)))
     lines = [*glance.questions(found, str(output) if output is not None else "")]
-    lines += [] if messages is None else [*glance.unknown(found), *glance.changes(found)]
+    if messages is not None:
+        lines += [*glance.unknown(found), *glance.passed_over(found), *glance.changes(found)]
     for line in (*lines, *_next(found, output, again, questions)):
         message(line)
 
