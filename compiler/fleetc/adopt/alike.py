@@ -191,7 +191,8 @@ def _together(names: Sequence[str], members: Mapping[str, Table]) -> tuple[str, 
         return None
     notes = {key: note for key, note in tables[0].notes.items() if all(t.notes.get(key) == note for t in tables)}
     origins = list(dict.fromkeys(table.origin for table in tables if table.origin))
-    origin = origins[0] + (f" and {len(origins) - 1} more" if len(origins) > 1 else "") if origins else ""
+    first, sign, behind = origins[0].partition("; ") if origins else ("", "", "")
+    origin = first + (f" and {len(origins) - 1} more" if len(origins) > 1 else "") + sign + behind
     one = Table(values, list(tables[0].questions), origin, notes, above=tables[0].above, below=tables[0].below)
     if any(" = " in question for question in one.questions):
         one.ask("each takes its own from a counter in the text: {} is that of the name, {10..29} counts beside it")

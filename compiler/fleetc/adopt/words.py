@@ -221,7 +221,8 @@ class Process:
     unit runs beside it, each behind words for how. `container` is its container as a shell on its host names it, and
     `workload` what a cluster calls it. `of_pod` says that its network is that of a pod, of which others than pods reach
     the ports `open_in_pod`; 0 may be any. `unread` may set any variable that the process has not by `variables`.
-    `orders` are what its unit waits for, is bound to or checks.
+    `orders` are what its unit waits for, is bound to or checks. `located` says in words what of the path of its source
+    says its host.
     """
 
     name: str
@@ -256,6 +257,7 @@ class Process:
     open_in_pod: tuple[int, ...] = ()
     unread: tuple[Unread, ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
+    located: str = ""
 
     def beside(self, commands: tuple[tuple[str, str], ...]) -> Process:
         """The same process with commands that run beside it."""
