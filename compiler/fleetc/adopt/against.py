@@ -16,10 +16,12 @@ from fleetc.adopt.assemble import release_said
 from fleetc.adopt.beside import Beside, as_started, beside_process, started
 from fleetc.adopt.compare import (
     ANSWERED,
+    LISTENS,
     QUESTION,
     Difference,
     flags_of,
     left_open,
+    listener_of,
     of_process,
     of_service,
     open_flags,
@@ -97,12 +99,13 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
     first = services_of(found.blueprint) if found.blueprint is not None else {}
     hosts = {place.name: place for place in found.blueprint.hosts} if found.blueprint is not None else {}
     before = as_started(found.processes)
+    names = {pair.today.name: pair.node.service.name for pair in pairs}
     differences: list[Difference] = []
     beside: list[Beside] = []
     count = 0
     for pair in pairs:
         fresh = first.get(pair.today.name)
-        found_there, compared = _settings(pair, fresh, found.library, found.asked)
+        found_there, compared = _settings(pair, fresh, found.library, found.asked, names)
         differences += found_there
         count += compared
         process = started(pair.today, before)
@@ -118,7 +121,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         tuple(node for node in nodes if node.service.name not in known),
         tuple(one for one in found.nodes if one.name not in there),
         tuple(_uncompared(found, blueprint)),
-        tuple(doubts((pair.today for pair in pairs), {pair.today.name: pair.node.service.name for pair in pairs})),
+        tuple(doubts((pair.today for pair in pairs), names)),
     )  # fmt: skip
 
 
@@ -177,9 +180,11 @@ def _moved(pair: Pair, today: HostBlueprint | None, asked: frozenset[tuple[str, 
 
 
 def _settings(
-    pair: Pair, fresh: Service | None, library: Library, asked: frozenset[tuple[str, ...]]
+    pair: Pair, fresh: Service | None, library: Library, asked: frozenset[tuple[str, ...]], names: Mapping[str, str]
 ) -> tuple[list[Difference], int]:
-    """The differences of a pair, and how many settings were compared. `fresh` is what adopting makes of the process."""
+    """The differences of a pair, and how many settings were compared. `fresh` is what adopting makes of the process,
+    and `names` are those of nodes in the spec, by what they are called today.
+    """
     one, service = pair.today, pair.node.service
     today, then = of_process(one, library), of_service(one.role, service)
     expected = of_service(one.role, fresh) if fresh is not None else {}
@@ -197,7 +202,8 @@ def _settings(
             answer = ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
-            reason = ""
+            helper = listener_of(flag, service)
+            reason = LISTENS.format(helper) if helper and names.get(listener_of(flag, fresh)) == helper else ""
         reason = unsure(reason, one) if name in nowhere and reason not in (ANSWERED, _LEFT) else reason
         found.append(
             Difference(service.name, flag, today_shown(today.get(flag), reason), shown(then.get(flag)), reason)

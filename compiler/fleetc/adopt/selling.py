@@ -10,7 +10,7 @@ import re
 from fleetc.adopt import documents
 from fleetc.adopt.buying import account_for_pixels, note_service_address, pixels_of
 from fleetc.adopt.capabilities import fill_capabilities
-from fleetc.adopt.compare import QUESTION
+from fleetc.adopt.compare import LISTENS, QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
@@ -166,8 +166,10 @@ def _redeemer(work: Filling) -> None:
         return
     text = work.running.text(flag)
     text = text if ":" in text else f"{text}:8935"
-    name = work.facts.redeemers.get(f"{work.running.host} {text}") or work.facts.redeemers.get(text)
+    name = work.facts.helper_at(work.running, work.facts.redeemers, text, "redeemer")
     work.say("redeemer", name or text)
+    if name:
+        work.running.reasons[flag] = LISTENS.format(name)
     work.take(flag, "redeemer")
 
 
