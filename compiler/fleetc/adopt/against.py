@@ -16,12 +16,10 @@ from fleetc.adopt.assemble import release_said
 from fleetc.adopt.beside import Beside, as_started, beside_process, started
 from fleetc.adopt.compare import (
     ANSWERED,
-    LISTENS,
     QUESTION,
     Difference,
     flags_of,
     left_open,
-    listener_of,
     of_process,
     of_service,
     open_flags,
@@ -32,6 +30,7 @@ from fleetc.adopt.compare import (
 )
 from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
+from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running
 from fleetc.adopt.takeover import account, directory

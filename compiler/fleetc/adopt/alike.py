@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from fleetc.adopt.session import Table
@@ -169,13 +170,20 @@ def _skeleton(value: Any) -> tuple[str, list[str]]:
 
     def without(inner: Any) -> Any:
         if isinstance(inner, str):
-            numbers.extend(_NUMBER.findall(inner))
-            return _NUMBER.sub("\0", inner)  # which no spec has
+            text, found = _without_numbers(inner)
+            numbers.extend(found)
+            return text
         if isinstance(inner, Mapping):
             return {key: without(item) for key, item in inner.items()}
         return [without(item) for item in inner] if isinstance(inner, list | tuple) else inner
 
     return repr(without(value)), numbers
+
+
+@lru_cache(maxsize=16384)  # tables that are alike have the same texts
+def _without_numbers(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text with a sign that no spec has in place of each number, and the numbers."""
+    return _NUMBER.sub("\0", text), tuple(_NUMBER.findall(text))
 
 
 def _together(names: Sequence[str], members: Mapping[str, Table]) -> tuple[str, Table] | None:
@@ -213,6 +221,7 @@ def _overlaid(values: Sequence[Any], counter: Sequence[str]) -> Any:
 
 def _counting(texts: Sequence[str], counter: Sequence[str] | None) -> str:
     """Texts as one text with counters; `counter` has the numbers of the names. Raises CounterError."""
+    texts = texts[:1] if len(set(texts)) == 1 else texts
     pieces = [_NUMBER.split(text) for text in texts]
     written = ""
     for at, column in enumerate(zip(*pieces, strict=True)):

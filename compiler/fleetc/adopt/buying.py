@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from fleetc.adopt import documents
-from fleetc.adopt.compare import LISTENS, QUESTION
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.flags import number
-from fleetc.adopt.links import loopback_port
+from fleetc.adopt.links import LISTENS, loopback_port
 from fleetc.adopt.listeners import (
     LOOPBACK,
     RTMP,

@@ -150,9 +150,6 @@ QUESTION = "a question is left"
 ANSWERED = "it is what you answered"
 """The reason of such a setting once it has an answer."""
 
-LISTENS = "{} listens there from now on"
-"""The reason of a setting that is the listener of another node."""
-
 _FOLLOWS = {
     "ethKeystorePath": ("dataDir",), "aiModelsDir": ("dataDir", "aiModels"), "httpAddr": ("serviceAddr",),
     "httpIngest": ("httpAddr", "authWebhookUrl"),
@@ -206,17 +203,6 @@ def _origins(service: Service) -> list[tuple[str, Origin]]:
         flag = flag_of.get(f"{service.directory}/{file.name}", "")
         origins += [(flag, origin) for origin in (file.origin, *file.places.values())]
     return origins
-
-
-def listener_of(flag: str, service: Service | None) -> str:
-    """The node whose listener a setting is, as its spec says by name; "" where it is an address, or something else."""
-    for argument in service.arguments if service is not None else ():
-        if argument.flag == flag and argument.origin.kind == "derived":
-            return next((str(path[1]) for path in argument.origin.paths if path[0] in _HELPERS), "")
-    return ""
-
-
-_HELPERS = ("redeemers", "remote_signers")
 
 
 def _within(path: Path, said: Collection[tuple[str, ...]]) -> bool:

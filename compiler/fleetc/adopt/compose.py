@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 
 from fleetc.adopt.bounds import OF_SERVICES, of_service
 from fleetc.adopt.compose_files import extended_file, merged, only_document
@@ -138,7 +139,7 @@ class _Compose:
         entry, command = self._words(fields.get("entrypoint")), self._words(fields.get("command"))
         words = [*entry, *command]
         place = service.span(self.source.name)
-        key = next((k for k, v in self._names() if v is service), None)
+        key = self._names.get(id(service))
         span = key.span(self.source.name) if key is not None else Span(self.source.name, place.start, place.start + 1)
         if not self._is_node(image, words):
             yield self._other(name, span, service, fields)
@@ -254,9 +255,11 @@ class _Compose:
         services = self.root.get("services")
         return services.fields() if services is not None else {}
 
-    def _names(self) -> list[tuple[Node, Node]]:
+    @cached_property
+    def _names(self) -> dict[int, Node]:
+        """The name of each service, by the id of the service."""
         services = self.root.get("services")
-        return services.pairs if services is not None else []
+        return {id(service): name for name, service in services.pairs} if services is not None else {}
 
     def _started(self, base: Process, words: list[Word], variables: dict[str, Word]) -> Iterator[Process]:
         first = posixpath.basename(words[0].text) if words else ""

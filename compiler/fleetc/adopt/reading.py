@@ -51,6 +51,7 @@ CHAIN_SIGNS = (
 OFFCHAIN = "offchain"
 PATH_OR_TEXT = ("orchSecret", "ethPassword", "FVfailGskey")
 """Secrets that the node reads from a file, if their text is the path of one."""
+_OF_FLAGS = frozenset(flag.env for flag in FLAGS.values())
 LONGEST_TEXT = 50_000
 """Characters of a value; a line of a spec has at most 65,536."""
 
@@ -194,9 +195,8 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         open_ = open_ and (flag != "ethUrl" or not leaks.may_need_key(setting.text))
         if FLAGS[flag].secret and setting.text and not setting.word.holes and not open_:
             ledger.secrets.append(setting.word.span)
-    known_variables = {flag.env for flag in FLAGS.values()}
     for name, word in process.variables.items():
-        if name not in known_variables and not showing.harmless(word):
+        if name not in _OF_FLAGS and not showing.harmless(word):
             ledger.secrets.append(word.span)
     role = role_of(on) or otherwise
     if "config" in settings:

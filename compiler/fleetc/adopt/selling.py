@@ -10,9 +10,10 @@ import re
 from fleetc.adopt import documents
 from fleetc.adopt.buying import account_for_pixels, note_service_address, pixels_of
 from fleetc.adopt.capabilities import fill_capabilities
-from fleetc.adopt.compare import LISTENS, QUESTION
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Filling
+from fleetc.adopt.links import LISTENS
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
 from fleetc.adopt.listening import open_listener, say_listener
 from fleetc.adopt.models import fill_models

@@ -39,7 +39,7 @@ class Word:
     def part(self, start: int, end: int | None = None) -> Word:
         """Some of its characters, with the whole word as their place: quotes and escapes may stand between them."""
         text = self.text[start:end]
-        holes = tuple(hole for hole in self.holes if hole in text)
+        holes = tuple(hole for hole in self.holes if hole in text) if self.holes else ()
         return Word(text, self.span, holes, self.variable, self.said, max(0, self.behind - start))
 
 
@@ -131,8 +131,9 @@ class Ledger:
     def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
         """Account for something, once: a loop has the same words again and again."""
         entry = Entry(span, shown, fate, words, code)
-        if entry not in self._noted:
-            self._noted.add(entry)
+        known = len(self._noted)
+        self._noted.add(entry)
+        if len(self._noted) > known:  # hashed once: there are as many entries as words
             self.entries.append(entry)
 
     def take(self, other: Ledger, move: Callable[[Span], Span]) -> None:
