@@ -27,6 +27,7 @@ from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
+from fleetc.adopt.volumes import follow
 from fleetc.adopt.words import Entry, Fate, InClear, Ledger, Process
 from fleetc.adopt.writing import written
 from fleetc.blueprint.blueprint import Blueprint
@@ -125,6 +126,7 @@ def adopt(
     left = tuple(passed_over(named, starts, library, ledger))
     sources = (*sources, *library.written.values())
     carried = carry(earlier, assembled) if earlier is not None else None
+    followed = follow(session.in_volumes)
     guessed = {
         ("hosts", name, "address")
         for name, table in assembled.tables.get("hosts", {}).items()
@@ -136,7 +138,7 @@ def adopt(
     blueprint, asked = _lowered(checked, examples)
     of_nodes = Comparison()
     if blueprint is not None:
-        before = (carried.answers, carried.earlier.asked) if carried is not None else ()
+        before = ((*carried.answers, *followed), carried.earlier.asked) if carried is not None else ()
         of_nodes = compare(assembled.nodes, blueprint, library, asked, *before)
     differences = (*of_nodes.differences, *assembled.differences)
     doubted = {("adopt-file-missing", file.span) for one in assembled.nodes for file in one.unread}

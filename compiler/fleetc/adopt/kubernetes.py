@@ -272,7 +272,8 @@ def _container(
         home="/root" if user in ("", "0") else "", bounds=_bounds(pod, container), unread=tuple(unread),
         image=Word(image.text, image.span(source.name), holes_in(image.text)) if image is not None else None,
         # a pod has an address of its own, where its listeners are open to the cluster as the command says
-        network="host", mounts=tuple(_mounts(cluster, pod, container, claims)), sees=_gpus(container),
+        network="host", mounts=tuple(_mounts(cluster, pod, container, claims)), given=(given := _gpus(container)),
+        sees=_CHOSEN if given else "",
         of_pod=_text(pod.get("hostNetwork")) != "true", open_in_pod=(*host_ports(container), *opened),
     )  # fmt: skip
     shell = next((i for i, word in enumerate(words[:3]) if word.text == "-c"), 0)
@@ -299,18 +300,18 @@ def _bounds(pod: Node, container: Node) -> Bounds:
 _SAID_ELSEWHERE = ("limits.nvidia.com/gpu", "runAsUser", "runAsNonRoot")
 
 
-def _gpus(container: Node) -> str:
-    """That the cluster gives a container some GPUs of its host, in words; "" where it asks for none."""
+_CHOSEN = "the cluster chooses its GPUs; nvidia-smi -L in the pod and on the host shows which"
+
+
+def _gpus(container: Node) -> int:
+    """How many GPUs of its host the cluster gives a container; at least one where the number is not known."""
     resources = container.get("resources")
     for key in ("limits", "requests"):
         listed = resources.get(key) if resources is not None else None
         count = _texts(listed).get("nvidia.com/gpu", "")
         if count not in ("", "0"):
-            return (
-                f"the cluster gives it {leaks.shown(count)[:20]} of the GPUs of its host; nvidia-smi -L in the pod and "
-                "on the host shows which"
-            )
-    return ""
+            return min(int(count[:3]), 64) if count.isascii() and count.isdecimal() else 1
+    return 0
 
 
 def _own(variables: Mapping[str, Word], filled: Collection[str], ledger: Ledger) -> dict[str, Word]:

@@ -222,8 +222,8 @@ class Process:
     unit runs beside it, each behind words for how. `container` is its container as a shell on its host names it, and
     `workload` what a cluster calls it. `of_pod` says that its network is that of a pod, of which others than pods reach
     the ports `open_in_pod`; 0 may be any. `unread` may set any variable that the process has not by `variables`.
-    `orders` are what its unit waits for, is bound to or checks. `located` says in words what of the path of its source
-    says its host.
+    `given` is how many GPUs a cluster gives it. `orders` are what its unit waits for, is bound to or checks. `located`
+    says in words what of the path of its source says its host.
     """
 
     name: str
@@ -259,6 +259,7 @@ class Process:
     unread: tuple[Unread, ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
     located: str = ""
+    given: int = 0
 
     def beside(self, commands: tuple[tuple[str, str], ...]) -> Process:
         """The same process with commands that run beside it."""
