@@ -98,9 +98,9 @@ def test_comparison_is_not_settled_while_a_file_is_missing(tmp_path: Path) -> No
     assert done.stdout.startswith(
         "1 node compared with fleet.toml: 5 settings, 1 thing differs, none of them without a reason; "
         "what 1 file may set is not known\n"
-        "  w -v: (unknown) -> 5: /etc/lp/w.env may set it, and is none of the sources\n"
+        "  w -v: (unknown) -> 5: /etc/lp/w.env may set it, and no source has it\n"
         "not known: w: /etc/lp/w.env may set listeners, GPUs, 9 more settings, and variables, "
-        "and is none of the sources\n"
+        "and no source has it\n"
     ), done.stdout
     assert done.stdout.count("w.env") == 2
     for form in ("text", "markdown", "json"):
@@ -127,3 +127,20 @@ def test_plan_for_a_host_claims_nothing_of_a_file_that_was_not_read() -> None:
     assert "  not known: /etc/lp.conf may set prices, " in said and ", and was not read\n" in said
     assert "nothing that fleetc compares would change" not in said
     assert "but nobody knows whether its settings stay" in said
+
+
+def test_flags_in_a_variable_that_no_source_has_are_unknown(tmp_path: Path) -> None:
+    """They win over the flags before them, and lose against those behind."""
+    early, late = FLAGS.split(" -orchSecret")
+    (tmp_path / "w.sh").write_text(f"livepeer {early} -v 5 $OPTS -orchSecret{late}\n")
+    words = ("adopt", "h@203.0.113.9=w.sh")
+    done = fleetc(*words, "-o", "fleet.toml", cwd=tmp_path)
+    assert done.stderr.count("OPTS") == 1 and "not known of" not in done.stderr and " unknown\n" in done.stderr
+    spec = (tmp_path / "fleet.toml").read_text()
+    (tmp_path / "fleet.toml").write_text("".join(line for line in spec.splitlines(True) if "# TODO" not in line))
+    done = fleetc(*words, "--compare", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 1 and "; what 1 variable may set is not known\n" in done.stdout
+    assert "not known: w: ${OPTS} may set listeners, GPUs, " in done.stdout
+    found = adopt([Source("w.sh", (tmp_path / "w.sh").read_text())])
+    (doubt,) = doubts(found.nodes)
+    assert {"v", "orchAddr", "maxSessions"} <= {*doubt.settings} and not {"orchSecret", "dataDir"} & {*doubt.settings}

@@ -53,7 +53,7 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
     if counted:
         has = "1 difference has the reason" if counted == 1 else f"{counted} differences have the reasons"
         yield f"  {has} that adopting gave (--report text)"
-    yield from (f"not known: {line}, and is none of the sources" for line in doubt_lines(found.doubts))
+    yield from (f"not known: {line}, and no source has it" for line in doubt_lines(found.doubts))
     yield f"TODO lines are left: {visible(', '.join(questions))}" if questions else "no question is left"
     yield f"not compared: {'; '.join(map(visible, found.uncompared))}"
 
@@ -81,8 +81,10 @@ def summary(found: Compared, spec: str) -> str:
     nodes = "1 node" if len(found.pairs) == 1 else f"{len(found.pairs)} nodes"
     words = f"{nodes} compared with {spec}: {found.compared} settings, {_counted(differ)}"
     words += f", {found.unexplained or 'none'} of them without a reason" if differ else ""
-    files = "1 file" if len(found.doubts) == 1 else f"{len(found.doubts)} files"
-    return words + (f"; what {files} may set is not known" if found.doubts else "")
+    variables = sum(one.flags for one in found.doubts)
+    counts = (("file", len(found.doubts) - variables), ("variable", variables))
+    things = " and ".join(f"{number} {what}{'s' * (number > 1)}" for what, number in counts if number)
+    return words + (f"; what {things} may set is not known" if things else "")
 
 
 def _counted(differ: int) -> str:

@@ -181,8 +181,10 @@ def passed_over(found: Adopted) -> Iterator[str]:
 
 
 def unknown(found: Adopted) -> Iterator[str]:
-    """What no source says of nodes, by the file that may; so nobody knows whether the spec changes it."""
-    lines = [f"  {line}" for line in doubt_lines(doubts(found.nodes))]
+    """What no source says of nodes, by the file that may; so nobody knows whether the spec changes it. Of variables in
+    the place of flags a message says it.
+    """
+    lines = [f"  {line}" for line in doubt_lines(one for one in doubts(found.nodes) if not one.flags)]
     if lines:
         yield "not known of what runs today, because these files are none of the sources (name them too):"
     yield from _capped(lines, "files")

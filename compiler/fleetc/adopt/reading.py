@@ -209,7 +209,8 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
             "add -gateway, -orchestrator or the like to the command as it really is, or say it with --role",
         )  # fmt: skip
         return None
-    result = Running(process, role, settings, unread=(*process.unread, *unread))
+    hidden = (Unread(word.span, _variable(word), flags=True) for word in parsed.unknown)
+    result = Running(process, role, settings, unread=(*process.unread, *unread, *hidden))
     _roles(result, on, ledger)
     _network(result, ledger)
     return result
@@ -220,7 +221,7 @@ _SOURCES = {"flag": "command line", "environment": "environment", "file": "confi
 
 def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     for word in parsed.unknown:
-        name = word.text if _VARIABLE.fullmatch(word.text) else "this"
+        name = _variable(word)
         ledger.note(word.span, name, Fate.DROPPED, "its value is not in the sources", "adopt-value-unknown")
         ledger.warn(
             "adopt-value-unknown", word.span, f"no source says which flags {name} stands for, so none is adopted",
@@ -253,6 +254,11 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
         shown_ = _NOT_SHOWN if hidden else known or showing.HIDDEN_WORD
         ledger.note(word.span, shown_, Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
     ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice, "ignored from here on")
+
+
+def _variable(word: Word) -> str:
+    """A word that is a variable, as people may see it."""
+    return word.text if _VARIABLE.fullmatch(word.text) else "this"
 
 
 _VARIABLE = re.compile(r"\$\{?[A-Za-z0-9_]{1,80}\}?")

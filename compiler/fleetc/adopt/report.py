@@ -22,7 +22,7 @@ from fleetc.toml.document import LineMap
 
 _UNCOMPARED = "unknown, because answers are missing: no node was compared"
 _MOST_NAMES = 5
-NOT_KNOWN = "Not known, because these files are none of the sources:"
+NOT_KNOWN = "Not known, because no source has it:"
 UNEXPLAINED = "no reason is known: look at it before you deploy"
 
 
@@ -72,7 +72,7 @@ def _text(found: Adopted) -> Iterator[str]:
 
 
 def doubt_lines(found: Iterable[Doubt]) -> Iterator[str]:
-    """A line for each file that is none of the sources, with the nodes that read it."""
+    """A line for each file or variable that no source has, with the nodes that read it."""
     for one in found:
         more = f" and {len(one.nodes) - _MOST_NAMES} more" if len(one.nodes) > _MOST_NAMES else ""
         yield f"{', '.join(one.nodes[:_MOST_NAMES])}{more}: {visible(one.words)}"
