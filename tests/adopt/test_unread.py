@@ -144,3 +144,17 @@ def test_flags_in_a_variable_that_no_source_has_are_unknown(tmp_path: Path) -> N
     found = adopt([Source("w.sh", (tmp_path / "w.sh").read_text())])
     (doubt,) = doubts(found.nodes)
     assert {"v", "orchAddr", "maxSessions"} <= {*doubt.settings} and not {"orchSecret", "dataDir"} & {*doubt.settings}
+
+
+def test_what_does_nothing_off_chain_is_not_among_it() -> None:
+    """Where the command itself says that the node is off-chain: else the file may say that it is not."""
+    (off, unsaid) = (
+        next(
+            doubts(
+                adopt([Source("g.sh", f"docker run --env-file a.env {IMAGE} -gateway {network}-orchAddr o:1\n")]).nodes
+            )
+        )
+        for network in ("-network offchain ", "")
+    )
+    assert {"ethUrl", "reward", "maxPricePerUnit"}.isdisjoint(off.settings) and "v" in off.settings
+    assert {"ethUrl", "maxPricePerUnit", "network"} <= {*unsaid.settings}

@@ -19,6 +19,8 @@ _OF_CHAIN = frozenset({
     "maxPricePerUnit", "maxPricePerCapability", "pricePerUnit", "pricePerGateway", "pixelsPerUnit", "ticketEV",
     "maxFaceValue", "maxTicketEV", "maxTotalEV", "depositMultiplier", "autoAdjustPrice", "priceFeedAddr",
 })  # fmt: skip
+_OF_ACCOUNTS = frozenset({"ethUrl", "ethAcctAddr", "ethKeystorePath", "ethPassword", "ethOrchAddr", "reward"})
+"""What a node reads of these does nothing off-chain."""
 _GROUPS = (
     ("prices", _OF_CHAIN),
     ("the account", frozenset({"ethAcctAddr", "ethKeystorePath", "ethPassword"})),
@@ -59,7 +61,7 @@ def open_settings(one: Running) -> frozenset[str]:
     if not one.unread:
         return frozenset()
     known = {flag for flag, setting in one.settings.items() if _sure(setting, one)}
-    off = _OF_CHAIN if "network" in known and not one.on_chain else frozenset[str]()
+    off = _OF_CHAIN | _OF_ACCOUNTS if "network" in known and not one.on_chain else frozenset[str]()
     read = {flag for flag, row in FLAGS.items() if READERS[one.table] & row.roles}
     return frozenset(read - known - off - _NEVER)
 
