@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import Any
 
 import pytest
 
+from fleetc.adopt import glance
 from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.earlier import read_earlier
 from fleetc.toml.document import Source
 
 CLAIM = """\
@@ -127,3 +130,75 @@ def test_a_pod_in_the_network_of_its_host_listens_there() -> None:
     assert network in {one.words for one in adopted(CLAIM, VOLUME, POD).beside}
     port = POD.replace("          env:", "          ports: [{containerPort: 7935, hostPort: 7935}]\n          env:", 1)
     assert "cli" in asked(adopted(CLAIM, VOLUME, port))
+
+
+CLAIMS = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec:
+  nodeName: gpu-1
+  containers:
+    - image: livepeer/go-livepeer:v0.9.1
+      args: [-orchestrator, -transcoder, -network, arbitrum-one-mainnet, -ethUrl, "https://arb1.arbitrum.io/rpc",
+        -serviceAddr, "NAME.example.net:8935", -pricePerUnit, "900", -ethAcctAddr, "0xACCOUNT",
+        -ethPassword, /root/.lpData/pw, -nvidia, all]
+      resources: {limits: {nvidia.com/gpu: COUNT}}
+      volumeMounts: [{name: data, mountPath: /root/.lpData}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: NAME-data}}]
+"""
+
+
+def claims(*counts: int) -> Source:
+    pods = (
+        CLAIMS.replace("NAME", f"o{at}").replace("ACCOUNT", f"{at}" * 40).replace("COUNT", f"{count}")
+        for at, count in enumerate(counts, 1)
+    )
+    return Source("pods.yaml", "---\n".join(pods))
+
+
+def answered_data_dir(path: str, key: str = "data_dir") -> tuple[Any, Any, str]:
+    """The wallet and the node of a pod, and the text, once somebody has said where something is."""
+    first = adopt([claims(1)]).text
+    text = re.sub(rf"# TODO {key} = .*", f"{key} = {path}", first)
+    assert text != first
+    earlier, _ = read_earlier(Source("fleet.toml", text))
+    assert earlier is not None
+    found = adopt([claims(1)], earlier=earlier)
+    spec = tomllib.loads(found.text)
+    (waiting,) = [{flag for _, flag in found.waiting}]
+    assert ("ethKeystorePath" in waiting) == ("keystore" not in spec["wallets"]["earner"])
+    return spec["wallets"]["earner"], spec["orchestrators"]["o1"], found.text
+
+
+def test_gpus_of_a_cluster_are_asked_for_in_one_line_and_no_two_examples_share_one() -> None:
+    found = adopt([claims(1, 2, 1)])
+    assert re.findall(r"# TODO gpus = (\[.*\])  #", found.text) == ["[0]", "[1, 2]", "[3]"]
+    (line,) = [line for line in glance.questions(found, "fleet.toml") if " gpus" in line]
+    assert line.endswith(
+        "[orchestrators.o1], [orchestrators.o2], [orchestrators.o3] gpus: the cluster chooses its GPUs"
+    )
+
+
+def test_paths_in_one_claim_are_one_line() -> None:
+    (line,) = [line for line in glance.questions(adopt([claims(1)]), "fleet.toml") if "volume claim" in line]
+    assert line.endswith(
+        "[wallets.earner], [orchestrators.o1] keystore, password, data_dir: today it is in the volume claim o1-data"
+    )
+
+
+def test_what_is_in_the_claim_of_a_data_directory_follows_from_that() -> None:
+    wallet, node, text = answered_data_dir('"/pv/arbitrum-one-mainnet"')
+    assert node["data_dir"] == "/pv/arbitrum-one-mainnet"
+    assert wallet["keystore"] == "/pv/arbitrum-one-mainnet/keystore"
+    assert wallet["password"] == {"host_file": "/pv/pw"}
+    assert "volume claim" not in text
+
+
+def test_what_follows_from_no_answer_stays_asked() -> None:
+    """A data directory of another name says where the keystore in it is, and not what was beside it."""
+    wallet, node, text = answered_data_dir('"/srv/lp"')
+    assert (node["data_dir"], wallet["keystore"], "password" in wallet) == ("/srv/lp", "/srv/lp/keystore", False)
+    assert "# TODO password = " in text
+    wallet, node, text = answered_data_dir('{ host_file = "/etc/pw" }', "password")  # a copy of it, maybe
+    assert "data_dir" not in node and "keystore" not in wallet and "# TODO data_dir = " in text

@@ -238,3 +238,39 @@ def test_a_folder_of_a_program_that_is_called_as_a_release_is_offered(
     text = adopt([Source("start.sh", lines)], Said()).text
     assert tomllib.loads(text)["fleet"]["node_release"] == release
     assert f"which release runs? livepeer -version says it ({release} is {where})" in text
+
+
+INVENTORY = "[gpus]\nber-1 ansible_host=203.0.113.1\nber-2 ansible_host=203.0.113.2\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("ber-1.sh", "; the name of the file says the host"),
+        ("start-ber-1-ai.sh", "; the name of the file says the host"),
+        ("ber-1/x/start.sh", "; the name of the folder says the host"),
+    ],
+)
+def test_comment_says_why_a_node_is_on_its_host(name: str, why: str, tmp_path: Path) -> None:
+    """What somebody says of the host needs no reason."""
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text(TRANSCODER)
+    (tmp_path / "hosts.ini").write_text(INVENTORY)
+    words = ("adopt", "hosts.ini", name, "-o", "fleet.toml")
+    assert fleetc(*words, cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    (node,) = tomllib.loads(text)["transcoders"]
+    assert f"\n# from {name}{why}\n[transcoders.{node}]\n" in text
+    assert fleetc(*words, "--answers", "fleet.toml", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "fleet.toml").read_text() == text
+    assert fleetc(*words, "--answers", "fleet.toml", "--host", f"ber-2={node}", cwd=tmp_path).returncode == 0
+    moved = (tmp_path / "fleet.toml").read_text()
+    assert 'host = "ber-2"' in moved and f"\n# from {name}\n" in moved and "says the host" not in moved
+    known = adopt([Source("hosts.ini", INVENTORY), Source(name, TRANSCODER)], Said(hosts={name: "ber-2"}))
+    assert f"\n# from {name}\n" in known.text
+
+
+def test_comment_of_many_nodes_says_it_once() -> None:
+    inventory = "[gpus]\n" + "".join(f"g-{i} ansible_host=203.0.113.{i}\n" for i in range(1, 9))
+    sources = [Source("hosts.ini", inventory), *(Source(f"g-{i}.sh", TRANSCODER) for i in range(1, 9))]
+    assert "# from g-1.sh and 7 more; the name of the file says the host\n" in adopt(sources).text

@@ -143,7 +143,7 @@ def test_gpus_without_a_number_are_asked_for(text: str) -> None:
     found = adopt([Source(name, text.replace("WORDS", words))])
     (worker,) = tomllib.loads(found.text)["transcoders"].values()
     assert "gpus" not in worker
-    assert "# TODO gpus = [0]  # the source says " in found.text and "nvidia-smi -L" in found.text
+    assert "# TODO gpus = [0]  # the " in found.text and "nvidia-smi -L" in found.text
     assert ("t" if name == "pod.yaml" else found.nodes[0].name, "nvidia") in found.waiting
 
 

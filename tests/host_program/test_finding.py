@@ -202,6 +202,8 @@ def test_unit_tells_its_command_without_secrets(program: Path, tmp_path: Path, m
         f"[Service]\nUser=lp\nEnvironment=LP_ORCHSECRET={SECRET}\n# {SECRET}\nExecStartPre=-/bin/echo {SECRET}\n"
         f"MemoryMax=96G\nCPUAffinity=0-23 30\nIOWeight={SECRET}'\nExecStopPost=/bin/true\nExecReload=$X\n"
         f"ExecStart={program} -orchestrator \\\n  -orchSecret {SECRET}\n"
+        f"[Unit]\nAfter=wg-quick@wg0.service srv.mount\nRequiresMountsFor=/srv/my-models\nPartOf=a '{SECRET}'\n"
+        f"ConditionHost={SECRET}\n"
     )
     (tmp_path / "bin").mkdir()
     stand_in = tmp_path / "bin/systemctl"  # it stands in for systemd, which tests have not
@@ -219,6 +221,10 @@ def test_unit_tells_its_command_without_secrets(program: Path, tmp_path: Path, m
         ["MemoryMax", "96G"], ["CPUAffinity", "0-23 30"], ["IOWeight", ""],
     ]  # fmt: skip
     assert ["ExecStartPre", "/bin/echo ..."] in told["settings"]
+    assert [pair for pair in told["settings"] if pair[0][:5] in ("After", "Requi", "PartO", "Condi")] == [
+        ["After", "wg-quick@wg0.service srv.mount"], ["RequiresMountsFor", "/srv/my-models"], ["PartOf", ""],
+        ["ConditionHost", ""],
+    ]  # fmt: skip
     assert [pair for pair in told["settings"] if pair[0] in ("ExecStopPost", "ExecReload")] == [
         ["ExecStopPost", "/bin/true"], ["ExecReload", ""],
     ]  # fmt: skip

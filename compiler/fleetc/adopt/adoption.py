@@ -19,6 +19,7 @@ from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.own_files import own_file
+from fleetc.adopt.passed_over import UNNAMED, passed_over
 from fleetc.adopt.questions import questions_in
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
@@ -26,6 +27,7 @@ from fleetc.adopt.registering import registers_elsewhere
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
+from fleetc.adopt.volumes import follow
 from fleetc.adopt.words import Entry, Fate, InClear, Ledger, Process
 from fleetc.adopt.writing import written
 from fleetc.blueprint.blueprint import Blueprint
@@ -42,10 +44,11 @@ class Adopted:
     """What came of some sources. `text` is the spec, "" where it was refused.
 
     `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are
-    settings, by node, that could not be compared because an answer is missing, and `asked` the places of the spec that
-    ask. `beside` is what changes for processes beside their settings. `in_clear` are the secrets of sources, and
-    `elsewhere` messages, by code and place, whose fact stands elsewhere in all of this too. `sharing` has the nodes
-    that a question about a port is about beside its own, by its table and key.
+    settings, by node, that could not be compared because an answer is missing, `unknown` counts those that a file may
+    have which is none of the sources, and `asked` are the places of the spec that ask. `beside` is what changes for
+    processes beside their settings. `in_clear` are the secrets of sources, and `elsewhere` messages, by code and place,
+    whose fact stands elsewhere in all of this too. `sharing` has the nodes that a question about a port is about beside
+    its own, by its table and key. `passed_over` are sources without a trace in the spec, with why.
     """
 
     sources: tuple[Source, ...]
@@ -69,6 +72,8 @@ class Adopted:
     elsewhere: frozenset[tuple[str, Span]] = frozenset()
     sharing: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     variables: int = 0
+    unknown: int = 0
+    passed_over: tuple[tuple[str, str], ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -119,8 +124,11 @@ def adopt(
     session.note_repeated_secrets()
     _account_for_secret_files(assembled.nodes, library, ledger)
     _unused(sources, library, ledger)
+    starts = {one.span.source for one in (*found.processes, *processes)}
+    left = tuple(passed_over(named, starts, library, ledger))
     sources = (*sources, *library.written.values())
     carried = carry(earlier, assembled) if earlier is not None else None
+    followed = follow(session.in_volumes)
     guessed = {
         ("hosts", name, "address")
         for name, table in assembled.tables.get("hosts", {}).items()
@@ -132,9 +140,10 @@ def adopt(
     blueprint, asked = _lowered(checked, examples)
     of_nodes = Comparison()
     if blueprint is not None:
-        before = (carried.answers, carried.earlier.asked) if carried is not None else ()
+        before = ((*carried.answers, *followed), carried.earlier.asked) if carried is not None else ()
         of_nodes = compare(assembled.nodes, blueprint, library, asked, *before)
     differences = (*of_nodes.differences, *assembled.differences)
+    doubted = {("adopt-file-missing", file.span) for one in assembled.nodes for file in one.unread}
     if earlier is not None and not any(questions_in(text)):
         differences = tuple(map(_with_answer, differences))
     return Adopted(
@@ -143,8 +152,8 @@ def adopt(
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
-        tuple(ledger.in_clear), frozenset(ledger.elsewhere), assembled.sharing,
-        assembled.compared,
+        tuple(ledger.in_clear), frozenset(ledger.elsewhere | doubted), assembled.sharing,
+        assembled.compared, of_nodes.unknown, left,
     )  # fmt: skip
 
 
@@ -218,7 +227,7 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
             words = "no node reads it; it names addresses of nodes, and those that lead nowhere from now on are said"
             ledger.note(span, "the file", Fate.DROPPED, words)
         elif source.name not in known:
-            ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
+            ledger.note(span, "the file", Fate.DROPPED, UNNAMED)
 
 
 def _account_for_secret_files(nodes: Sequence[Running], library: Library, ledger: Ledger) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.assemble import release_said
-from fleetc.adopt.beside import Beside, as_started, beside_settings, started
+from fleetc.adopt.beside import Beside, as_started, beside_process, started
 from fleetc.adopt.compare import (
     ANSWERED,
     QUESTION,
@@ -30,9 +30,11 @@ from fleetc.adopt.compare import (
 )
 from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
+from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running
 from fleetc.adopt.takeover import account, directory
+from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
@@ -61,7 +63,7 @@ class Pair:
 class Compared:
     """The comparison. `unstarted` are nodes of the spec that no source starts, `unknown` the other way round.
 
-    `uncompared` says in words what was left out.
+    `uncompared` says in words what was left out, and `doubts` which files of nodes are none of the sources.
     """
 
     pairs: tuple[Pair, ...]
@@ -71,11 +73,12 @@ class Compared:
     unstarted: tuple[Placed, ...]
     unknown: tuple[Running, ...]
     uncompared: tuple[str, ...]
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def settled(self) -> bool:
-        """Whether all nodes were compared, and each difference has a reason."""
-        whole = not (self.unstarted or self.unknown)
+        """Whether all nodes were compared as a whole, and each difference has a reason."""
+        whole = not (self.unstarted or self.unknown or self.doubts)
         return whole and not self.unexplained
 
     @property
@@ -95,19 +98,20 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
     first = services_of(found.blueprint) if found.blueprint is not None else {}
     hosts = {place.name: place for place in found.blueprint.hosts} if found.blueprint is not None else {}
     before = as_started(found.processes)
+    names = {pair.today.name: pair.node.service.name for pair in pairs}
     differences: list[Difference] = []
     beside: list[Beside] = []
     count = 0
     for pair in pairs:
         fresh = first.get(pair.today.name)
-        found_there, compared = _settings(pair, fresh, found.library, found.asked)
+        found_there, compared = _settings(pair, fresh, found.library, found.asked, names)
         differences += found_there
         count += compared
         process = started(pair.today, before)
-        expected = set(beside_settings(pair.today, fresh, process, hosts[pair.today.host])) if fresh else set()
+        expected = set(beside_process(pair.today, fresh, process, hosts[pair.today.host])) if fresh else set()
         moved = _moved(pair, hosts.get(pair.today.host), found.asked)
         beside += [Beside(pair.node.service.name, moved, "")] if moved else []
-        for words in beside_settings(pair.today, pair.node.service, process, pair.node.place):
+        for words in beside_process(pair.today, pair.node.service, process, pair.node.place):
             beside.append(Beside(pair.node.service.name, words, _MADE if words in expected else ""))
     known = {pair.node.service.name for pair in pairs}
     there = {pair.today.name for pair in pairs}
@@ -116,6 +120,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         tuple(node for node in nodes if node.service.name not in known),
         tuple(one for one in found.nodes if one.name not in there),
         tuple(_uncompared(found, blueprint)),
+        tuple(doubts((pair.today for pair in pairs), names)),
     )  # fmt: skip
 
 
@@ -174,29 +179,35 @@ def _moved(pair: Pair, today: HostBlueprint | None, asked: frozenset[tuple[str, 
 
 
 def _settings(
-    pair: Pair, fresh: Service | None, library: Library, asked: frozenset[tuple[str, ...]]
+    pair: Pair, fresh: Service | None, library: Library, asked: frozenset[tuple[str, ...]], names: Mapping[str, str]
 ) -> tuple[list[Difference], int]:
-    """The differences of a pair, and how many settings were compared. `fresh` is what adopting makes of the process."""
+    """The differences of a pair, and how many settings were compared. `fresh` is what adopting makes of the process,
+    and `names` are those of nodes in the spec, by what they are called today.
+    """
     one, service = pair.today, pair.node.service
     today, then = of_process(one, library), of_service(one.role, service)
     expected = of_service(one.role, fresh) if fresh is not None else {}
     unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
     found = []
+    nowhere, same = open_settings(one), 0
     flags = flags_of(one, today, then)
     for flag in flags:
-        if today.get(flag) == then.get(flag):
-            continue
         reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
+        if today.get(flag) == then.get(flag):
+            same += name not in nowhere
+            continue
         if waits(flag, unanswered) or reason.startswith(QUESTION):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
             answer = ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
-            reason = ""
+            helper = listener_of(flag, service)
+            reason = LISTENS.format(helper) if helper and names.get(listener_of(flag, fresh)) == helper else ""
+        reason = unsure(reason, one) if name in nowhere and reason not in (ANSWERED, _LEFT) else reason
         found.append(
             Difference(service.name, flag, today_shown(today.get(flag), reason), shown(then.get(flag)), reason)
         )
-    return found, len(flags)
+    return found, same + len(found)
 
 
 def _known(one: Running, flag: str, today: Mapping[str, object]) -> bool:
@@ -220,7 +231,8 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
         yield "avatar stacks"
     if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
         yield f"the release of {', '.join(unsaid)}, which no image and no unit among the sources says"
-    missing = (one.shown for one in found.entries if one.code == "adopt-file-missing")
+    doubted = {file.span for one in found.nodes for file in one.unread}
+    missing = (one.shown for one in found.entries if one.code == "adopt-file-missing" and one.span not in doubted)
     for name in dict.fromkeys(missing):
         yield f"what {visible(name)} says, which is none of the sources"
     yield "deposits, reserves, firewalls, monitoring"

@@ -14,7 +14,17 @@ from typing import Any
 from fleetc.adopt.against import Compared, Pair
 from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
 from fleetc.adopt.glance import MONEY, values
-from fleetc.adopt.report import beside_lines, cell, counted, difference_lines, difference_table, difference_values
+from fleetc.adopt.report import (
+    NOT_KNOWN,
+    beside_lines,
+    cell,
+    counted,
+    difference_lines,
+    difference_table,
+    difference_values,
+    doubt_lines,
+    doubt_values,
+)
 from fleetc.adopt.words import Same, Unknown
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.text.encoders import plain_output, visible
@@ -44,6 +54,7 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
     if rest:
         has = "1 of these has the reason" if rest == 1 else f"{rest} of these have the reasons"
         yield f"  {has} that adopting gave (--report text)"
+    yield from (f"not known: {line}, and no source has it" for line in doubt_lines(found.doubts))
     yield f"TODO lines are left: {visible(', '.join(questions))}" if questions else "no question is left"
     yield f"not compared: {'; '.join(map(visible, found.uncompared))}"
 
@@ -69,16 +80,16 @@ def summary(found: Compared, spec: str) -> str:
     """The result in one line. Settings are counted as at the first run, and what changes beside them apart."""
     nodes, beside = len(found.pairs), len(found.beside)
     words = f"{'1 node' if nodes == 1 else f'{nodes} nodes'} compared with {spec}: {found.compared} settings, "
-    if not found.differences and not beside:
-        return f"{words}nothing differs"
-    more = (
-        ""
-        if not beside
-        else "; beside them 1 thing changes"
-        if beside == 1
-        else f"; beside them {beside} things change"
-    )
-    return f"{words}{counted(found.differences)}{more}; {found.unexplained or 'none'} of it without a reason"
+    if found.differences or beside:
+        more = "1 thing changes" if beside == 1 else f"{beside} things change"
+        words += f"{counted(found.differences)}{f'; beside them {more}' if beside else ''}"
+        words += f"; {found.unexplained or 'none'} of it without a reason"
+    else:
+        words += "nothing differs"
+    variables = sum(one.flags for one in found.doubts)
+    counts = (("file", len(found.doubts) - variables), ("variable", variables))
+    things = " and ".join(f"{number} {what}{'s' * (number > 1)}" for what, number in counts if number)
+    return words + (f"; what {things} may set is not known" if things else "")
 
 
 def _pair(pair: Pair) -> str:
@@ -110,6 +121,9 @@ def _text(found: Compared, spec: str) -> Iterator[str]:
         yield "Beside the settings:"
     for one in found.beside:
         yield f"  {one.node}: {visible(one.words)}: {one.reason or _UNEXPLAINED}"
+    if found.doubts:
+        yield NOT_KNOWN
+    yield from (f"  {line}" for line in doubt_lines(found.doubts))
     yield "Not compared:"
     for words in found.uncompared:
         yield f"  {words}"
@@ -126,6 +140,8 @@ def _markdown(found: Compared, spec: str) -> Iterator[str]:
         for one in found.beside:
             yield f"| {cell(one.node)} | {cell(one.words)} | {cell(one.reason or _UNEXPLAINED)} |"
         yield ""
+    if found.doubts:
+        yield from ("## Not known", "", NOT_KNOWN, "", *(f"- {cell(line)}" for line in doubt_lines(found.doubts)), "")
     yield from ("## Not compared", "", *(f"- {cell(words)}" for words in found.uncompared))
 
 
@@ -145,4 +161,5 @@ def _values(found: Compared) -> dict[str, Any]:
         "differences": difference_values(found.differences),
         "beside": [{"node": one.node, "what": one.words, "reason": one.reason} for one in found.beside],
         "not_compared": list(found.uncompared),
+        "unknown": doubt_values(found.doubts),
     }  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from fleetc.adopt.session import Table
@@ -169,13 +170,20 @@ def _skeleton(value: Any) -> tuple[str, list[str]]:
 
     def without(inner: Any) -> Any:
         if isinstance(inner, str):
-            numbers.extend(_NUMBER.findall(inner))
-            return _NUMBER.sub("\0", inner)  # which no spec has
+            text, found = _without_numbers(inner)
+            numbers.extend(found)
+            return text
         if isinstance(inner, Mapping):
             return {key: without(item) for key, item in inner.items()}
         return [without(item) for item in inner] if isinstance(inner, list | tuple) else inner
 
     return repr(without(value)), numbers
+
+
+@lru_cache(maxsize=16384)  # tables that are alike have the same texts
+def _without_numbers(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text with a sign that no spec has in place of each number, and the numbers."""
+    return _NUMBER.sub("\0", text), tuple(_NUMBER.findall(text))
 
 
 def _together(names: Sequence[str], members: Mapping[str, Table]) -> tuple[str, Table] | None:
@@ -191,7 +199,8 @@ def _together(names: Sequence[str], members: Mapping[str, Table]) -> tuple[str, 
         return None
     notes = {key: note for key, note in tables[0].notes.items() if all(t.notes.get(key) == note for t in tables)}
     origins = list(dict.fromkeys(table.origin for table in tables if table.origin))
-    origin = origins[0] + (f" and {len(origins) - 1} more" if len(origins) > 1 else "") if origins else ""
+    first, sign, behind = origins[0].partition("; ") if origins else ("", "", "")
+    origin = first + (f" and {len(origins) - 1} more" if len(origins) > 1 else "") + sign + behind
     one = Table(values, list(tables[0].questions), origin, notes, above=tables[0].above, below=tables[0].below)
     if any(" = " in question for question in one.questions):
         one.ask("each takes its own from a counter in the text: {} is that of the name, {10..29} counts beside it")
@@ -212,6 +221,7 @@ def _overlaid(values: Sequence[Any], counter: Sequence[str]) -> Any:
 
 def _counting(texts: Sequence[str], counter: Sequence[str] | None) -> str:
     """Texts as one text with counters; `counter` has the numbers of the names. Raises CounterError."""
+    texts = texts[:1] if len(set(texts)) == 1 else texts
     pieces = [_NUMBER.split(text) for text in texts]
     written = ""
     for at, column in enumerate(zip(*pieces, strict=True)):

@@ -31,8 +31,8 @@ from fleetc.toml.document import Source
 _KEY = re.compile(r"(?:TODO )?(~|[A-Za-z_][^\s:=]*)(?: =|:)")
 _OWN_COMMENT = re.compile(
     r"from (?:the command line|standard input|\S*[./]\S*|.+ and [0-9]+ more)"
-    r"(?:; there it is called .+, as a host is here)?$|no source has it$"
-    r"|what all [0-9]+ have$|what \S+ and [0-9]+ others have$|each takes its own from a counter"
+    r"(?:; the name of the (?:file|folder) says the host)?(?:; there it is called .+, as a host is here)?$"
+    r"|no source has it$|what all [0-9]+ have$|what \S+ and [0-9]+ others have$|each takes its own from a counter"
 )
 """What adopting writes into comments beside questions, and writes again."""
 _REFERENCE = frozenset(SecretRef.model_fields)

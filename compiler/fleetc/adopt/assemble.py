@@ -100,7 +100,8 @@ def _node_tables(found: list[Running], fleet: Table, facts: Facts, session: Sess
             rpc_value(one, session)  # its variable is named for the fleet, before that of a node has the same address
     for one in found:
         called = f"; there it is called {leaks.shown(visible(one.called))}, as a host is here" if one.called else ""
-        table = Table(origin=f"{_origin(one.process)}{called}")
+        located = f"; {one.process.located}" if one.process.located else ""
+        table = Table(origin=f"{_origin(one.process)}{located}{called}")
         fill(Filling(session, one, facts, table))
         table.guessed |= set() if one.process.host else {"host"}
         tables.setdefault(one.table, {})[one.name] = table

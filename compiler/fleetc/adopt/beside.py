@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fleetc.adopt import beside_commands, bounds
 from fleetc.adopt.host_paths import EXAMPLE_PATH
 from fleetc.adopt.reading import Running
+from fleetc.adopt.unit_orders import lost_orders
 from fleetc.adopt.words import Process, Same
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 
@@ -53,10 +54,16 @@ def beside_all(nodes: Sequence[Running], blueprint: Blueprint, processes: Sequen
         if one.name in services:
             place, service = services[one.name]
             process = started(one, first)
-            for words in beside_settings(one, service, process, place):
+            for words in beside_process(one, service, process, place):
                 yield Beside(one.name, words)
             for words in bounds.added(process, service, place):
                 yield Beside(one.name, words, ours=True)
+
+
+def beside_process(one: Running, service: Service, process: Process, place: HostBlueprint) -> Iterator[str]:
+    """What differs beside the settings of a node, also where that is nothing to a process that runs."""
+    yield from beside_settings(one, service, process, place)
+    yield from lost_orders(process, service, place)
 
 
 def beside_settings(one: Running, service: Service, process: Process, place: HostBlueprint) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from fleetc.adopt.unit_orders import orders
 from fleetc.adopt.words import Process
 from fleetc.adopt.yaml_nodes import Node
 from fleetc.blueprint.blueprint import HostBlueprint, Service
@@ -46,8 +47,7 @@ _OF_NO_ACCOUNT = frozenset({
     "ReadWriteDirectories",
     "EnvironmentFile", "Environment", "ExecStart", "User", "LoadCredential", "Description",
     # of other sections
-    "Documentation", "After", "Before", "Wants", "Requires", "Requisite", "BindsTo", "PartOf", "Conflicts", "Alias",
-    "WantedBy", "RequiredBy", "Also", "DefaultInstance", "DefaultDependencies", "OnFailure", "OnSuccess",
+    "Documentation", "SourcePath", "DefaultInstance", "DefaultDependencies",
 })  # fmt: skip
 """Settings of a unit that other places account for, or with which the process is the same."""
 _LOGS = ("StandardOutput", "StandardError")
@@ -78,7 +78,7 @@ ALTERED = "in its "
 
 def counts(key: str) -> bool:
     """Whether a setting of a unit is compared with that of the new unit."""
-    return key not in _OF_NO_ACCOUNT and not key.startswith(("Condition", "Assert"))
+    return key not in _OF_NO_ACCOUNT and not orders(key)
 
 
 def of_unit(settings: Iterable[tuple[str, str]]) -> Bounds:

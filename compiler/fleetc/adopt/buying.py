@@ -12,7 +12,7 @@ from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.flags import number
-from fleetc.adopt.links import loopback_port
+from fleetc.adopt.links import LISTENS, loopback_port
 from fleetc.adopt.listeners import (
     LOOPBACK,
     RTMP,
@@ -235,8 +235,9 @@ def _signer(work: Filling) -> None:
         return
     url = work.running.text(flag)
     url = (url if "://" in url else f"https://{url}").rstrip("/")
-    name = work.facts.signers.get(f"{work.running.host} {url}")
+    name = work.facts.helper_at(work.running, work.facts.signers, url, "remote-signer")
     if name:
+        work.running.reasons[flag] = LISTENS.format(name)
         work.say("remote_signer.signer", name)
     elif takes_text(rows_of("gateways")[flag], url):
         work.say("remote_signer.url", url)

@@ -36,6 +36,7 @@ from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
 from fleetc.adopt.session import flag_price
+from fleetc.adopt.unread import open_settings, unsure
 from fleetc.adopt.words import Unknown
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
@@ -78,11 +79,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All differences, how many settings were compared, and those that wait for an answer, by node."""
+    """All differences, how many settings were compared, and those that wait for an answer, by node. Of settings that a
+    file may have which is none of the sources, those that would differ are among the differences, and `unknown` counts
+    the rest.
+    """
 
     differences: tuple[Difference, ...] = ()
     compared: int = 0
     waiting: tuple[tuple[str, str], ...] = ()
+    unknown: int = 0
 
 
 def compare(
@@ -95,26 +100,32 @@ def compare(
     services = services_of(blueprint)
     found: list[Difference] = []
     waiting: list[tuple[str, str]] = []
-    count = 0
+    count = unknown = 0
     for node in nodes:
         service = services.get(node.name)
         if service is None:
             continue
         before, after = of_process(node, library), of_service(node.role, service)
         unanswered = open_flags(node, service, said) if said else frozenset()
+        nowhere = open_settings(node)
         known = _follow(node, service, [place for place in answered if place in asked])
         known |= {flag for flag in _follow(node, service, answered) if node.reasons.get(flag, "").startswith(QUESTION)}
         for flag in flags_of(node, before, after):
             if waits(flag, unanswered) and flag not in known:
                 waiting.append((node.name, flag))
                 continue
+            open_ = flag.partition(" ")[0] in nowhere
+            if open_ and before.get(flag) == after.get(flag):
+                unknown += 1
+                continue
             count += 1
             if before.get(flag) != after.get(flag):
                 reason = ANSWERED if flag in known else node.reasons.get(flag, "")
+                reason = unsure(reason, node) if open_ and reason != ANSWERED else reason
                 found.append(
                     Difference(node.name, flag, today_shown(before.get(flag), reason), shown(after.get(flag)), reason)
                 )
-    return Comparison(tuple(found), count, tuple(waiting))
+    return Comparison(tuple(found), count, tuple(waiting), unknown)
 
 
 def today_shown(value: object, reason: str) -> str:

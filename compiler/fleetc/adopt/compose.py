@@ -11,13 +11,14 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 
 from fleetc.adopt.bounds import OF_SERVICES, of_service
 from fleetc.adopt.compose_files import extended_file, merged, only_document
 from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, ports_of
 from fleetc.adopt.compose_words import VARIABLE, lone_variable, names_in, place_of, spaced_holes, unquoted
 from fleetc.adopt.docker_run import VISIBLE, gpus_of, names_node, seen_gpus, visible_gpus
-from fleetc.adopt.env_files import environment
+from fleetc.adopt.env_files import EnvironmentFile, environment, of_files
 from fleetc.adopt.flags import TYPES, holes_in
 from fleetc.adopt.library import Library
 from fleetc.adopt.reading import missing
@@ -138,7 +139,7 @@ class _Compose:
         entry, command = self._words(fields.get("entrypoint")), self._words(fields.get("command"))
         words = [*entry, *command]
         place = service.span(self.source.name)
-        key = next((k for k, v in self._names() if v is service), None)
+        key = self._names.get(id(service))
         span = key.span(self.source.name) if key is not None else Span(self.source.name, place.start, place.start + 1)
         if not self._is_node(image, words):
             yield self._other(name, span, service, fields)
@@ -150,7 +151,8 @@ class _Compose:
             self.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED,
                              why or f"fleetc decides how containers of nodes run{compared}")  # fmt: skip
         copies = self._copies(name, fields)
-        variables, secrets = self._environment(fields)
+        read = self._environment(fields)
+        variables = read.variables
         network = self._text(fields.get("network_mode"))
         user = self._text(fields.get("user")) or "root"
         base = Process(
@@ -160,8 +162,9 @@ class _Compose:
             mounts=(*self._mounts(fields), *files_of(fields, self.root, self._text)),
             sees=self._seen(fields, variables),
             placed=f"it runs {copies} times on this host" if copies > 1 else "", several=copies > 1,
-            published=tuple(ports_of(fields.get("ports"), self._text)), secrets=secrets, bounds=of_service(fields),
+            published=tuple(ports_of(fields.get("ports"), self._text)), secrets=read.secrets, bounds=of_service(fields),
             container=self._text(fields.get("container_name")) or f"$(docker compose ps -q {name})",
+            unread=tuple(read.unread),
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
         )  # fmt: skip
@@ -191,7 +194,8 @@ class _Compose:
             left = RUNNER_LEFT.get(field, "fleetc decides how containers of runners run")
             reader.ledger.note(where, field, Fate.UNDERSTOOD if why else Fate.DROPPED, why or left)
         entry, image = reader._words(fields.get("entrypoint")), reader._image(fields)
-        variables, secrets = reader._environment(fields)
+        read = reader._environment(fields)
+        variables = read.variables
         lost = []
         if entry:
             lost.append("the source starts its image by another entrypoint, and a spec by the image's own")
@@ -206,7 +210,7 @@ class _Compose:
             name=called if self.source.text.startswith(OURS) else name, span=span,
             words=tuple(reader._words(fields.get("command"))), variables=variables, runtime="docker", image=image,
             network="host" if network == "host" else "bridge", mounts=tuple(reader._mounts(fields)),
-            published=tuple(ports_of(fields.get("ports"), reader._text)), secrets=secrets,
+            published=tuple(ports_of(fields.get("ports"), reader._text)), secrets=read.secrets,
             peers=tuple(dict.fromkeys(filter(None, peers))), account=reader.ledger,
             gpus=reader._gpus(fields, variables), sees=reader._seen(fields, variables),
             host_ipc=reader._text(fields.get("ipc")) == "host", lost=tuple(lost),
@@ -251,9 +255,11 @@ class _Compose:
         services = self.root.get("services")
         return services.fields() if services is not None else {}
 
-    def _names(self) -> list[tuple[Node, Node]]:
+    @cached_property
+    def _names(self) -> dict[int, Node]:
+        """The name of each service, by the id of the service."""
         services = self.root.get("services")
-        return services.pairs if services is not None else []
+        return {id(service): name for name, service in services.pairs} if services is not None else {}
 
     def _started(self, base: Process, words: list[Word], variables: dict[str, Word]) -> Iterator[Process]:
         first = posixpath.basename(words[0].text) if words else ""
@@ -400,26 +406,15 @@ class _Compose:
             found.append(Word(word, span, holes, name, self._said(raw[at:end]), behind))
         return found
 
-    def _environment(self, fields: dict[str, Node]) -> tuple[dict[str, Word], dict[str, tuple[str, str]]]:
-        variables: dict[str, Word] = {}
-        secrets: dict[str, tuple[str, str]] = {}
+    def _environment(self, fields: dict[str, Node]) -> EnvironmentFile:
         files = fields.get("env_file")
-        if files is not None:
-            for item in files.items if files.kind == "list" else [files]:
-                path = item if item.kind == "text" else item.get("path")
-                required = item.get("required") if item.kind == "map" else None
-                if path is None:
-                    continue
-                source = self.library.find(path.text, self.source.name)
-                if source is None:
-                    if not (required is not None and required.text == "false") and not (
-                        secrets and "secret" in path.text
-                    ):
-                        missing(self._word(path), "the environment file", self.ledger)
-                    continue
-                read = environment(source.name, source.text)
-                variables |= read.variables
-                secrets |= read.secrets
+        named: list[tuple[Word, bool]] = []
+        for item in [] if files is None else files.items if files.kind == "list" else [files]:
+            path = item if item.kind == "text" else item.get("path")
+            if path is not None:
+                named.append((self._word(path), item.kind == "map" and self._text(item.get("required")) == "false"))
+        found = of_files(named, self.library, self.ledger)
+        variables = found.variables
         node = fields.get("environment")
         if node is not None and node.kind == "map":
             for key, value in node.fields().items():
@@ -429,7 +424,7 @@ class _Compose:
                 word = self._word(item)
                 key, equals, _ = word.text.partition("=")
                 variables[key] = word.part(len(key) + 1) if equals else self._passed(key, item, bare=True)
-        return variables, secrets
+        return found
 
     def _passed(self, key: str, value: Node, bare: bool = False) -> Word:
         """A variable with a value, or one that Compose passes on from its own environment."""

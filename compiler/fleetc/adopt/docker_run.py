@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from fleetc.adopt.bounds import OF_RUNS, of_options
-from fleetc.adopt.env_files import environment
+from fleetc.adopt.env_files import of_files
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.library import Library
-from fleetc.adopt.reading import missing
 from fleetc.adopt.words import Fate, Ledger, Mount, Other, Process, Published, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -65,15 +64,14 @@ def docker_process(
     network = values["network"][-1].text if "network" in values else "bridge"
     user = values["user"][-1].text if "user" in values else "root"
     name = values["name"][-1].text if "name" in values else ""
+    files = of_files([(word, False) for word in values.get("env-file", [])], library, account)
     found = Process(
         name=name,
         container=name,
         span=span,
         words=tuple(arguments),
-        variables={
-            **_of_files(values.get("env-file", []), library, account),
-            **_environment(values.get("env", []), variables),
-        },
+        variables=files.variables | _environment(values.get("env", []), variables),
+        unread=tuple(files.unread),
         runtime="docker",
         image=image,
         user=user,
@@ -163,17 +161,6 @@ def _account(name: str, word: Word, ledger: Ledger, understood: Mapping[str, str
     else:
         compared = "; what differs is said" if name in OF_RUNS else ""
         ledger.note(word.span, shown, Fate.DROPPED, f"fleetc decides how containers of nodes run{compared}")
-
-
-def _of_files(words: Iterable[Word], library: Library | None, ledger: Ledger) -> dict[str, Word]:
-    found: dict[str, Word] = {}
-    for word in words:
-        source = library.find(word.text, word.span.source) if library is not None else None
-        if source is None:
-            missing(word, "the environment file", ledger)
-        else:
-            found |= environment(source.name, source.text).variables
-    return found
 
 
 def _environment(words: Iterable[Word], variables: dict[str, Word]) -> dict[str, Word]:

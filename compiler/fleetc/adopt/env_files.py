@@ -1,15 +1,19 @@
 """Reads environment files: KEY=VALUE lines as systemd, Compose and shells read them.
 
-In: text. Out: variables with places, and the references that fleetc itself wrote into comments of such a file.
+In: text, or the paths of files. Out: variables with places, the references that fleetc itself wrote into comments of
+such a file, and which files are none of the sources.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fleetc.adopt.flags import holes_in
-from fleetc.adopt.words import Word
+from fleetc.adopt.library import Library
+from fleetc.adopt.reading import missing
+from fleetc.adopt.words import Ledger, Unread, Word
 from fleetc.places.diagnostic import Span
 
 _LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*)")
@@ -18,11 +22,12 @@ _REFERENCE = re.compile(r"# ([A-Za-z_][A-Za-z0-9_]*): from (env|host_file|vault|
 
 @dataclass
 class EnvironmentFile:
-    """Variables, references in comments, and lines that are no variable."""
+    """Variables, references in comments, and lines that are no variable; of several files, those that are no source."""
 
     variables: dict[str, Word] = field(default_factory=dict)
     secrets: dict[str, tuple[str, str]] = field(default_factory=dict)
     odd: list[Span] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
 
 def environment(source: str, text: str) -> EnvironmentFile:
@@ -48,6 +53,20 @@ def environment(source: str, text: str) -> EnvironmentFile:
         span = Span(source, begun + match.start(2), begun + max(match.end(2), match.start(2) + 1))
         found.variables[match[1]] = Word(value, span, holes_in(value))
     found.variables |= referred  # a rollout fills these in, so what stands there is the name of the reference
+    return found
+
+
+def of_files(named: Iterable[tuple[Word, bool]], library: Library | None, ledger: Ledger) -> EnvironmentFile:
+    """What the files of a container say together; each path with whether the file need not be there."""
+    found = EnvironmentFile()
+    for word, optional in named:
+        source = library.find(word.text, word.span.source) if library is not None else None
+        if source is not None:
+            read = environment(source.name, source.text)
+            found.variables |= read.variables
+            found.secrets |= read.secrets
+        elif not (found.secrets and "secret" in word.text):  # that of fleetc, whose references are known
+            found.unread.append(missing(word, "the environment file", ledger, optional))
     return found
 
 

@@ -15,7 +15,7 @@ from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, secret_key, whereabouts
 from fleetc.adopt.links import loopback_port
-from fleetc.adopt.listeners import split
+from fleetc.adopt.listeners import http_listener, split
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, names_document, secret_file, shown
 from fleetc.adopt.runner_host import Machines
@@ -68,6 +68,16 @@ class Facts:
         local = self.local.get((running.host, port), "") if port is not None else ""
         called = peer.name if peer is not None and peer.role == "orchestrator" else ""
         return self.services.get(url) or called or local
+
+    def helper_at(self, running: Running, known: Mapping[str, str], url: str, role: str) -> str:
+        """The adopted signer or redeemer, of those `known` by address, to which an address leads from a process; "" if
+        it is another one.
+        """
+        host, port = split(url.rpartition("//")[2]) or ("", 0)
+        peer = self.peers.get((running.process.span.source, host))
+        listener = http_listener(role, peer.text("httpAddr"), "")[1] if peer is not None and peer.role == role else None
+        called = peer.name if peer is not None and listener is not None and listener[1] == port else ""
+        return known.get(f"{running.host} {url}") or known.get(url) or called
 
 
 @dataclass

@@ -16,7 +16,8 @@ from fleetc.adopt.bounds import ALTERED
 from fleetc.adopt.compare import PRICED_FLAGS, TOKENS, Difference
 from fleetc.adopt.filling import PATHS
 from fleetc.adopt.questions import Kind, Question, options_of, questions_in
-from fleetc.adopt.report import UNEXPLAINED, beside_lines
+from fleetc.adopt.report import UNEXPLAINED, beside_lines, doubt_lines
+from fleetc.adopt.unread import doubts
 from fleetc.adopt.words import InClear, Same
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.messages.locate import Located
@@ -163,6 +164,25 @@ def changes(found: Adopted) -> Iterator[str]:
     if lines:
         yield "changes for what runs today:"
     yield from lines
+
+
+def passed_over(found: Adopted) -> Iterator[str]:
+    """The sources without a trace in the spec, by why."""
+    of_reason: dict[str, list[str]] = {}
+    for name, why in found.passed_over:
+        of_reason.setdefault(why, []).append(leaks.shown(visible(name)))
+    for why, names in of_reason.items():
+        yield f"passed over {_named(names)}: {why.format('it' if len(names) == 1 else 'them')}"
+
+
+def unknown(found: Adopted) -> Iterator[str]:
+    """What no source says of nodes, by the file that may; so nobody knows whether the spec changes it. Of variables in
+    the place of flags a message says it.
+    """
+    lines = [f"  {line}" for line in doubt_lines(one for one in doubts(found.nodes) if not one.flags)]
+    if lines:
+        yield "not known of what runs today, because these files are none of the sources (name them too):"
+    yield from _capped(lines, "files")
 
 
 def _of_settings(found: Adopted) -> Iterator[str]:

@@ -235,7 +235,11 @@ def whereabouts(process: Process, path: str) -> str:
     mount = mount_of(process, normal(path)) if process.runtime == "docker" and path.startswith("/") else None
     if mount is None:
         return f"the source says {leaks.shown(path)}"
-    return f"today it is in {leaks.shown(mount.volume)}"
+    return f"{IN_VOLUME}{leaks.shown(mount.volume)}"
+
+
+IN_VOLUME = "today it is in "
+"""How the words begin about a path in a volume: all paths there are asked for alike."""
 
 
 # ------------------------------------------------------------------------------------------------ questions

@@ -26,7 +26,7 @@ from fleetc.adopt.kubernetes_places import (
 )
 from fleetc.adopt.library import Library
 from fleetc.adopt.shell import read_shell
-from fleetc.adopt.words import Fate, Ledger, Mount, Process, Word
+from fleetc.adopt.words import Fate, Ledger, Mount, Process, Unread, Word
 from fleetc.adopt.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -248,7 +248,8 @@ def _container(
     claims: Mapping[str, str], opened: Collection[int],
 ) -> Process | None:  # fmt: skip
     image = container.get("image")
-    variables = _variables(cluster, source, container)
+    unread: list[Unread] = []
+    variables = _variables(cluster, source, container, unread, ledger)
     command = [item for key in ("command", "args") if (found := container.get(key)) for item in found.texts()]
     words = [_filled(source, item, variables) for item in command]
     program = words[0].text if words else ""
@@ -268,10 +269,11 @@ def _container(
     base = Process(
         name=name, span=(container.key("image") or container).span(source.name), words=tuple(words),
         variables=_own(variables, filled, ledger), runtime="docker", user=user or "root",
-        home="/root" if user in ("", "0") else "", bounds=_bounds(pod, container),
+        home="/root" if user in ("", "0") else "", bounds=_bounds(pod, container), unread=tuple(unread),
         image=Word(image.text, image.span(source.name), holes_in(image.text)) if image is not None else None,
         # a pod has an address of its own, where its listeners are open to the cluster as the command says
-        network="host", mounts=tuple(_mounts(cluster, pod, container, claims)), sees=_gpus(container),
+        network="host", mounts=tuple(_mounts(cluster, pod, container, claims)), given=(given := _gpus(container)),
+        sees=_CHOSEN if given else "",
         of_pod=_text(pod.get("hostNetwork")) != "true", open_in_pod=(*host_ports(container), *opened),
     )  # fmt: skip
     shell = next((i for i, word in enumerate(words[:3]) if word.text == "-c"), 0)
@@ -298,18 +300,18 @@ def _bounds(pod: Node, container: Node) -> Bounds:
 _SAID_ELSEWHERE = ("limits.nvidia.com/gpu", "runAsUser", "runAsNonRoot")
 
 
-def _gpus(container: Node) -> str:
-    """That the cluster gives a container some GPUs of its host, in words; "" where it asks for none."""
+_CHOSEN = "the cluster chooses its GPUs; nvidia-smi -L in the pod and on the host shows which"
+
+
+def _gpus(container: Node) -> int:
+    """How many GPUs of its host the cluster gives a container; at least one where the number is not known."""
     resources = container.get("resources")
     for key in ("limits", "requests"):
         listed = resources.get(key) if resources is not None else None
         count = _texts(listed).get("nvidia.com/gpu", "")
         if count not in ("", "0"):
-            return (
-                f"the cluster gives it {leaks.shown(count)[:20]} of the GPUs of its host; nvidia-smi -L in the pod and "
-                "on the host shows which"
-            )
-    return ""
+            return min(int(count[:3]), 64) if count.isascii() and count.isdecimal() else 1
+    return 0
 
 
 def _own(variables: Mapping[str, Word], filled: Collection[str], ledger: Ledger) -> dict[str, Word]:
@@ -341,13 +343,32 @@ def _filled(source: Source, node: Node, variables: Mapping[str, Word]) -> Word:
     return Word(text, node.span(source.name), tuple(dict.fromkeys((*holes, *holes_in(text)))))
 
 
-def _variables(cluster: _Cluster, source: Source, container: Node) -> dict[str, Word]:
+def _missing(kind: str, name: str, span: Span, optional: bool, ledger: Ledger) -> Unread:
+    """Say that nobody knows which variables something of a cluster sets."""
+    called = f"{kind} {leaks.shown(visible(name))}"
+    ledger.note(span, called, Fate.DROPPED, "no source says which variables it sets", "adopt-file-missing")
+    ledger.warn(
+        "adopt-file-missing", span, f"no source says which variables {called} sets",
+        "name its manifest too" if kind == "ConfigMap" else "write each variable that the node reads under env, with "
+        "its secretKeyRef",
+    )  # fmt: skip
+    return Unread(span, called, optional)
+
+
+def _variables(
+    cluster: _Cluster, source: Source, container: Node, unread: list[Unread], ledger: Ledger
+) -> dict[str, Word]:
+    """The variables of a container; `unread` takes what gives it all of its keys as variables, and is no source."""
     found: dict[str, Word] = {}
     groups = container.get("envFrom")
     for item in groups.items if groups is not None else []:
-        reference = item.get("configMapRef")
-        for key, (origin, data) in cluster.maps.get(_text(reference.get("name")) if reference else "", {}).items():
-            found[key] = Word(data.text, data.span(origin.name), holes_in(data.text))
+        for kind, reference in (("ConfigMap", item.get("configMapRef")), ("Secret", item.get("secretRef"))):
+            name = _text(reference.get("name")) if reference is not None else ""
+            for key, (origin, data) in cluster.maps.get(name if kind == "ConfigMap" else "", {}).items():
+                found[key] = Word(data.text, data.span(origin.name), holes_in(data.text))
+            if reference is not None and (kind == "Secret" or name not in cluster.maps):
+                optional = _text(reference.get("optional")) == "true"
+                unread.append(_missing(kind, name, reference.span(source.name), optional, ledger))
     listed = container.get("env")
     for item in listed.items if listed is not None else []:
         name, value = _text(item.get("name")), item.fields().get("value")

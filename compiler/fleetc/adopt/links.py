@@ -1,6 +1,7 @@
 """Which orchestrator or redeemer of the fleet a process reaches by an address of its machine or of a private network.
 
-In: the nodes, which know their hosts. Out: names by address; an address at which two of them listen leads to none.
+In: the nodes, which know their hosts. Out: names by address; an address at which two of them listen leads to none. Of
+a compiled node, whose listener a setting is.
 """
 
 from __future__ import annotations
@@ -10,8 +11,12 @@ from typing import TypeVar
 
 from fleetc.adopt.listeners import http_listener, is_loopback, split, written
 from fleetc.adopt.reading import Running
+from fleetc.blueprint.blueprint import Service
 
 _Place = TypeVar("_Place", str, tuple[str, int])
+LISTENS = "{} listens there from now on"
+"""The reason of a setting that is the listener of another node."""
+_HELPERS = ("redeemers", "remote_signers")
 
 
 def on_loopback(found: Iterable[Running]) -> dict[tuple[str, int], str]:
@@ -60,3 +65,11 @@ def _unambiguous(pairs: Iterable[tuple[_Place, str]]) -> dict[_Place, str]:
     for place, name in pairs:
         names.setdefault(place, set()).add(name)
     return {place: next(iter(known)) for place, known in names.items() if len(known) == 1}
+
+
+def listener_of(flag: str, service: Service | None) -> str:
+    """The node whose listener a setting is, as its spec says by name; "" where it is an address, or something else."""
+    for argument in service.arguments if service is not None else ():
+        if argument.flag == flag and argument.origin.kind == "derived":
+            return next((str(path[1]) for path in argument.origin.paths if path[0] in _HELPERS), "")
+    return ""

@@ -21,6 +21,8 @@ from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
 LONE_HOST = "host-1"
+BY_FILE, BY_FOLDER = "the name of the file says the host", "the name of the folder says the host"
+"""Why a node is on its host, in words."""
 _P = TypeVar("_P", bound=Process)
 _WORD = re.compile("[A-Za-z0-9]+")
 _STARTS = re.compile(r"^(?:(?:start|run|launch)[-_])+|(?:[-_](?:start|run|launch))+$")
@@ -42,13 +44,13 @@ def place_all(processes: Iterable[_P], inventory: Collection[str], ledger: Ledge
 
 
 def _placed(process: _P, known: Collection[str], inventory: Collection[str], ledger: Ledger) -> _P:
-    host = _named_host(process, known)
+    host, part = _named_host(process, known)
     if not host:
-        host = _host_in_name(process, inventory)
+        host, part = _host_in_name(process, inventory), BY_FILE
         if host:
             start = Span(process.span.source, 0, 1)
             ledger.note(start, "the name of the file", Fate.UNDERSTOOD, f"it is of {leaks.shown(visible(host))}")
-    return replace(process, host=host)
+    return replace(process, host=host, located=part if host else "")
 
 
 def _root(process: Process) -> str:
@@ -58,11 +60,11 @@ def _root(process: Process) -> str:
     return folders[place - 1] if place > 0 and len(folders) > place + 1 else ""
 
 
-def _named_host(process: Process, known: Collection[str]) -> str:
-    """The nearest part of a source's path that is the name of a host."""
+def _named_host(process: Process, known: Collection[str]) -> tuple[str, str]:
+    """The nearest part of a source's path that is the name of a host, and which part that is in words."""
     *folders, file = process.span.source.split("/")
-    parts = (file, posixpath.splitext(file)[0], *reversed(folders))
-    return next((part for part in parts if part in known), "")
+    parts = [(file, BY_FILE), (posixpath.splitext(file)[0], BY_FILE), *((one, BY_FOLDER) for one in reversed(folders))]
+    return next((found for found in parts if found[0] in known), ("", ""))
 
 
 def _host_in_name(process: Process, inventory: Collection[str]) -> str:
@@ -99,7 +101,9 @@ def put_on_hosts(
         raise UnknownNodeError(f"no source starts {' or '.join(unknown)}; nodes are {', '.join(sorted(known))}")
     for one in found:
         host = said.get(one.name) or said.get(one.process.name)
-        one.process = replace(one.process, host=host or one.process.host or said.get("", ""))
+        host = host or ("" if one.process.host else said.get("", ""))
+        if host:
+            one.process = replace(one.process, host=host, located="")
 
 
 def name_all(

@@ -16,6 +16,7 @@ from fleetc.adopt.flags import boolean
 from fleetc.adopt.host_paths import (
     HOME,
     IMAGE_HOME,
+    IN_VOLUME,
     PROJECT,
     Place,
     default_data_dir,
@@ -30,6 +31,7 @@ from fleetc.adopt.runner_host import STATE_DIR
 from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.variables import environment
+from fleetc.adopt.volumes import data_beside, in_volume
 from fleetc.adopt.words import Fate, Same, Unknown
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
@@ -110,6 +112,8 @@ def _data_dir(work: Filling) -> None:
             _below(running, running.reasons["dataDir"])
             return
         said = whereabouts(process, inside)
+        asked = work.table, (running.table, running.name, "data_dir")
+        work.session.in_volumes += in_volume(running, inside, *asked)
         work.ask("data_dir", f"{said}; without it the node begins with an empty one", flag, '"/path/on/the/host"')
         running.reasons["dataDir"] = "the source does not say where it is on the host"
         _below(running, "it follows the data directory, which no source says")
@@ -227,7 +231,9 @@ def _wallet(work: Filling) -> None:
         work.leave_open("ethAcctAddr", f"wallets.{name}.address", words)
     if path is None and "keystore" not in wallet.values:
         said = whereabouts(process, keystore or f"{data_dir}/keystore")
-        wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": the directory with the key file; {said}')
+        more = _beside_data(work, keystore or f"{data_dir}/keystore", wallet, ("wallets", name, "keystore"))
+        what = "" if said.startswith(IN_VOLUME) else "the directory with the key file; "
+        wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": {what}{said}{more}')
         work.leave_open("ethKeystorePath", f"wallets.{name}.keystore", "where the key file is on the host")
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
@@ -237,7 +243,7 @@ def _wallet(work: Filling) -> None:
             running.reasons.setdefault("ethKeystorePath", Same("this is its path on the host"))
     if work.has("ethKeystorePath"):
         work.take("ethKeystorePath", f"wallets.{name}.keystore")
-    _password(work, name, wallet.values, wallet.ask)
+    _password(work, name, wallet)
     if running.table in ("gateways", "remote_signers"):
         _ask_deposit(running, wallet)
     work.done.add("reward")
@@ -254,6 +260,15 @@ def _ask_deposit(running: Running, wallet: Table) -> None:
     wallet.ask(f'TODO reserve = "... ETH": {asking_words.funds("what backs them", shows, ", as FundsRemaining")}')
 
 
+def _beside_data(work: Filling, path: str, table: Table, place: tuple[str, str, str]) -> str:
+    """That the data directory, where it is asked for, says where another path is in its volume; "" for other paths."""
+    known = work.session.in_volumes
+    found = [*in_volume(work.running, path, table, place)]
+    follows = [one for one in found if data_beside(one, known) is not None]
+    known += found
+    return "; an answer for data_dir says it too, with --answers" if follows else ""
+
+
 def _no_account(text: str) -> str:
     """Why a text is no account; "" for one that is."""
     try:
@@ -263,8 +278,8 @@ def _no_account(text: str) -> str:
     return ""
 
 
-def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> None:
-    flag = "ethPassword"
+def _password(work: Filling, name: str, wallet: Table) -> None:
+    flag, values = "ethPassword", wallet.values
     if work.has(flag) and work.running.text(flag):
         work.running.reasons.setdefault(flag, Same("a reference in the spec has the same password"))
         reference = work.hidden(flag, "")
@@ -278,8 +293,10 @@ def _password(work: Filling, name: str, values: dict[str, Any], ask: Any) -> Non
     if "password" not in values:
         work.leave_open(flag, f"wallets.{name}.password", "where the password of the key file is")
         file = work.secret_file(flag) if flag in work.running.settings else ""
-        said = f"; {whereabouts(work.process, file)}" if file else ""
-        ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: where the password of the key file is{said}')
+        said = whereabouts(work.process, file) if file else ""
+        what = "" if said.startswith(IN_VOLUME) else f"where the password of the key file is{'; ' if said else ''}"
+        more = _beside_data(work, file, wallet, ("wallets", name, "password"))
+        wallet.ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: {what}{said}{more}')
     elif work.has(flag) and not work.running.text(flag):
         work.take(flag, "empty, which the node takes for no password")
     elif work.has(flag):

@@ -16,6 +16,7 @@ from fleetc.adopt.bounds import of_unit
 from fleetc.adopt.filling import SECRET_VARIABLES
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.systemd import commands_of_unit
+from fleetc.adopt.unit_orders import orders_of
 from fleetc.adopt.words import Fate, InClear, Ledger, Mount, Process, Published, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
@@ -135,6 +136,7 @@ class _Reader:
             user=_text(told.get("user", "")), home=home, directory=_text(told.get("directory", "")),
             bounds=of_unit((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
             commands=commands_of_unit(self._commands(unit, program)),
+            orders=orders_of((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
         )  # fmt: skip
         if told.get("container"):
             process = self._contained(process, container, program)
@@ -183,7 +185,7 @@ class _Reader:
             process, runtime="docker", image=Word(image, program.span) if image else None,
             network="host" if container.get("network") == "host" else "bridge", mounts=mounts,
             published=tuple(_published(container.get("ports", []))), peers=tuple(filter(None, (process.name,))),
-            directory="", bounds=(), container=process.name,
+            directory="", bounds=(), orders=(), container=process.name,
         )  # fmt: skip
 
     def _unit(self, unit: Mapping[str, Any], name: str, program: Word, words: tuple[Word, ...]) -> None:

@@ -28,7 +28,7 @@ from fleetc.adopt.flags import (
 from fleetc.adopt.library import Library
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.templates import HELP
-from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.adopt.words import Fate, Ledger, Process, Unread, Word
 from fleetc.language.rows import flag_called
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -51,6 +51,7 @@ CHAIN_SIGNS = (
 OFFCHAIN = "offchain"
 PATH_OR_TEXT = ("orchSecret", "ethPassword", "FVfailGskey")
 """Secrets that the node reads from a file, if their text is the path of one."""
+_OF_FLAGS = frozenset(flag.env for flag in FLAGS.values())
 LONGEST_TEXT = 50_000
 """Characters of a value; a line of a spec has at most 65,536."""
 
@@ -61,7 +62,8 @@ class Running:
 
     `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that
     nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders, and
-    `called` what its source calls it, where a host has that name.
+    `called` what its source calls it, where a host has that name. `unread` is what it reads its settings from and no
+    source is.
     """
 
     process: Process
@@ -74,6 +76,7 @@ class Running:
     unreached: set[str] = field(default_factory=set)
     unplaced: Process | None = None
     called: str = ""
+    unread: tuple[Unread, ...] = ()
 
     @property
     def table(self) -> str:
@@ -148,7 +151,7 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
     """Read the settings of a process; one that does not say its role has the role `otherwise`."""
     parsed = parse_words(process.words)
     _ignored(parsed, process, ledger)
-    config = _config(parsed, process, library, ledger)
+    config, unread = _config(parsed, process, library, ledger)
     found = effective(parsed, process.variables, config)
     wrong_variables = _wrong_variables(process.variables)
     for wrong in (*parsed.wrong, *(config.wrong if config else ()), *wrong_variables):
@@ -192,9 +195,8 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         open_ = open_ and (flag != "ethUrl" or not leaks.may_need_key(setting.text))
         if FLAGS[flag].secret and setting.text and not setting.word.holes and not open_:
             ledger.secrets.append(setting.word.span)
-    known_variables = {flag.env for flag in FLAGS.values()}
     for name, word in process.variables.items():
-        if name not in known_variables and not showing.harmless(word):
+        if name not in _OF_FLAGS and not showing.harmless(word):
             ledger.secrets.append(word.span)
     role = role_of(on) or otherwise
     if "config" in settings:
@@ -207,7 +209,8 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
             "add -gateway, -orchestrator or the like to the command as it really is, or say it with --role",
         )  # fmt: skip
         return None
-    result = Running(process, role, settings)
+    hidden = (Unread(word.span, _variable(word), flags=True) for word in parsed.unknown)
+    result = Running(process, role, settings, unread=(*process.unread, *unread, *hidden))
     _roles(result, on, ledger)
     _network(result, ledger)
     return result
@@ -218,7 +221,7 @@ _SOURCES = {"flag": "command line", "environment": "environment", "file": "confi
 
 def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     for word in parsed.unknown:
-        name = word.text if _VARIABLE.fullmatch(word.text) else "this"
+        name = _variable(word)
         ledger.note(word.span, name, Fate.DROPPED, "its value is not in the sources", "adopt-value-unknown")
         ledger.warn(
             "adopt-value-unknown", word.span, f"no source says which flags {name} stands for, so none is adopted",
@@ -253,6 +256,11 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice, "ignored from here on")
 
 
+def _variable(word: Word) -> str:
+    """A word that is a variable, as people may see it."""
+    return word.text if _VARIABLE.fullmatch(word.text) else "this"
+
+
 _VARIABLE = re.compile(r"\$\{?[A-Za-z0-9_]{1,80}\}?")
 _NOT_SHOWN = "a word that may be part of a secret"
 
@@ -265,15 +273,17 @@ def _after_secret(words: tuple[Word, ...], at: int) -> bool:
     return any(name in FLAGS and FLAGS[name].secret for name in names)
 
 
-def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) -> Parsed | None:
+def _config(
+    parsed: Parsed, process: Process, library: Library, ledger: Ledger
+) -> tuple[Parsed | None, tuple[Unread, ...]]:
+    """The config file of a process, and the same as a file that is none of the sources, where it is that."""
     named = [one for one in parsed.given if one.flag == "config"]
     word = named[-1].word if named else process.variables.get("LP_CONFIG")
     if word is None or not word.text:
-        return None
+        return None, ()
     source = own_file(library, process, word.text).source
     if source is None:
-        missing(word, "the config file", ledger)
-        return None
+        return None, (missing(word, "the config file", ledger),)
     library.used.add(source.name)
     config = parse_config(source.name, source.text)
     if config.stopped_by is not None:
@@ -282,7 +292,7 @@ def _config(parsed: Parsed, process: Process, library: Library, ledger: Ledger) 
             "the node stops reading its config file at a line of more than 64 KiB, without a word",
             "shorten the line; what is behind it is not adopted either",
         )  # fmt: skip
-    return config
+    return config, ()
 
 
 def in_file(path: str) -> str:
@@ -290,8 +300,8 @@ def in_file(path: str) -> str:
     return f"{showing.file_name(path)} has it, and is none of the sources: adopt again with that file too"
 
 
-def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> None:
-    """A file that a process needs, or reads if there is one, and that is none of the sources."""
+def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> Unread:
+    """Say that a file is none of the sources which a process needs, or reads if there is one; it comes back as that."""
     known = showing.file_name(word.text)
     name = leaks.shown(posixpath.basename(word.text)) if known == word.text else "it"
     if known != word.text:
@@ -305,6 +315,7 @@ def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> No
         )  # fmt: skip
     else:
         ledger.warn("adopt-file-missing", word.span, f"{what} is none of the sources", copy)
+    return Unread(word.span, known, optional)
 
 
 def _wrong_variables(variables: Mapping[str, Word]) -> list[Wrong]:

@@ -13,6 +13,7 @@ from typing import Any
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.beside import Beside
 from fleetc.adopt.compare import Difference
+from fleetc.adopt.unread import Doubt, doubts
 from fleetc.adopt.words import Entry, Fate, Same
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.messages.locate import Located
@@ -21,6 +22,7 @@ from fleetc.toml.document import LineMap
 
 _UNCOMPARED = "unknown, because answers are missing: no node was compared"
 _MOST_NAMES = 5
+NOT_KNOWN = "Not known, because no source has it:"
 UNEXPLAINED = "no reason is known: look at it before you deploy"
 
 
@@ -64,6 +66,24 @@ def _text(found: Adopted) -> Iterator[str]:
         yield from beside_lines(found.beside)
     if found.waiting:
         yield f"Not compared: {_waiting(found)}"
+    if files := [*doubts(found.nodes)]:
+        yield NOT_KNOWN
+        yield from (f"  {line}" for line in doubt_lines(files))
+
+
+def doubt_lines(found: Iterable[Doubt]) -> Iterator[str]:
+    """A line for each file or variable that no source has, with the nodes that read it."""
+    for one in found:
+        more = f" and {len(one.nodes) - _MOST_NAMES} more" if len(one.nodes) > _MOST_NAMES else ""
+        yield f"{', '.join(one.nodes[:_MOST_NAMES])}{more}: {visible(one.words)}"
+
+
+def doubt_values(found: Iterable[Doubt]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [
+        {"file": one.file, "nodes": list(one.nodes), "may_set": list(one.settings), "optional": one.optional}
+        for one in found
+    ]
 
 
 def beside_lines(found: Iterable[Beside]) -> Iterator[str]:
@@ -137,6 +157,8 @@ def _markdown(found: Adopted) -> str:
         lines += [*(f"| {cell(one.node)} | {cell(one.words)} |" for one in found.beside), ""]
     if found.waiting:
         lines += [f"Not compared: {cell(_waiting(found))}.", ""]
+    if files := [*doubts(found.nodes)]:
+        lines += ["## Not known", "", NOT_KNOWN, "", *(f"- {cell(line)}" for line in doubt_lines(files)), ""]
     lines += ["## What became of each word", "", "| Place | Word | Fate | Where or why |", "|---|---|---|---|"]
     for name, line, entry in _rows(found):
         words = entry.words + (f" ({entry.code})" if entry.code else "")
@@ -162,6 +184,7 @@ def _values(found: Adopted, located: Sequence[Located]) -> dict[str, Any]:
         "differences": difference_values(found.differences),
         "beside": [{"node": one.node, "what": one.words} for one in found.beside],
         "waiting": [{"node": node, "flag": flag} for node, flag in found.waiting],
+        "unknown": doubt_values(doubts(found.nodes)),
         "words": [
             {"file": name, "line": line, "word": entry.shown, "fate": str(entry.fate), "why": entry.words,
              **({"code": entry.code} if entry.code else {})}

@@ -13,6 +13,7 @@ from fleetc.adopt.capabilities import fill_capabilities
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.filling import Filling
+from fleetc.adopt.links import LISTENS
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
 from fleetc.adopt.listening import open_listener, say_listener
 from fleetc.adopt.models import fill_models
@@ -166,8 +167,10 @@ def _redeemer(work: Filling) -> None:
         return
     text = work.running.text(flag)
     text = text if ":" in text else f"{text}:8935"
-    name = work.facts.redeemers.get(f"{work.running.host} {text}") or work.facts.redeemers.get(text)
+    name = work.facts.helper_at(work.running, work.facts.redeemers, text, "redeemer")
     work.say("redeemer", name or text)
+    if name:
+        work.running.reasons[flag] = LISTENS.format(name)
     work.take(flag, "redeemer")
 
 
@@ -327,6 +330,11 @@ def _gpus(work: Filling) -> None:
     if work.unknown(flag, "gpus", "[0]"):
         return
     ids, seen = text.split(","), work.process.sees
+    if work.process.given and isinstance(seen, str):
+        first = work.session.gpus.get(work.running.host, 0)
+        work.session.gpus[work.running.host] = first + work.process.given
+        work.ask("gpus", seen, flag, str([*range(first, first + work.process.given)]))
+        return
     if isinstance(seen, str):
         work.ask("gpus", f"the source says {leaks.shown(text)[:60]}, and {seen}", flag, "[0]")
         return

@@ -56,6 +56,16 @@ class Table:
             self.told[line] = told
 
 
+class InVolume(NamedTuple):
+    """A path that a spec asks for: the node and the mount that it is in, its `rest` behind that, and where it goes."""
+
+    node: str
+    mount: str
+    rest: str
+    table: Table
+    place: tuple[str, str, str]
+
+
 _QUESTION = re.compile(r"TODO ([a-z_]+) = (.*)")
 
 
@@ -104,6 +114,10 @@ class Session:
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     opened: Opened = field(default_factory=Opened)
     """Paths in the spec of which something is left to find out."""
+    in_volumes: list[InVolume] = field(default_factory=list)
+    """Paths that are asked for, and that are in volumes."""
+    gpus: dict[str, int] = field(default_factory=dict)
+    """How many GPUs of each host examples have been made of: those of a cluster are no two containers'."""
     names: set[str] = field(default_factory=set)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)

@@ -31,7 +31,7 @@ from fleetc.adopt.shell_words import ENDS, LOOPS, ShellError, Token, body_of, to
 from fleetc.adopt.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
 from fleetc.adopt.showing import file_name
 from fleetc.adopt.terminals import TERMINALS, Elsewhere, in_terminal, on_other_host
-from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.adopt.words import Fate, Ledger, Process, Unread, Word
 from fleetc.places.diagnostic import Span
 
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
@@ -44,13 +44,13 @@ _MOST_REPEATED = 20_000
 
 def read_shell(
     source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None,
-    starts_beside: bool = False, unread: bool = False,
+    starts_beside: bool = False, unread: tuple[Unread, ...] = (),
 ) -> ShellText:  # fmt: skip
     """Read a script or a command; `library` has the files with variables that it may name. `starts_beside`: nothing
-    says that it starts anywhere but in its own folder. `unread`: a file that is no source may have set any variable.
+    says that it starts anywhere but in its own folder. `unread` may have set any variable before it starts.
     """
     reader = _Reader(source, ledger, dict(variables or {}), library)
-    reader.values.knows_folder, reader.values.unread = starts_beside, unread
+    reader.values.knows_folder, reader.values.unread, reader.unread = starts_beside, bool(unread), unread
     try:
         reader.read(text, 0)
     except ShellError as problem:
@@ -276,7 +276,9 @@ class _Reader(State):
             if "/" in path and not words[0].holes and self.directory.startswith("/"):
                 path = posixpath.normpath(posixpath.join(self.directory, path))
             self.found.processes.append(
-                Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory)
+                Process(
+                    "", span, tuple(words[1:]), variables, program=path, directory=self.directory, unread=self.unread
+                )
             )
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger, self.library)
@@ -329,7 +331,7 @@ class _Reader(State):
         """`. FILE`: its variables, and the functions and commands of a script, if it is among the sources."""
         found = self.library.find(word.text, self.source) if self.library is not None else None
         if found is None:
-            missing(word, "the file that this script reads", self.ledger)
+            self.unread += (missing(word, "the file that this script reads", self.ledger),)
             self.values.read_unknown()
             self.exported = {name: self.values.variables.get(name, one) for name, one in self.exported.items()}
         elif is_script(found.text) and depth < _DEEPEST:
@@ -373,7 +375,7 @@ class _Reader(State):
             inner.exported, inner.directory = dict(self.exported), self.directory
             inner.values.arrays = dict(self.values.arrays)
             inner.values.beside = set(self.values.beside)
-            inner.values.unread = self.values.unread
+            inner.values.unread, inner.unread = self.values.unread, self.unread
         inner.texts, inner.inputs = dict(self.texts), Inputs(given, self.inputs.taken)
         inner.read(word.text, depth + 1)
         inner.found.processes = [traced(one, self.values.variables) for one in inner.found.processes]

@@ -16,6 +16,9 @@ from fleetc.adopt.words import Fate, Ledger, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 
+VARIABLE = "a variable, filled in where it is used"
+"""What the account says of a variable of a script."""
+
 
 def note_other(words: Sequence[Word], why: str, ledger: Ledger) -> None:
     """A command that starts no node."""
@@ -59,5 +62,5 @@ def note_assignment(name: str, word: Word, before: Word | None, mode: str, maybe
         )  # fmt: skip
         hole = "${" + name + "}"
         return Word(hole, span, (hole,))
-    ledger.note(span, name, Fate.UNDERSTOOD, "a variable, filled in where it is used")
+    ledger.note(span, name, Fate.UNDERSTOOD, VARIABLE)
     return None

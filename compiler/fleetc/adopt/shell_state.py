@@ -16,7 +16,7 @@ from fleetc.adopt.shell_input import Inputs
 from fleetc.adopt.shell_values import Values
 from fleetc.adopt.shell_words import Token
 from fleetc.adopt.shell_wrappers import ASSIGNMENT
-from fleetc.adopt.words import Ledger, Word
+from fleetc.adopt.words import Ledger, Unread, Word
 
 MANY_WORDS = 20_000
 """Words of a command, or of an array."""
@@ -45,6 +45,8 @@ class State(Branches):
         """Where the script has gone with `cd`, "" where only a running one knows."""
         self.prepared: list[tuple[str, str]] = []
         """Commands that prepare what the script starts, behind words for how they run."""
+        self.unread: tuple[Unread, ...] = ()
+        """What may have set variables, and is none of the sources."""
         self.outer: list[str] = []
         """The directories around each `(`."""
 

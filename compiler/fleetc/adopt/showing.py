@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.words import Word
@@ -62,9 +63,11 @@ _FLAG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 
 def harmless(word: Word) -> bool:
     """Whether a value is known to be no secret: empty, a number, a path, a host with a port, or nothing but holes."""
-    text = word.text
-    if not text or text in word.holes:
-        return True
+    return not word.text or word.text in word.holes or _harmless(word.text)
+
+
+@lru_cache(maxsize=16384)  # fleets have the same few values in thousands of nodes
+def _harmless(text: str) -> bool:
     if leaks.find(text) is not None:
         return False
     return bool(_HARMLESS.fullmatch(text) or _PATH.fullmatch(text) or _FILE.fullmatch(text))

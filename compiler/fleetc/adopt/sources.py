@@ -21,6 +21,7 @@ from fleetc.adopt.inventory import is_inventory, read_inventories
 from fleetc.adopt.kubernetes import is_manifest, read_manifests
 from fleetc.adopt.launch_json import is_launch_file, read_launch_file
 from fleetc.adopt.library import Library
+from fleetc.adopt.naming import BY_FOLDER
 from fleetc.adopt.session import Table
 from fleetc.adopt.shell import read_shell
 from fleetc.adopt.shell_files import read_written
@@ -227,14 +228,15 @@ def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Wor
 
 def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
     """The host that a source is about: as the user says, or by a folder of the tree that fleetc writes."""
-    said = hosts.get(process.span.source, "")
+    said, located = hosts.get(process.span.source, ""), ""
     parts = process.span.source.split("/")
     if not said and "hosts" in parts[:-2]:
-        said = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1]
+        said, located = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1], BY_FOLDER
     source = library.sources.get(process.span.source)
-    process = replace(process, host=said or process.host)
+    process = replace(process, host=said or process.host, located=located)
     if source is None or not source.text.startswith(OURS):
         return process
+    process = replace(process, located="")  # a tree of fleetc has no other folders
     words = tuple(Word(word.text, word.span) for word in process.words)  # what looks like a placeholder is a value
     variables = {name: Word(word.text, word.span) for name, word in process.variables.items()}
     return replace(process, words=words, variables=variables, ours=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from fleetc.adopt.flags import holes_in, starts_node
 from fleetc.adopt.library import Library
+from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
@@ -92,7 +93,10 @@ def _started(name: str, settings: Mapping[str, Word], library: Library, ledger: 
     if script is not None:
         found = read_shell(script.name, script.text, ledger, dict(variables), library, not directory).processes
     else:  # a shell with a text, or docker run
-        found = [one.at(command.span) for one in read_shell(command.span.source, command.text, Ledger()).processes]
+        inner = read_shell(command.span.source, command.text, Ledger(), library=library)
+        found = [one.at(command.span) for one in inner.processes]
+        for file in {file for one in found for file in one.unread}:
+            missing(Word(file.shown, command.span), "the environment file", ledger, file.optional)
     for one in found:
         own = one.variables if one.runtime == "docker" else {**variables, **one.variables}
         yield replace(

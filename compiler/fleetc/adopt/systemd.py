@@ -23,7 +23,8 @@ from fleetc.adopt.shell import read_shell
 from fleetc.adopt.shell_wrappers import base_of
 from fleetc.adopt.showing import harmless
 from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers
-from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Word, unknown
+from fleetc.adopt.unit_orders import orders, orders_of
+from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Unread, Word, unknown
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.toml.document import Source
@@ -38,6 +39,9 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "a": "\a", "b": "\b", "f"
 _RELEASE = re.compile(r"Livepeer .* release (v[0-9]+\.[0-9]+\.[0-9]+)")
 _NONE: Mapping[str, str] = {}
 _DESCRIPTIVE = frozenset({"Unit", "Install"})
+HOMELESS = "a drop-in of a unit that is none of the sources"
+ANOTHER_PROGRAM = "no node: this unit starts another program"
+"""What the account says of such a source."""
 
 
 @dataclass
@@ -99,7 +103,7 @@ def read_units(
 
 
 def _homeless(source: Source, ledger: Ledger) -> None:
-    ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "a drop-in of a unit that is none of the sources")
+    ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, HOMELESS)
 
 
 def _family(
@@ -191,9 +195,11 @@ def _read(source: Source, unit: _Unit, ledger: Ledger) -> None:
         value = line[key.end() :].rstrip()
         begun = start + key.end()
         word = Word(value, Span(source.name, begun, begun + max(1, len(value))))
-        if section in _DESCRIPTIVE and key[1] != "Description" and not key[1].startswith("StartLimit"):
+        if section in _DESCRIPTIVE and key[1] != "Description" and not said_of(key[1]):
             ledger.note(word.span, key[1], Fate.DROPPED, "fleetc writes the unit itself")
             continue
+        if not value and orders(key[1]):
+            continue  # systemd only ever adds to these
         if not value:
             unit.settings[key[1]] = []  # an empty value takes away what came before
             continue
@@ -205,12 +211,17 @@ _TAKEN = frozenset(
 )
 
 
+def said_of(key: str) -> bool:
+    """Whether it is said what becomes of a setting of a unit in the new one."""
+    return counts(key) or orders(key)
+
+
 def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Process]:
     for key, words in sorted(unit.settings.items()):
         for word in words:
             fate = Fate.UNDERSTOOD if key in _TAKEN else Fate.DROPPED
             why = "how the node starts" if key in _TAKEN else "fleetc writes the unit itself"
-            why += "; what differs is said" if counts(key) else ""
+            why += "; what differs is said" if said_of(key) else ""
             ledger.note(word.span, key, fate, why)
     variables: dict[str, Word] = {}
     secrets: dict[str, tuple[str, str]] = {}
@@ -220,10 +231,11 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
             if equals:
                 variables[name] = item.part(len(name) + 1)
     home = variables.pop("HOME").text if "HOME" in variables else ""
-    unread, doubted = False, set[str]()
+    unread: list[Unread] = []
+    doubted = set[str]()
     for word in unit.settings.get("EnvironmentFile", []):
         path = replace(word, text=unit.filled(word.text))
-        unread |= not _environment_file(path, library, variables, doubted, secrets, ledger)
+        unread += _environment_file(path, library, variables, doubted, secrets, ledger)
     release = _RELEASE.fullmatch(unit.last("Description"))
     base = Process(
         unit.name, Span(unit.source, 0, 1), (), variables,
@@ -231,7 +243,8 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         home=home, secrets=secrets,
         release=release[1] if release else "",
         bounds=of_unit((key, word.text) for key, words in unit.settings.items() for word in words),
-        commands=commands_of_unit(unit.settings),
+        commands=commands_of_unit(unit.settings), unread=tuple(unread),
+        orders=orders_of((key, unit.filled(word.text)) for key, words in unit.settings.items() for word in words),
     )  # fmt: skip
     filling = variables | {name: unknown(name, variables[name]) for name in doubted if not _has_flags(variables[name])}
     for word in unit.settings.get("ExecStart", []):
@@ -239,7 +252,7 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         filled = {found[1] or found[2] for found in _VARIABLE.finditer(word.text)}
         own = {name: value for name, value in variables.items() if name not in filled or name.startswith("LP_")}
         if words:
-            yield from _started(replace(base, variables=own), words, filling, library, ledger, unit, unread)
+            yield from _started(replace(base, variables=own), words, filling, library, ledger, unit)
 
 
 def _has_flags(word: Word) -> bool:
@@ -273,7 +286,6 @@ def _started(
     library: Library,
     ledger: Ledger,
     unit: _Unit,
-    unread: bool,
 ) -> Iterator[Process]:
     span = Span(base.span.source, words[0].span.start, words[-1].span.end)
     program = words[0].text
@@ -284,12 +296,13 @@ def _started(
     script = library.find(words[1].text if name in ("sh", "bash") and len(words) > 1 else program, span.source)
     if script is not None:
         beside = not base.directory
-        found = read_shell(script.name, script.text, ledger, dict(variables), library, beside, unread).processes
+        found = read_shell(script.name, script.text, ledger, dict(variables), library, beside, base.unread).processes
     else:  # a shell with a text, or docker run
         text = " ".join(_quoted(word.text) for word in words)
-        found = [
-            one.at(span) for one in read_shell(span.source, text, Ledger(), dict(variables), unread=unread).processes
-        ]
+        inner = read_shell(span.source, text, Ledger(), dict(variables), library, unread=base.unread)
+        found = [one.at(span) for one in inner.processes]
+        for file in {file for one in found for file in one.unread} - {*base.unread}:
+            missing(Word(file.shown, span), "the environment file", ledger, file.optional)
         if not found and program.startswith("/") and name not in ("sh", "bash"):
             yield _other(replace(base, span=span, words=tuple(words[1:]), program=program), unit)
     for one in found:
@@ -298,6 +311,8 @@ def _started(
             one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
             directory=base.directory, secrets=base.secrets, caller_home=home_of(base),
             bounds=one.bounds if one.runtime == "docker" else base.bounds, commands=(*base.commands, *one.commands),
+            unread=one.unread if one.runtime == "docker" else tuple(dict.fromkeys((*base.unread, *one.unread))),
+            orders=base.orders,
         )  # fmt: skip
 
 
@@ -309,7 +324,7 @@ def _other(base: Process, unit: _Unit) -> Other:
     free = unit.ours and unit.last("NoNewPrivileges") != "true"  # with GPUs, a unit of fleetc may gain privileges
     values = {key: getattr(base, key) for key in Process.__dataclass_fields__}
     values["mounts"] = tuple(Mount(path, path) for path in paths if path != base.directory)
-    return Other(**values, why="no node: this unit starts another program", gpus="all" if free else ())
+    return Other(**values, why=ANOTHER_PROGRAM, gpus="all" if free else ())
 
 
 def _quoted(text: str) -> str:
@@ -319,9 +334,9 @@ def _quoted(text: str) -> str:
 def _environment_file(
     word: Word, library: Library, variables: dict[str, Word], doubted: set[str], secrets: dict[str, tuple[str, str]],
     ledger: Ledger,
-) -> bool:  # fmt: skip
-    """Take the variables of a file, which replace those before it. False where it is none of the sources: then all of
-    these are `doubted`, because it comes after them.
+) -> tuple[Unread, ...]:  # fmt: skip
+    """Take the variables of a file, which replace those before it. One that is none of the sources comes back: then all
+    of these are `doubted`, because it comes after them.
     """
     optional = word.text.startswith("-")
     path = word.text.lstrip("-")
@@ -331,12 +346,12 @@ def _environment_file(
         ledger.note(word.span, "EnvironmentFile", Fate.UNDERSTOOD, name)
     if source is None:
         if secrets and "secret" in path:
-            return True
-        missing(Word(path, word.span), "the environment file", ledger, optional)
+            return ()
+        unread = missing(Word(path, word.span), "the environment file", ledger, optional)
         doubted.update(variables)
         lost = (name for name in list(variables) if not optional or name.startswith("LP_"))
         variables |= {name: unknown(name, variables[name]) for name in lost}
-        return False
+        return (unread,)
     read = environment(source.name, source.text)
     for span in read.odd:
         ledger.note(span, "a line", Fate.DROPPED, "it sets no variable")
@@ -353,7 +368,7 @@ def _environment_file(
     variables |= read.variables
     doubted.difference_update(read.variables)
     secrets |= read.secrets
-    return True
+    return ()
 
 
 def split_words(word: Word, variables: dict[str, Word], known: Mapping[str, str] = _NONE) -> list[Word]:

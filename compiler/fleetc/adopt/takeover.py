@@ -22,6 +22,8 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.on_host import Facts, Observed, observed
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running, running
+from fleetc.adopt.unit_orders import lost_orders
+from fleetc.adopt.unread import doubts
 from fleetc.adopt.words import Ledger, Process
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.text import leaks
@@ -45,6 +47,10 @@ class Taken:
     changes: tuple[Difference, ...] = ()
     other: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
+    """What the new unit does not wait for any more, and is not bound to: nothing to a process that runs."""
+    unread: tuple[str, ...] = ()
+    """Files that the process reads its settings from, and that nobody has read."""
     refused: bool = False
     """Whether the preflight finds the ports of the node taken while the process runs."""
 
@@ -52,7 +58,15 @@ class Taken:
     def goes_on(self) -> bool:
         """Whether a rollout can keep the process."""
         facts = self.facts
-        if facts is None or self.changes or self.other or facts.managed or facts.container or not facts.process:
+        if (
+            facts is None
+            or self.changes
+            or self.other
+            or self.unread
+            or facts.managed
+            or facts.container
+            or not facts.process
+        ):
             return False
         return facts.unit == f"livepeer-{self.node}.service"
 
@@ -126,6 +140,8 @@ def _taken(
         service.name, one.process, seen.facts[one.process.span.source], same, found.compared, found.differences,
         tuple(beside_settings(one, service, one.process, place)),
         tuple(sorted(secret.name for secret in service.secrets)),
+        tuple(lost_orders(one.process, service, place)),
+        tuple(f"{doubt.words}, and was not read" for doubt in doubts([one])),
         bool(service.ports) and one.process.network == "host" and not moves,
     )  # fmt: skip
 
@@ -158,8 +174,10 @@ def _lines(node: Taken, host: str, kept: bool) -> list[str]:
     lines += [f"  {words}" for words in node.other]
     if node.secrets and not node.goes_on:
         lines.append(f"  not compared: the values of {', '.join(node.secrets)}, which stay where they are")
-    if not node.changes and not node.other:
+    lines += [f"  not known: {words}" for words in node.unread]
+    if not node.changes and not node.other and not node.unread:
         lines.append("  nothing that fleetc compares would change for the process")
+    lines += [f"  from its next start, {words}" for words in node.orders]
     if node.goes_on:
         return lines + _lines_of_kept(node, host, kept)
     lines.append(f"  the first rollout restarts it once: {_why(node, facts)}")
@@ -188,6 +206,8 @@ def _why(node: Taken, facts: Facts) -> str:
     own = f"livepeer-{node.node}"
     if facts.container:
         return f"Docker cannot take the container {facts.container} over; fleetc makes {own}"
+    if facts.unit == f"{own}.service" and node.unread and not node.changes and not node.other:
+        return "its unit has the name already that fleetc gives it, but nobody knows whether its settings stay"
     if facts.unit == f"{own}.service":
         return "its unit has the name already that fleetc gives it, but the process is not as the spec wants it"
     if facts.unit:

@@ -39,7 +39,7 @@ class Word:
     def part(self, start: int, end: int | None = None) -> Word:
         """Some of its characters, with the whole word as their place: quotes and escapes may stand between them."""
         text = self.text[start:end]
-        holes = tuple(hole for hole in self.holes if hole in text)
+        holes = tuple(hole for hole in self.holes if hole in text) if self.holes else ()
         return Word(text, self.span, holes, self.variable, self.said, max(0, self.behind - start))
 
 
@@ -90,6 +90,18 @@ class Unknown(str):
     __slots__ = ()
 
 
+class Unread(NamedTuple):
+    """What a process reads its settings from and no source is, such as an environment file: where it is named, and its
+    name as people may see it. `optional` says that it need not be there, `flags` that it is a variable in the place of
+    flags.
+    """
+
+    span: Span
+    shown: str
+    optional: bool = False
+    flags: bool = False
+
+
 class InClear(NamedTuple):
     """A secret that stands in a source: the variable that the spec has for it, where it stands, and what is special.
 
@@ -121,8 +133,9 @@ class Ledger:
     def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
         """Account for something, once: a loop has the same words again and again."""
         entry = Entry(span, shown, fate, words, code)
-        if entry not in self._noted:
-            self._noted.add(entry)
+        known = len(self._noted)
+        self._noted.add(entry)
+        if len(self._noted) > known:  # hashed once: there are as many entries as words
             self.entries.append(entry)
 
     def take(self, other: Ledger, move: Callable[[Span], Span]) -> None:
@@ -210,7 +223,9 @@ class Process:
     `bounds` are what its unit or container limits, grants or does beside its command, and `commands` what its script or
     unit runs beside it, each behind words for how. `container` is its container as a shell on its host names it, and
     `workload` what a cluster calls it. `of_pod` says that its network is that of a pod, of which others than pods reach
-    the ports `open_in_pod`; 0 may be any.
+    the ports `open_in_pod`; 0 may be any. `unread` may set any variable that the process has not by `variables`.
+    `given` is how many GPUs a cluster gives it. `orders` are what its unit waits for, is bound to or checks. `located`
+    says in words what of the path of its source says its host.
     """
 
     name: str
@@ -243,6 +258,10 @@ class Process:
     workload: str = ""
     of_pod: bool = False
     open_in_pod: tuple[int, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    orders: tuple[tuple[str, str], ...] = ()
+    located: str = ""
+    given: int = 0
 
     def beside(self, commands: tuple[tuple[str, str], ...]) -> Process:
         """The same process with commands that run beside it."""
@@ -253,14 +272,21 @@ class Process:
         words = tuple(replace(word, span=move(word.span)) for word in self.words)
         variables = {name: replace(word, span=move(word.span)) for name, word in self.variables.items()}
         image = replace(self.image, span=move(self.image.span)) if self.image else None
-        return replace(self, span=move(self.span), words=words, variables=variables, image=image)
+        unread = tuple(one._replace(span=move(one.span)) for one in self.unread)
+        return replace(self, span=move(self.span), words=words, variables=variables, image=image, unread=unread)
 
     def at(self, span: Span) -> Process:
-        """The same process with one place for all its words, where theirs are of a text within a text."""
+        """The same process with one place for all its words, where theirs are of a text within a text; those of other
+        sources keep their places.
+        """
         words = tuple(Word(word.text, span, word.holes) for word in self.words)
-        variables = {name: Word(word.text, span, word.holes) for name, word in self.variables.items()}
+        variables = {
+            name: Word(word.text, span, word.holes) if word.span.source == span.source else word
+            for name, word in self.variables.items()
+        }
         image = Word(self.image.text, span, self.image.holes) if self.image else None
-        return replace(self, span=span, words=words, variables=variables, image=image)
+        unread = tuple(one._replace(span=span) for one in self.unread)
+        return replace(self, span=span, words=words, variables=variables, image=image, unread=unread)
 
 
 @dataclass(frozen=True, slots=True)

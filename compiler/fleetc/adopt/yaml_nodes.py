@@ -84,6 +84,11 @@ class Node:
         return [item for item in self.items if item.kind == "text"]
 
 
+_NO_ITEMS: list[Node] = []
+_NO_PAIRS: list[tuple[Node, Node]] = []
+"""What all texts have, of which a file may have a million: nothing is ever put into these."""
+
+
 def documents(text: str, source: str = "") -> list[Node]:
     """The root of each document. Raises YamlError."""
     try:
@@ -117,8 +122,8 @@ def _documents(events: Any, source: str) -> Iterator[Node]:
         at, end = event.start_mark.index, event.end_mark.index
         if isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0] and event.style is None
-            node = Node("text", at, end, event.value,
-                        empty=plain and event.value in ("", "~", "null"), quoted=not plain, source=source)  # fmt: skip
+            node = Node("text", at, end, event.value, plain and event.value in ("", "~", "null"), not plain,
+                        _NO_ITEMS, _NO_PAIRS, source=source)  # fmt: skip
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
                 raise YamlError("an alias comes before its anchor", at)

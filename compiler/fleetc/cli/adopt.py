@@ -155,10 +155,10 @@ def adopt(
     host is asked what runs there, after you have seen what is read; nothing is changed there, and secrets stay there.
     Exits 1 if no spec can be written. With --answers, an earlier spec gives what no source says, and you are told where
     it contradicts the sources. With --compare SPEC, no spec is written: you see where that spec differs from the
-    sources, and the exit code is 1 if a difference has no known reason, or a node is on one side only. With --in-place
-    HOST, the one source is a spec, and no spec is written: you see what would change for each process, and whether it
-    restarts. Where nothing changes and the unit has the name that fleetc gives it, --keep-running has the first rollout
-    keep the process.
+    sources, and the exit code is 1 if a difference has no known reason, a node is on one side only, or a file that may
+    have settings is none of the sources. With --in-place HOST, the one source is a spec, and no spec is written: you
+    see what would change for each process, and whether it restarts. Where nothing changes and the unit has the name
+    that fleetc gives it, --keep-running has the first rollout keep the process.
     """
     if in_place is not None:
         others = (hosts, compare, answers, given, homes, directories, node_hosts, instances)

@@ -101,7 +101,8 @@ def summarise(found: Adopted, output: Path | None, again: Sequence[str], message
         message(line)
     sys.stderr.write(as_brief_text(glance.unsaid(found, messages or ()), coloured(None, sys.stderr)))
     lines = [*glance.questions(found, str(output) if output is not None else "")]
-    lines += [] if messages is None else glance.changes(found)
+    if messages is not None:
+        lines += [*glance.unknown(found), *glance.passed_over(found), *glance.changes(found)]
     for line in (*lines, *_next(found, output, again, questions)):
         message(line)
 
@@ -115,8 +116,9 @@ def _compared(found: Adopted) -> str:
 
     waits = len(found.waiting)
     waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
+    unknown = f", {found.unknown} {'is' if found.unknown == 1 else 'are'} unknown" if found.unknown else ""
     compiles = "the spec compiles: " if found.complete else ""
-    return f"; {compiles}{compared(found)}{waiting}"
+    return f"; {compiles}{compared(found)}{waiting}{unknown}"
 
 
 def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: int) -> Iterator[str]:

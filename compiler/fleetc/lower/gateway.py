@@ -89,7 +89,8 @@ def _signer(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
         return
     signer = fleet.remote_signers[name]
     listener = common.helper_address(fleet, Node("remote_signers", name, signer), signer, gateway.host)
-    origin = derived("where that signer listens", (*node.path, "remote_signer", "signer"))
+    path = (*node.path, "remote_signer", "signer")
+    origin = derived("where that signer listens", path, ("remote_signers", name, "http"))
     yield Argument("remoteSignerUrl", f"http://{listener}", origin)
 
 

@@ -78,6 +78,7 @@ def _redeemer(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[
     redeemer = fleet.redeemers.get(name) if name is not None else None
     if name is not None and redeemer is not None:
         listener = common.helper_address(fleet, Node("redeemers", name, redeemer), redeemer, orchestrator.host)
-        yield Argument("redeemerAddr", str(listener), derived("where that redeemer listens", path))
+        origin = derived("where that redeemer listens", path, ("redeemers", name, "http"))
+        yield Argument("redeemerAddr", str(listener), origin)
     elif name is not None:
         yield Argument("redeemerAddr", name, given(*path))

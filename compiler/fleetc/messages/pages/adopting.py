@@ -45,7 +45,9 @@ ADOPTING_PAGES: dict[str, Page] = {
     "adopt-file-missing": Page(
         "A source names a file that is none of the sources.",
         "fleetc opens no path that a source names: it may be one of another machine, and a source is only text.",
-        "Copy the file from the host and name it too, or name the directory that holds all of them.",
+        "Copy the file from the host and name it too, or name the directory that holds all of them. What an "
+        "environment file or a config file may set is unknown until then, and --compare exits 1. The lines of secrets "
+        "can be left out of a copy; where the host has no such file, name an empty one of that name.",
     ),
     "adopt-flag-unknown": Page(
         "A command has a flag that the node does not have.",

@@ -50,7 +50,15 @@ LIMITS = re.compile(
     "|(?:Private|Protect|Restrict|Lock)[A-Za-z]+|NoNewPrivileges|AmbientCapabilities|CapabilityBoundingSet|Delegate"
 )
 """Those that bound a process: told where the value is one of `BOUND`."""
+ORDERS = re.compile(
+    "After|Before|Wants|Requires|Requisite|BindsTo|PartOf|Upholds|Conflicts|OnFailure|OnSuccess|JoinsNamespaceOf|Also"
+    "|(?:Requires|Wants)MountsFor|(?:Wanted|Required|Upheld)By|Alias|(?:Stop|Reload)PropagatedFrom"
+    "|Propagates(?:Stop|Reload)To"
+)
+"""Those with names of other units, or with paths: told where the value is `NAMES`."""
+NAMES = re.compile(r"[A-Za-z0-9/@%.:_\\-]{1,120}(?: +[A-Za-z0-9/@%.:_\\-]{1,120}){0,30}")
 BOUND = re.compile(r"[A-Za-z0-9%.:,_~+-]{1,40}(?: [A-Za-z0-9%.:,_~+-]{1,40}){0,7}")
+TOLD = ((LIMITS, BOUND), (ORDERS, NAMES))
 
 
 def do_find(request: Json) -> Json:
@@ -206,7 +214,7 @@ class Finder:
                 continue
             if key == "ExecStart" and value:
                 yield [key, self._command(value)]
-            elif key in UNIT_KEYS or (LIMITS.fullmatch(key) and BOUND.fullmatch(value)):
+            elif key in UNIT_KEYS or any(keys.fullmatch(key) and told.fullmatch(value) for keys, told in TOLD):
                 yield [key, value]
             elif key.startswith("Exec"):
                 program = re.match(r"[@:+!-]*(/[A-Za-z0-9/._-]{1,100})( |$)", value)

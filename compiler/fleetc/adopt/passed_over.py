@@ -1,0 +1,53 @@
+"""Sources of which nothing is in the spec: nobody reads them, or they start no node.
+
+In: the account of an adoption. Out: such sources with why, so that people see a file that was meant to be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from fleetc.adopt.env_files import environment
+from fleetc.adopt.library import Library
+from fleetc.adopt.shell_account import VARIABLE
+from fleetc.adopt.systemd import ANOTHER_PROGRAM, HOMELESS
+from fleetc.adopt.unit_instances import instances_said
+from fleetc.adopt.words import Entry, Fate, Ledger
+from fleetc.places.diagnostic import Span
+from fleetc.toml.document import Source
+
+UNNAMED = "no command among the sources names it"
+"""What the account says of a source that nothing reads."""
+_UNREAD = "no node reads {}"
+_NO_NODE = "nothing in {} starts a node"
+_NO_UNIT = "drop-in of a unit that is none of the sources"
+
+
+def passed_over(
+    sources: Sequence[Source], starts: Collection[str], library: Library, ledger: Ledger
+) -> Iterator[tuple[str, str]]:
+    """Such sources, each with why in words, in which {} may stand for them; those with settings of a node come first.
+    `starts` are the sources of processes. What a message is about is not among them.
+    """
+    told = {one.primary.place.source for one in ledger.findings if isinstance(one.primary.place, Span)}
+    account: dict[str, list[Entry]] = {}
+    for entry in ledger.entries:
+        account.setdefault(entry.span.source, []).append(entry)
+    for source in sorted(sources, key=lambda one: "LP_" not in one.text):
+        if source.name not in told and source.name not in starts and source.name not in library.used:
+            why = _why(source, account.get(source.name, []), library)
+            if why:
+                yield source.name, why
+
+
+def _why(source: Source, account: Sequence[Entry], library: Library) -> str:
+    words = {entry.words for entry in account}
+    if UNNAMED in words:
+        used = library.variables.intersection(environment(source.name, source.text).variables)
+        return "" if source.name.endswith(".env") and used else _UNREAD  # scripts get the variables of a .env
+    if HOMELESS in words:
+        return _NO_UNIT
+    idle = bool(account) and all(entry.fate is Fate.DROPPED or entry.words == VARIABLE for entry in account)
+    if (idle or ANOTHER_PROGRAM in words) and not instances_said((source,)):
+        return _NO_NODE
+    return ""

@@ -1,0 +1,62 @@
+"""Sources without a trace in the spec: one short line for each kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleetc.adopt import glance
+from fleetc.adopt.adoption import adopt
+from fleetc.toml.document import Source
+from tests.support import fleetc
+
+NODE = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /srv/s -dataDir /srv/w\n"
+STARTS = {"w.sh": NODE}
+
+
+def lines(sources: dict[str, str]) -> list[str]:
+    found = adopt([Source(name, text) for name, text in sources.items()])
+    assert found.nodes
+    return [*glance.passed_over(found)]
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ({"prod.env": "LP_V=6\n"}, ["prod.env: no node reads it"]),
+        ({"b.json": '{"a": 1}', "prod.env": "LP_V=6\n"}, ["prod.env, b.json: no node reads them"]),
+        ({f"{i}.env": "LP_V=6\n" for i in range(7)}, ["0.env, 1.env, 2.env, 3.env and 3 more: no node reads them"]),
+        ({"x.service.d/a.conf": "[Service]\nEnvironment=LP_V=6\n"},
+         ["x.service.d/a.conf: drop-in of a unit that is none of the sources"]),
+        ({"backup.sh": "#!/bin/sh\necho hello\n"}, ["backup.sh: nothing in it starts a node"]),
+        ({"profile.sh": "export LP_V=6\n"}, ["profile.sh: nothing in it starts a node"]),
+        ({"other.service": "[Service]\nExecStart=/bin/prometheus\n"}, ["other.service: nothing in it starts a node"]),
+    ],
+)  # fmt: skip
+def test_source_that_nothing_reads_is_named(sources: dict[str, str], said: list[str]) -> None:
+    assert lines({**STARTS, **sources}) == [f"passed over {line}" for line in said]
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {},
+        {"w.sh": f"set -a\n. ./w.env\n{NODE}", "w.env": "LP_V=6\n"},
+        {"w.sh": NODE.replace("-transcoder", "-transcoder -v $LEVEL"), "w.env": "LEVEL=6\n"},  # beside the script
+        {"s": "x\n"},  # the file of the secret
+        {"w.service": "[Service]\nExecStart=/opt/w.sh\n"},
+        {"lp@.service": f"[Service]\nExecStart=/bin/{NODE}", "up.sh": "systemctl enable --now lp@eu\n"},
+        {"hosts.ini": "[gpus]\nh ansible_host=203.0.113.9\n"},
+    ],
+)
+def test_source_that_something_reads_is_not(sources: dict[str, str]) -> None:
+    assert lines({**STARTS, **sources}) == []
+
+
+def test_first_lines_name_them_once(tmp_path: Path) -> None:
+    for name, text in {**STARTS, "prod.env": "LP_V=6\n", "NOTES.md": f"```\n{NODE}```\n"}.items():
+        (tmp_path / name).write_text(text)
+    done = fleetc("adopt", ".", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.stderr.count("prod.env") == 1 and "\npassed over prod.env: no node reads it\n" in done.stderr
+    assert done.stderr.count("NOTES.md") == 1
