@@ -33,6 +33,7 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running
+from fleetc.adopt.rpc import compared_rpc
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
@@ -187,6 +188,8 @@ def _settings(
     one, service = pair.today, pair.node.service
     today, then = of_process(one, library), of_service(one.role, service)
     expected = of_service(one.role, fresh) if fresh is not None else {}
+    _, expected["ethUrl"] = compared_rpc(one, today.get("ethUrl"), expected.get("ethUrl"))
+    today["ethUrl"], then["ethUrl"] = compared_rpc(one, today.get("ethUrl"), then.get("ethUrl"))
     unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
     found = []
     nowhere, same = open_settings(one), 0
@@ -198,7 +201,8 @@ def _settings(
             continue
         if waits(flag, unanswered) or reason.startswith(QUESTION):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
-            answer = ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
+            fits = flag == "ethUrl" or (fits_example(made, then.get(flag)) and not _known(one, flag, today))
+            answer = ANSWERED if fits else ""
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             helper = listener_of(flag, service)

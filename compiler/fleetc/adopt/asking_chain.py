@@ -5,12 +5,19 @@ In: the nodes. Out: `rpc` and `controller` of its table; an address with a key i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit
+
 from fleetc.adopt.filling import hole_variable, printed_place
 from fleetc.adopt.reading import OFFCHAIN, Running
+from fleetc.adopt.rpc import ASKED, is_known, site_of
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Same, Unknown
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.text import leaks
+from fleetc.toml.edits import toml_value
 from fleetc.upstream import NETWORKS
 
 
@@ -20,7 +27,9 @@ def asks_chain(one: Running) -> bool:
 
 
 def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
-    """The RPC address and the controller of the fleet."""
+    """The RPC address and the controller of the fleet. It has one address: where nodes name several, that is asked."""
+    named: dict[str, list[Running]] = {}
+    values: dict[str, Any] = {}
     for one in filter(asks_chain, found):
         _fill_controller(one, fleet)
         if not one.text("ethUrl"):
@@ -28,17 +37,44 @@ def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
             continue
         one.reasons.setdefault("ethUrl", Same("a reference in the spec has the same address"))
         value = rpc_value(one, session)
-        if fleet.values.setdefault("rpc", value) != value:
-            one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"
-            session.ledger.warn(
-                "adopt-fleet-differs", one.word("ethUrl").span,
-                "this node asks another RPC address than the first one, and a fleet has one",
-                "choose which of them all nodes use: rpc in [fleet]",
-            )  # fmt: skip
-    if "rpc" not in fleet.values and fleet.values["network"] != OFFCHAIN:
+        key = one.text("ethUrl") if is_known(one) else str(value)
+        values.setdefault(key, value)
+        named.setdefault(key, []).append(one)
+    if len(values) == 1:
+        fleet.values["rpc"] = next(iter(values.values()))
+    elif values:
+        offered = next((key for key in values if not _is_local(key)), next(iter(values)))
+        asked = [f"{_names(nodes)} asks {site_of(key)}" for key, nodes in islice(named.items(), _SHOWN)]
+        more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+        fleet.ask(f"TODO rpc = {_written(values[offered])}: a fleet has one RPC address, but {', '.join(asked)}{more}")
+        for one in (one for nodes in named.values() for one in nodes):
+            one.reasons["ethUrl"] = ASKED
+    elif fleet.values["network"] != OFFCHAIN:
         fleet.ask('TODO rpc = { env = "RPC_URL" }: the JSON-RPC address of the chain; no source has one')
         for one in found:
-            one.reasons["ethUrl"] = "a question is left: the RPC address"
+            one.reasons["ethUrl"] = ASKED
+
+
+_SHOWN = 3
+"""How many addresses, and nodes of each, are named."""
+
+
+def _written(value: Any) -> str:
+    """An address, or a reference to one, as TOML."""
+    if isinstance(value, str):
+        return toml_value(value)
+    return f"{{ {', '.join(f'{kind} = {toml_value(name)}' for kind, name in value.items())} }}"
+
+
+def _names(nodes: Sequence[Running]) -> str:
+    more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+    return ", ".join(one.name for one in nodes[:_SHOWN]) + more
+
+
+def _is_local(address: str) -> bool:
+    """Whether an address is of the host itself, where other hosts have other services."""
+    host = urlsplit(address).hostname if "://" in address else ""
+    return host == "localhost" or (host or "").startswith("127.") or host == "::1"
 
 
 def _fill_controller(one: Running, fleet: Table) -> None:

@@ -32,12 +32,13 @@ from fleetc.adopt.listeners import (
 )  # fmt: skip
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import OFFCHAIN, Running
+from fleetc.adopt.rpc import compared_rpc
 from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
 from fleetc.adopt.session import flag_price
 from fleetc.adopt.unread import open_settings, unsure
-from fleetc.adopt.words import Unknown
+from fleetc.adopt.words import SET, Unknown
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.rows import READERS
@@ -52,8 +53,6 @@ PRICED_FLAGS = frozenset({"maxPricePerUnit", "maxPricePerCapability", "pricePerU
                            "priceFeedAddr", "selectRandFreq", "selectStakeWeight", "selectPriceWeight"})  # fmt: skip
 TOKENS = "aiModels token"
 """Stands for the credentials of runners in a list of models: those that have one."""
-SET = "set"
-"""Stands for a secret, of which only its being there is compared and shown."""
 
 Files = Callable[[str], str | None]
 
@@ -106,6 +105,7 @@ def compare(
         if service is None:
             continue
         before, after = of_process(node, library), of_service(node.role, service)
+        before["ethUrl"], after["ethUrl"] = compared_rpc(node, before.get("ethUrl"), after.get("ethUrl"))
         unanswered = open_flags(node, service, said) if said else frozenset()
         nowhere = open_settings(node)
         known = _follow(node, service, [place for place in answered if place in asked])
@@ -257,7 +257,7 @@ def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets
         if name in _SKIPPED:
             continue
         text = texts.get(name)
-        if name in secrets or (flag.secret and text):
+        if name in secrets or (flag.secret and text and name != "ethUrl"):
             found[name] = SET
         elif text is None or (not text and flag.type != "string"):
             found[name] = _typed(flag.type, _default(flag.default))

@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fleetc.adopt.compare import SET, Difference
+from fleetc.adopt.compare import Difference
 from fleetc.adopt.reading import OFFCHAIN
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.stack_files import StackFiles, known
 from fleetc.adopt.stack_filling import TRUE, StackFilling, fill, networks, unread
-from fleetc.adopt.words import Fate
+from fleetc.adopt.words import SET, Fate
 from fleetc.blueprint.blueprint import StackBlueprint
 from fleetc.language.avatar import Avatars
 from fleetc.language.fleet import NEWEST, Fleet, Stack

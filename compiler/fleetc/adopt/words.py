@@ -78,6 +78,10 @@ class Entry:
     code: str = ""
 
 
+SET = "set"
+"""Stands for a secret, of which only its being there is compared and shown."""
+
+
 class Same(str):
     """A reason for which a setting is written otherwise and does the same: nobody has to look at it."""
 

@@ -55,11 +55,6 @@ ADOPTING_PAGES: dict[str, Page] = {
         "flags that never existed.",
         "Write the name that the help line gives, or leave the flag out, as the spec does.",
     ),
-    "adopt-fleet-differs": Page(
-        "Nodes disagree about something that a fleet has once, such as its RPC address.",
-        "the spec has the first one, and the other nodes get it too.",
-        "Choose the value that all nodes shall have, in [fleet].",
-    ),
     "adopt-host-cut": Page(
         "A host has more than fleetc reads of it, or something that nobody there explains.",
         "what comes from a host is bounded, so that no host can fill the memory of whoever asks.",

@@ -1,0 +1,69 @@
+"""The RPC address of a fleet: it is asked for where nodes name several, and each is compared with that of its spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleetc.adopt.adoption import adopt
+from fleetc.toml.document import Source
+from tests.support import fleetc
+
+LOCAL, PUBLIC = "http://127.0.0.1:8547", "https://arb1.arbitrum.io/rpc"
+KEYED = "https://arb-mainnet.g.alchemy.com/v2/abcdefghijklmnopqrstuvwxyz012345"
+CHAIN = "-network arbitrum-one-mainnet -ethPassword /srv/p -cliAddr 127.0.0.1"
+ORCH = (
+    f"livepeer -orchestrator -transcoder -serviceAddr o.example.net:8935 -pricePerUnit 1000 "
+    f"-ethAcctAddr 0x{'1' * 40} {CHAIN}:7935 -dataDir /srv/o -ethUrl"
+)
+GATE = f"livepeer -gateway -maxPricePerUnit 2000 -ethAcctAddr 0x{'2' * 40} {CHAIN}:5935 -dataDir /srv/g -ethUrl"
+
+
+def asked(one: str, other: str) -> str:
+    """What is asked of a fleet whose nodes name these two."""
+    found = adopt([Source("o.sh", f"{ORCH} {one}\n"), Source("g.sh", f"{GATE} {other}\n")])
+    return next((line for line in found.text.splitlines() if line.startswith(("# TODO rpc", "rpc"))), "")
+
+
+def test_one_address_is_that_of_the_fleet() -> None:
+    assert asked(LOCAL, LOCAL) == f'rpc = "{LOCAL}"'
+
+
+@pytest.mark.parametrize(("one", "other", "offered"), [
+    (LOCAL, PUBLIC, f'"{PUBLIC}"'), (PUBLIC, LOCAL, f'"{PUBLIC}"'), (LOCAL, KEYED, '{ env = "RPC_URL" }'),
+    (KEYED, f"{KEYED}6", '{ env = "RPC_URL" }'),
+])  # fmt: skip
+def test_several_addresses_are_asked_about(one: str, other: str, offered: str) -> None:
+    """Two keyed ones get the same reference and are two all the same; the one of each host itself is not offered."""
+    line = asked(one, other)
+    assert line.startswith(f"# TODO rpc = {offered}  # a fleet has one RPC address, but o asks ")
+    assert ", g asks " in line and "abcdefghijklmnop" not in line
+
+
+def test_node_with_another_address_is_a_difference(tmp_path: Path) -> None:
+    (tmp_path / "o.sh").write_text(f"{ORCH} {LOCAL}\n")
+    (tmp_path / "g.sh").write_text(f"{GATE} {PUBLIC}\n")
+    sources = ("adopt", "h@203.0.113.9=o.sh", "h@203.0.113.9=g.sh")
+    fleetc(*sources, "-o", "fleet.toml", cwd=tmp_path)
+    answers = (f'fleet.rpc="{LOCAL}"', 'wallets.payer.deposit="0.1 ETH"', 'wallets.payer.reserve="0.1 ETH"')
+    options = [word for answer in answers for word in ("--set", answer)]
+    done = fleetc(*sources, *options, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path)
+    assert f'rpc = "{LOCAL}"' in (tmp_path / "fleet.toml").read_text(), done.stderr
+    line = "  g -ethUrl: arb1.arbitrum.io -> 127.0.0.1:8547: it is what you answered\n"
+    assert line in done.stderr
+    assert line in fleetc(*sources, "--compare", "fleet.toml", "--report", "text", cwd=tmp_path).stdout
+
+
+def test_other_address_in_a_changed_spec_is_a_difference_without_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "o.sh").write_text(f"{ORCH} {PUBLIC}\n")
+    fleetc("adopt", "h@203.0.113.9=o.sh", "-o", "fleet.toml", cwd=tmp_path)
+    spec = tmp_path / "fleet.toml"
+    for there, shown in (
+        ("https://elsewhere.example/rpc", "elsewhere.example"),
+        (f"{PUBLIC}2", "another path of arb1"),
+    ):
+        text = "".join(line for line in spec.read_text().splitlines(True) if "TODO" not in line)
+        (tmp_path / "other.toml").write_text(text.replace(f'"{PUBLIC}"', f'"{there}"'))
+        done = fleetc("adopt", "h@203.0.113.9=o.sh", "--compare", "other.toml", cwd=tmp_path)
+        assert f"o -ethUrl: arb1.arbitrum.io -> {shown}" in done.stdout and done.returncode == 1, done.stdout
