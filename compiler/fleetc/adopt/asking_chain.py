@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
-from urllib.parse import urlsplit
 
 from fleetc.adopt.filling import hole_variable, printed_place
+from fleetc.adopt.listeners import is_loopback
 from fleetc.adopt.reading import OFFCHAIN, Running
 from fleetc.adopt.rpc import ASKED, is_known, site_of
 from fleetc.adopt.session import Session, Table
@@ -55,6 +55,7 @@ def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
             one.reasons["ethUrl"] = ASKED
 
 
+_SCHEMES = ("http", "https", "ws", "wss")
 _SHOWN = 3
 """How many addresses, and nodes of each, are named."""
 
@@ -73,8 +74,10 @@ def _names(nodes: Sequence[Running]) -> str:
 
 def _is_local(address: str) -> bool:
     """Whether an address is of the host itself, where other hosts have other services."""
-    host = urlsplit(address).hostname if "://" in address else ""
-    return host == "localhost" or (host or "").startswith("127.") or host == "::1"
+    try:
+        return is_loopback(parse_url(address, _SCHEMES).host)
+    except QuantityError:
+        return False
 
 
 def _fill_controller(one: Running, fleet: Table) -> None:
@@ -120,7 +123,7 @@ def rpc_value(one: Running, session: Session) -> object:
             "if no part of it is a key, write the address itself as rpc",
         )  # fmt: skip
     try:
-        parse_url(text, ("http", "https", "ws", "wss"))
+        parse_url(text, _SCHEMES)
     except QuantityError:
         return {"env": "RPC_URL"}
     return text
