@@ -82,7 +82,7 @@ def _longer(number: re.Match[str]) -> str:
 def test_templates_that_changed_render_every_file_again() -> None:
     sources, (templates, playbooks) = example_sources("demo"), shipped()
     first = compile_spec(sources, templates, playbooks, keep=True)
-    other = {name: f"# new\n{text}" if name.startswith("env/") else text for name, text in templates.items()}
+    other = {name: f"# new\n{text}" if name.startswith("compose/") else text for name, text in templates.items()}
     assert compile_spec(sources, other, playbooks, like=first).tree == compile_spec(sources, other, playbooks).tree
     assert compile_spec(sources, other, playbooks).tree != first.tree
 
