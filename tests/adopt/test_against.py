@@ -88,7 +88,7 @@ def test_what_somebody_changed_since_has_no_reason(fleet: Path) -> None:
     found = compare(fleet, code=1)
     unknown = [(one["node"], one["flag"], one["today"], one["compiled"])
                for one in found["differences"] if not one["reason"]]  # fmt: skip
-    assert unknown == [("lp-gateway", "v", "5", "6"), ("orch", "pricePerUnit", "900 wei", "901 wei")]
+    assert unknown == [("lp-gateway", "v", "5", "6"), ("orch", "pricePerUnit", "900 wei / pixel", "901 wei / pixel")]
 
 
 def test_reason_of_adopting_is_none_for_another_value(fleet: Path) -> None:
@@ -212,7 +212,10 @@ def test_comparison_is_short_and_says_what_check_says(fleet: Path) -> None:
     lines = said(1)
     number = (fleet / "fleet.toml").read_text().split("\n").index("# TODO price") + 1
     assert f"TODO lines are left: fleet.toml:{number}" in lines
-    assert "  orch -pricePerUnit: 900 wei -> 901 wei: the spec says something other than the sources" in lines
+    assert (
+        "  orch -pricePerUnit: 900 wei / pixel -> 901 wei / pixel: the spec says something other than the sources"
+        in lines
+    )
     assert "todo-left" in lines[-1]
 
 

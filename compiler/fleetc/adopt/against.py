@@ -18,20 +18,21 @@ from fleetc.adopt.compare import (
     ANSWERED,
     QUESTION,
     Difference,
+    difference,
     flags_of,
     left_open,
     of_process,
     of_service,
     open_flags,
+    reason_of,
     services_of,
-    shown,
-    today_shown,
     waits,
 )
 from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
 from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
+from fleetc.adopt.price_lists import list_of
 from fleetc.adopt.reading import Running
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure
@@ -192,21 +193,19 @@ def _settings(
     nowhere, same = open_settings(one), 0
     flags = flags_of(one, today, then)
     for flag in flags:
-        reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
+        reason, name = reason_of(one, flag), flag.partition(" ")[0]
         if today.get(flag) == then.get(flag):
             same += name not in nowhere
             continue
         if waits(flag, unanswered) or reason.startswith(QUESTION):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
-            answer = ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
+            answer = ANSWERED if fits_example(made, then.get(flag)) and not _known(one, list_of(flag), today) else ""
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             helper = listener_of(flag, service)
             reason = LISTENS.format(helper) if helper and names.get(listener_of(flag, fresh)) == helper else ""
         reason = unsure(reason, one) if name in nowhere and reason not in (ANSWERED, _LEFT) else reason
-        found.append(
-            Difference(service.name, flag, today_shown(today.get(flag), reason), shown(then.get(flag)), reason)
-        )
+        found.append(difference(service.name, flag, today, then, reason))
     return found, same + len(found)
 
 

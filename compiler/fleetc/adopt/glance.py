@@ -13,8 +13,9 @@ from dataclasses import replace
 from fleetc.adopt import asking_words
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.bounds import ALTERED
-from fleetc.adopt.compare import PRICED_FLAGS, TOKENS, Difference
+from fleetc.adopt.compare import PRICED_FLAGS, Difference
 from fleetc.adopt.filling import PATHS
+from fleetc.adopt.price_lists import TOKENS
 from fleetc.adopt.questions import Kind, Question, options_of, questions_in
 from fleetc.adopt.report import UNEXPLAINED, beside_lines, doubt_lines
 from fleetc.adopt.unread import doubts
@@ -218,7 +219,7 @@ def values(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Itera
     of_change: dict[tuple[str, str, str, str], list[str]] = {}
     for one in found:
         compiled = "its own name" if one.compiled == one.node else one.compiled
-        of_change.setdefault((one.setting, one.today, compiled, one.reason), []).append(one.node)
+        of_change.setdefault((visible(one.setting), one.today, compiled, one.reason), []).append(one.node)
     for (setting, today, compiled, reason), names in of_change.items():
         yield f"  {_named(names)} {setting}: {visible(today)} -> {visible(compiled)}: {visible(reason or unexplained)}"
 
