@@ -473,3 +473,38 @@ def test_file_that_is_none_of_the_sources_is_named_as_not_compared(tmp_path: Pat
     (tmp_path / "m.json").write_text('[{"pipeline": "text-to-image", "model_id": "a/b"}]')
     found = compare(tmp_path, sources=("gpu@192.0.2.1=start.sh", "m.json"))
     assert told not in found["not_compared"] and "aiModels" not in {one["flag"] for one in found["differences"]}
+
+
+@pytest.mark.parametrize(
+    ("password", "said", "reason"),
+    [
+        ('{ host_file = "/srv/lp/password" }', None, ""),
+        ('{ host_file = "/srv/lp/other" }', "/srv/lp/other", ""),
+        ('{ env = "PASSWORD" }', "env PASSWORD", "it is given in another way, and nobody has compared the values"),
+    ],
+)
+def test_file_of_a_password_is_compared_and_another_way_to_give_it_is_said(
+    fleet: Path, password: str, said: str | None, reason: str
+) -> None:
+    changed(fleet, '{ host_file = "/srv/lp/password" }', password)
+    found = compare(fleet, code=1 if said and not reason else 0)
+    differs = [(one["node"], one["today"], one["compiled"], one["reason"])
+               for one in found["differences"] if one["flag"] == "ethPassword"]  # fmt: skip
+    assert differs == ([("orch", "/srv/lp/password", said, reason)] if said else [])
+    done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", cwd=fleet)
+    assert ("  orch -ethPassword: /srv/lp/password -> " in done.stdout) is bool(said)
+
+
+def test_secret_in_clear_that_another_variable_has_is_said_without_its_value(fleet: Path) -> None:
+    for name, text in (("orch.sh", SCRIPT), ("worker.sh", WORKER)):
+        (fleet / name).write_text(text.replace("/srv/lp/secret", "wombat7719spruce"))
+    (fleet / "fleet.toml").unlink()
+    assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=fleet).returncode == 0
+    answer(fleet / "fleet.toml")
+    assert "orchSecret" not in {one["flag"] for one in compare(fleet)["differences"]}
+    changed(fleet, '{ env = "ORCH_SECRET" }', '{ env = "OTHER" }')
+    found = [one for one in compare(fleet)["differences"] if one["flag"] == "orchSecret"]
+    assert {(one["node"], one["today"], one["compiled"]) for one in found} == {
+        ("orch", "set", "env OTHER"), ("worker", "set", "env OTHER"),
+    }  # fmt: skip
+    assert "wombat" not in json.dumps(found)

@@ -384,3 +384,19 @@ def test_paths_of_a_bare_process_beside_a_container_are_those_of_the_host() -> N
     assert "it runs in a process of the host, and will in a container" in {one.words for one in found.beside}
     assert not any("inside the container" in one.reason for one in found.differences)
     assert not any(line.startswith(("keystore", "password", "models")) for line in questions(found))
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("-ethPassword=$DIR/.pass", "the source says ${DIR}/.pass"),
+        ("-ethPassword=$DIR/keys/lp", "the source says ${DIR}/keys/lp"),
+        ("-ethPassword=pre$DIR/x", ""),
+    ],
+)
+def test_password_file_in_a_folder_that_no_source_says_is_asked_for(words: str, asked: str) -> None:
+    """It is a path and no value, so no variable has it."""
+    found = adopted("start.sh", f"livepeer {SELLS} -dataDir /srv/lp {words}")
+    (wallet,) = tomllib.loads(found.text)["wallets"].values()
+    assert ("password" in wallet) is not bool(asked)
+    assert any(line.startswith("password") and line.endswith(asked) for line in questions(found)) is bool(asked)
