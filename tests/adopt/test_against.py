@@ -358,7 +358,8 @@ def test_other_content_than_that_of_a_source_has_no_reason(tmp_path: Path) -> No
     assert compare(tmp_path, sources=sources)["differences"] == []
     changed(tmp_path, "height = 480", "height = 144")
     (one,) = compare(tmp_path, code=1, sources=sources)["differences"]
-    assert (one["flag"], one["reason"]) == ("transcodingOptions", "")
+    assert (one["flag"], one["reason"]) == ("transcodingOptions 480p", "")
+    assert (one["today"], one["compiled"]) == ("height: 480", "height: 144")
 
 
 def test_release_that_no_source_says_is_not_compared(fleet: Path) -> None:

@@ -361,15 +361,10 @@ def _flag(texts: Mapping[str, str], name: str, default: object) -> object:
 
 
 def _documents(texts: Mapping[str, str], read: Files) -> dict[str, object]:
-    def renditions(text: str) -> object:
-        entries = documents.renditions(text)
-        plain = {"fpsDen": 1, "quality": 0, "encoder": "H.264", "fps": 0}
-        return tuple(tuple(sorted((k, v) for k, v in e.items() if plain.get(k) != v)) for e in entries)
-
     found: dict[str, object] = {}
     options = texts.get("transcodingOptions", "")
     if options and read(options) is not None:
-        found["transcodingOptions"] = _read(options, read, renditions)
+        found |= price_lists.renditions(options, read)
     images = texts.get("aiRunnerImageOverrides", "")
     found["aiRunnerImageOverrides"] = _read(images, read, documents.image_overrides)
     versions = texts.get("aiMinRunnerVersion", "")

@@ -1,4 +1,4 @@
-"""What prices, and the lists of models and prices that a node reads, mean to it.
+"""What prices, and the lists of models, prices and renditions that a node reads, mean to it.
 
 In: the texts of settings and what files say. Out: settings by flag, as `compare.py` compares them: a list is LIST, and
 each of its entries a setting of its own, such as `aiModels image-to-video stabilityai/svd`. Prices are those in force:
@@ -8,7 +8,7 @@ where an entry leaves something out, the node takes it from its base price.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -21,14 +21,17 @@ from fleetc.adopt.session import flag_amount, flag_price, price_text
 Files = Callable[[str], str | None]
 
 MODELS, CAPS, OF_GATEWAYS = "aiModels", "maxPricePerCapability", "pricePerGateway"
+RENDITIONS = "transcodingOptions"
 TOKENS = f"{MODELS} token"
 """Stands for the credentials of runners in a list of models: those that have one."""
 SET = "set"
 """Stands for a secret, of which only its being there is compared and shown."""
 LIST = ("a list",)
 """Stands for a list whose entries are settings of their own."""
-_ORDER = f"{MODELS} order"
-"""Stands for the order of a list of models, in which GPUs are given to them."""
+_ORDER = "order"
+"""Stands for the order of a list behind its flag: GPUs are given to models in that order."""
+_NODES_OWN = {"fpsDen": 1, "quality": 0, "encoder": "H.264", "fps": 0}
+"""What a rendition has that does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +49,20 @@ class Rate:
 def list_of(flag: str) -> str:
     """The flag whose list an entry is in; other settings as they are."""
     name = flag.partition(" ")[0]
-    return name if name in (MODELS, CAPS, OF_GATEWAYS) and flag != TOKENS else flag
+    return name if name in (MODELS, CAPS, OF_GATEWAYS, RENDITIONS) and flag != TOKENS else flag
 
 
 def comparable(flag: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
     """Whether a setting says something that none of the others says: entries do where both sides have a list, and
-    the order of models does where the models of both sides have another one.
+    an order does where what both sides have is in another one.
     """
     name = list_of(flag)
     if name == flag:
         return True
     if before.get(name) != after.get(name):
         return False
-    ours, theirs = before.get(_ORDER), after.get(_ORDER)
-    if flag != _ORDER or not isinstance(ours, tuple) or not isinstance(theirs, tuple):
+    ours, theirs = before.get(f"{name} {_ORDER}"), after.get(f"{name} {_ORDER}")
+    if flag != f"{name} {_ORDER}" or not isinstance(ours, tuple) or not isinstance(theirs, tuple):
         return True
     return ours == theirs or [one for one in ours if one in theirs] != [one for one in theirs if one in ours]
 
@@ -95,28 +98,50 @@ def models(texts: Mapping[str, str], read: Files, sells: bool) -> dict[str, obje
         return _rate(price) if price is not None and sells else None
 
     def parse(text: str) -> dict[str, object]:
-        met: Counter[str] = Counter()
-        found: dict[str, object] = {}
+        found: list[tuple[str, object]] = []
         for one in documents.models(text, _pixels(texts)):
             gateway = f" for {one.gateway}" if one.gateway not in ("", "default") else ""
-            name = f"{one.pipeline} {one.model_id}{gateway}"
-            met[name] += 1
             meaning = {
                 "price": sold(one), "warm": one.warm, "capacity": one.capacity, "url": one.url,
                 "optimization_flags": one.optimization if one.warm else (),
             }  # fmt: skip
             said = {key: value for key, value in meaning.items() if value not in (None, "", ())}
-            found[name if met[name] == 1 else f"{name} ({met[name]})"] = said
-        return found
+            found.append((f"{one.pipeline} {one.model_id}{gateway}", said))
+        return _ordered(found)
 
     found = _list(MODELS, texts.get(MODELS, ""), read, parse)
     if found[MODELS] != LIST:
         return found
-    found[_ORDER] = tuple(flag.removeprefix(f"{MODELS} ") for flag in found if flag != MODELS)
     text = texts[MODELS]
     content = read(text)
     tokens = [one.model_id for one in documents.models(text if content is None else content) if one.token]
     return found | ({TOKENS: tuple(f"{one}: {SET}" for one in tokens)} if tokens else {})
+
+
+def renditions(text: str, read: Files) -> dict[str, object]:
+    """The renditions of a file."""
+
+    def parse(text: str) -> dict[str, object]:
+        return _ordered(
+            (str(one["name"]), {key: value for key, value in one.items() if key != "name" and not _is_own(key, value)})
+            for one in documents.renditions(text)
+        )
+
+    return _list(RENDITIONS, text, read, parse)
+
+
+def _is_own(key: str, value: object) -> bool:
+    return key in _NODES_OWN and _NODES_OWN[key] == value
+
+
+def _ordered(entries: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """The entries of a list by name, also of those of one name, and their order."""
+    met: Counter[str] = Counter()
+    found: dict[str, object] = {}
+    for name, meaning in entries:
+        met[name] += 1
+        found[name if met[name] == 1 else f"{name} ({met[name]})"] = meaning
+    return found | ({_ORDER: tuple(found)} if found else {})
 
 
 def _list(flag: str, text: str, read: Files, parse: Callable[[str], dict[str, object]]) -> dict[str, object]:
