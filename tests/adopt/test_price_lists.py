@@ -115,20 +115,31 @@ def test_order_of_models_counts_where_the_models_are_the_same(fleet: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "said", "without"),
     [
-        ("{}", "1200 wei / megapixel"),
-        ('{"price_per_unit": 0, "currency": "usd"}', "1200 USD / megapixel"),
-        ('{"price_per_unit": 5}', "5 wei / megapixel"),
-        ('{"price_per_unit": 5, "pixels_per_unit": 2}', "5 wei / 2 pixels"),
+        ({}, "1200 wei / megapixel", "any"),
+        ({"price_per_unit": 0, "currency": "usd"}, "1200 USD / megapixel", "any"),
+        ({"price_per_unit": 5}, "5 wei / megapixel", "5 wei / megapixel"),
+        ({"price_per_unit": 5, "pixels_per_unit": 2}, "5 wei / 2 pixels", "5 wei / 2 pixels"),
     ],
 )
-def test_cap_takes_what_it_leaves_out_from_the_base_price(entry: str, said: str) -> None:
-    """The number of -maxPricePerUnit comes without its currency."""
-    text = json.dumps({"capabilities_prices": [{"pipeline": "llm", **json.loads(entry)}]})
-    texts = {"maxPricePerUnit": "1200", "pixelsPerUnit": "1e6", "maxPricePerCapability": text}
-    found = price_lists.prices(texts, lambda path: None)
-    assert str(found["maxPricePerCapability llm default"]) == said
-    del texts["maxPricePerUnit"]
-    found = price_lists.prices(texts, lambda path: None)
-    assert found["maxPricePerCapability llm default"] == "any" or "5" in said
+def test_cap_takes_what_it_leaves_out_from_the_base_price(entry: dict[str, object], said: str, without: str) -> None:
+    """The number of -maxPricePerUnit comes without its currency; `without` one, the node pays any price."""
+    text = json.dumps({"capabilities_prices": [{"pipeline": "llm", **entry}]})
+    texts = {"pixelsPerUnit": "1e6", "maxPricePerCapability": text}
+    for base, cap in (("1200", said), ("0", without)):
+        found = price_lists.prices({**texts, "maxPricePerUnit": base}, lambda path: None)
+        assert str(found["maxPricePerCapability llm default"]) == cap
+
+
+@pytest.mark.parametrize(
+    ("price", "base", "said"),
+    [(None, "5", "5 wei / megapixel"), (0, "5", "5 wei / megapixel"), (0, "0", "0 wei / megapixel"),
+     (7, "5", "7 wei / megapixel"), (7, "", "7 wei / megapixel")],
+)  # fmt: skip
+def test_model_that_costs_nothing_is_sold_at_the_base_price(price: int | None, base: str, said: str) -> None:
+    text = json.dumps([{"pipeline": "llm", "model_id": "a/b", **({} if price is None else {"price_per_unit": price})}])
+    texts = {"pricePerUnit": base, "pixelsPerUnit": "1e6", "aiModels": text}
+    entry = price_lists.models(texts, lambda path: None, sells=True)["aiModels llm a/b"]
+    assert isinstance(entry, dict) and str(entry["price"]) == said
+    assert price_lists.models(texts, lambda path: None, sells=False)["aiModels llm a/b"] == {"warm": False}
