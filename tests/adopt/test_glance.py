@@ -246,21 +246,24 @@ def test_only_what_is_proved_to_be_the_same_is_counted(tmp_path: Path) -> None:
     assert f"{unknown}\n" in again.stdout + again.stderr
 
 
-def test_no_variable_is_to_be_set_that_the_spec_does_not_name() -> None:
-    """A fleet has one RPC address, that of its first node; the key in another one stays a secret in clear."""
+def test_no_variable_is_to_be_set_that_the_spec_does_not_name(tmp_path: Path) -> None:
+    """A fleet has one RPC address; once people choose another one, the key in the first stays a secret in clear."""
     chain = "-network arbitrum-one-mainnet -ethPassword /srv/pw -dataDir /srv/d"
-    gateway = (
+    (tmp_path / "b.sh").write_text(
         f"livepeer -gateway {chain} -ethUrl https://arb-mainnet.g.alchemy.com/v2/Qm77xAlchKeyFRAx -maxPricePerUnit 5 "
-        "-ethAcctAddr 0x2222222222222222222222222222222222222222 -orchAddr o.example.net:8935"
+        "-ethAcctAddr 0x2222222222222222222222222222222222222222 -orchAddr o.example.net:8935\n"
     )
-    orchestrator = (
+    (tmp_path / "a.sh").write_text(
         f"livepeer -orchestrator {chain} -ethUrl http://127.0.0.1:8547 -orchSecret wombat7719spruce -pricePerUnit 5 "
-        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -serviceAddr o.example.net:8935"
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -serviceAddr o.example.net:8935\n"
     )
-    found = adopt([Source("a.sh", orchestrator), Source("b.sh", gateway)])
-    named, unnamed = glance.secrets(found)
-    assert named.startswith("secrets that stand in clear: A_SECRET (a.sh:1): set this variable")
-    assert unnamed == (
+    asked = fleetc("adopt", "a.sh", "b.sh", "-o", "fleet.toml", cwd=tmp_path).stderr
+    assert "secrets that stand in clear: A_SECRET, RPC_URL (a.sh:1, b.sh:1): set these variables" in asked
+    answer = ("--set", 'fleet.rpc="http://127.0.0.1:8547"', "--answers", "fleet.toml")
+    told = fleetc("adopt", "a.sh", "b.sh", *answer, "-o", "fleet.toml", cwd=tmp_path).stderr
+    assert "secrets that stand in clear: A_SECRET (a.sh:1): set this variable" in told
+    assert (
         "secrets that stand in clear, and for which the spec has no variable: RPC_URL (b.sh:1): change the secret"
+        in told
     )
-    assert '"RPC_URL"' not in found.text
+    assert '"RPC_URL"' not in (tmp_path / "fleet.toml").read_text()
