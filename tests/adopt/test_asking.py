@@ -402,3 +402,22 @@ def test_prometheus_of_a_source_is_what_enter_takes(tmp_path: Path) -> None:
     assert "runs on (a runs one, but reads nothing before its container has the network of the host); com" in seen.text
     assert "  Enter for a, or b, https://... of a receiver, or nobody: " in seen.text
     assert spec(tmp_path)["monitoring"] == {"host": "a"}
+
+
+def test_list_that_nobody_types_is_not_asked_and_its_fault_is_said_once_before_the_questions(tmp_path: Path) -> None:
+    listed = '[{"pipeline": "text-to-image", "model_id": "a/b", "warm": true, "capacity": 2, "price_per_unit": "5"}]'
+    (tmp_path / "m.json").write_text(listed)
+    (tmp_path / "start.sh").write_text(
+        "livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /etc/lp/s -nvidia 0 -aiModels m.json "
+        "-aiModelsDir /models\n"
+    )
+    arguments = ("main@192.0.2.1=start.sh", "m.json")
+    seen = typed(tmp_path, "v0.9.1", arguments=arguments)
+    assert seen.code == 0 and seen.text.index("m.json:1: the node stops") < seen.text.index("questions: Enter")
+    assert seen.text.count("price_per_unit is not a number") == 1 and seen.text.count("repair the list") == 2
+    assert ".models: " not in seen.text
+    (tmp_path / "m.json").write_text(listed.replace('"5"', "5"))
+    (tmp_path / "fleet.toml").unlink()
+    seen = typed(tmp_path, "v0.9.1", arguments=arguments)
+    assert seen.code == 0 and seen.text.count("keeps 2 containers warm but has 1 slot") == 1
+    assert "yes if it is right" not in seen.text

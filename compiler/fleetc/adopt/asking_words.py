@@ -8,6 +8,10 @@ from __future__ import annotations
 
 CREDENTIAL = "the runner of "
 """How a question begins about a model whose runner loses its credential."""
+REPAIR = "repair "
+"""How a question begins that only a repaired source answers."""
+BY_NAME = " is taken for its file by the name alone"
+"""What a question says of a source that has only the name of the file that is meant."""
 _SHOWS = " shows it in wei"
 _TURN = "; if "
 

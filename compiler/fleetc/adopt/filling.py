@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, secret_key, whereabouts
@@ -123,14 +124,16 @@ class Filling:
         self.running.reasons[flag] = Same(message) if code == "adopt-setting-unread" else message
 
     def damaged(self, flag: str, source: Source | None, problem: DocumentError, what: str, help: str) -> None:
-        """Account for a setting whose file or text the node does not read, at the line of the fault."""
+        """Account for a setting whose file or text the node does not read, at the line of the fault. `what` the node
+        does then is the reason of the difference; a `Same` where the spec without it means the same.
+        """
         message = f"{what}: {problem}"
         if source is None:
             self.mistake("adopt-document-unread", flag, message, help)
             return
         word = self.running.word(flag)
         self.done.add(flag)
-        self.running.reasons[flag] = message
+        self.running.reasons[flag] = what
         self.session.ledger.note(word.span, shown(flag, word.text), Fate.MISTAKE, message, "adopt-document-unread")
         self.session.ledger.warn("adopt-document-unread", problem.span(source), message, help)
 
@@ -285,7 +288,7 @@ class Filling:
         name = leaks.shown(visible(found.source.name))
         place = on_host(self.process, word.text)
         where = leaks.shown(place.path) if place is not None and not place.open else found.guess
-        words = f"{name} is taken for its file by the name alone; compare it with the one of the host: {where}"
+        words = f"{name}{asking_words.BY_NAME}; compare it with the one of the host: {where}"
         self.table.ask(f"TODO {FILE_KEYS.get(flag, flag)}: {words}")
         self.running.reasons[flag] = f"{QUESTION}: {words}"
         self.session.ledger.warn(

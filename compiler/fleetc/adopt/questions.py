@@ -46,6 +46,8 @@ class Kind(Enum):
     """Where alerts go."""
     CREDENTIAL = auto()
     """A credential of a runner that a spec does not have."""
+    SOURCE = auto()
+    """Which source is meant, or that it is to be repaired: no value answers it, unless the one that stands is right."""
     VALUE = auto()
     """Any other value."""
 
@@ -83,6 +85,8 @@ class Question:
             return Kind.LISTENER
         if self.key == "models" and self.words.startswith(asking_words.CREDENTIAL):
             return Kind.CREDENTIAL
+        if self.words.startswith(asking_words.REPAIR) or asking_words.BY_NAME in self.words:
+            return Kind.SOURCE
         if self.key in ("deposit", "reserve") and asking_words.command_of(self.words):
             return Kind.FUNDS
         return _KINDS.get((self.table.partition(".")[0], self.key), Kind.VALUE)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fleetc.adopt import asking_words
 from fleetc.adopt.questions import Kind, Question, questions_in
+from fleetc.cli.adopted import tell_unread
 from fleetc.cli.output import message, plain
 from fleetc.cli.prompts import (
     SHORT,
@@ -30,6 +31,7 @@ from fleetc.cli.prompts import (
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
+    from fleetc.messages.locate import Located
 
 _OWN = frozenset(
     {"address", "keystore", "deposit", "reserve", "data_dir", "service", "http", "rtmp", "url", "port", "models"}
@@ -57,16 +59,18 @@ def can_ask() -> bool:
     return not os.environ.get("CI") and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(adopting: Adopting) -> None:
-    """Ask all that can be answered with a value or an option."""
-    if not any(one.options or is_askable(one) for one in questions_in(adopting.found.text)):
-        return
+def ask(adopting: Adopting) -> list[Located]:
+    """Ask all that can be answered with a value or an option; the messages that it shows first."""
+    if not any(one.options or _is_answerable(adopting.found, one) for one in questions_in(adopting.found.text)):
+        return []
+    told = tell_unread(adopting.found)
     message("questions: Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers")
     try:
         _ask_values(adopting, *_ask_options(adopting))
     except EndedError:
         message("")
         message("stopped: your answers are kept, and the rest stays TODO")
+    return told
 
 
 # ------------------------------------------------------------------------------------------------------ options
@@ -236,19 +240,19 @@ def _host_problem(name: str, address: str, known: Mapping[str, str]) -> str:
 
 
 class _Draft:
-    """The text of a spec, and what somebody has answered of it so far."""
+    """The text of a spec, and what somebody has answered of it so far; `refused` are the places that `Adopted` has."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, found: Adopted) -> None:
+        self.text, self.refused = found.text, found.refused
 
 
 def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, str]]) -> None:
     """Ask for values, but for those `left` to people, and again for what the answers bring up."""
     seen: set[tuple[str, str]] = set()
     while True:
-        before = adopting.found.text
-        draft = _Draft(before)
-        asked = [one for one in questions_in(before) if not one.options and is_askable(one)]
+        draft = _Draft(adopting.found)
+        before = draft.text
+        asked = [one for one in questions_in(before) if not one.options and _is_answerable(adopting.found, one)]
         asked = [
             one
             for one in asked
@@ -265,6 +269,19 @@ def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, st
                 adopting.take(draft.text)
         if draft.text == before:
             return
+
+
+def _is_answerable(found: Adopted, one: Question) -> bool:
+    """Whether a value that somebody types answers a question. A list of tables is written in the spec: nobody types
+    one, and where one stands there, a yes answers only if nothing is wrong with it.
+    """
+    if not is_askable(one):
+        return False
+    stands = _stands(_raw(found.text), one)
+    tables = isinstance(stands, list) and any(isinstance(item, dict) for item in stands)
+    if one.kind is Kind.SOURCE or tables:
+        return stands is not None and (one.table, one.key) not in found.refused
+    return True
 
 
 def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Question], bool]]:
@@ -296,7 +313,7 @@ def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     if several:
         common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
         message(f"  {common}; write each to answer one after another")
-    while typed := typed_for(_such_as(draft.text, first), first, default):
+    while typed := typed_for(_such_as(draft, first), first, default):
         usual = bool(default) and typed == default
         if several and (typed == "each" or (own and not usual and not is_yes(typed))):
             for one in group:
@@ -371,22 +388,24 @@ def _default(one: Question) -> str:
     return example if one.kind in (Kind.BALANCE, Kind.METRICS) and example != "..." else ""
 
 
-def _such_as(text: str, one: Question) -> str:
+def _such_as(draft: _Draft, one: Question) -> str:
     """How an answer looks."""
     from fleetc.adopt.answering import addresses_in, example_at, place_of
     from fleetc.adopt.writing import toml
 
     if one.kind is Kind.METRICS:
-        hosts = [name for name in addresses_in(_raw(text)) if name != _default(one)][:_MOST_HOSTS]
+        hosts = [name for name in addresses_in(_raw(draft.text)) if name != _default(one)][:_MOST_HOSTS]
         return f"{' or '.join(hosts)}, https://... of a receiver, or nobody"
     if one.kind is Kind.ALERTS:
         return "such as 203.0.113.5:9093, or nobody"
     if _default(one):
         return ""
-    stands = _stands(_raw(text), one)
+    stands = _stands(_raw(draft.text), one)
     meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
     if meant is not None:
         return f"such as {meant[1].strip(chr(34))}"
+    if stands is not None and (one.table, one.key) in draft.refused:
+        return f"it is {toml(stands).strip(chr(34))[:SHORT]}; another"
     if isinstance(stands, list | dict):
         return "yes if it is right as it stands, or another value"
     if stands is not None:
