@@ -421,3 +421,24 @@ def test_list_that_nobody_types_is_not_asked_and_its_fault_is_said_once_before_t
     seen = typed(tmp_path, "v0.9.1", arguments=arguments)
     assert seen.code == 0 and seen.text.count("keeps 2 containers warm but has 1 slot") == 1
     assert "yes if it is right" not in seen.text
+
+
+def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(
+        "DATADIR=${DATADIR:-/opt/lp/ai}\n. /opt/lp/common.env\n"
+        "livepeer -orchestrator -aiWorker -nvidia 0 -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword /etc/lp/pw -dataDir $DATADIR "
+        "-serviceAddr o.example.net:8935 -pricePerUnit 5 -aiModels $DATADIR/m.json "
+        "-aiModelsDir ${MODELS:-/opt/lp/models}\n"
+    )
+    seen = typed(tmp_path, "v0.9.1", "", "", "/srv/models", arguments=("main@192.0.2.1=start.sh",))
+    assert seen.code == 0, seen.text
+    assert "DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it\n" in seen.text
+    assert "  Enter for /opt/lp/ai/keystore and /opt/lp/ai, or each: " in seen.text
+    assert "MODELS is /opt/lp/models unless /opt/lp/common.env sets it" in seen.text
+    assert "orchestrator] models: /opt/lp/ai/m.json has it: copy it from the host and name it too" in seen.text
+    assert "orchestrators.orchestrator.models: " not in seen.text
+    found = spec(tmp_path)
+    assert found["wallets"]["earner"]["keystore"] == "/opt/lp/ai/keystore"
+    node = found["orchestrators"]["orchestrator"]
+    assert (node["data_dir"], node["models_dir"]) == ("/opt/lp/ai", "/srv/models")

@@ -25,6 +25,7 @@ from fleetc.adopt.words import Fate, Process, Same, Word
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
+from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
 PATHS = frozenset({"dataDir", "ethKeystorePath", "aiModelsDir", "liveRunnerConfig", "verifierPath"})
@@ -197,11 +198,36 @@ class Filling:
         word = self.running.word(flag)
         if not word.holes or (flag in PATHS and opens_home_or_folder(word)):
             return False
+        said = f"the source says {leaks.shown(word.text)[:80]}"
+        likely = self.likely(flag) if flag in PATHS else None
         if FLAGS[flag].secret:
             self.ask(key, "only who runs the command knows it", flag)
+        elif likely is not None:
+            self.ask(key, self.unless(flag, said), flag, toml_value(likely), warn=False)
         else:
-            self.ask(key, f"the source says {leaks.shown(word.text)[:80]}", flag, example)
+            self.ask(key, said, flag, example)
         return True
+
+    def likely(self, flag: str, below: str = "") -> str | None:
+        """The path on the host of a setting, or of what is `below` it, with the values that the script itself gives
+        variables which a file that is no source may set; None where it gives none, or that is no such path.
+        """
+        word, process = self.running.word(flag), self.process
+        if any(hole not in process.likely for hole in word.holes):
+            return None
+        text = word.text + below
+        for hole in word.holes:
+            text = text.replace(hole, process.likely[hole])
+        place = callers_place(process, text) if flag == "aiModelsDir" else on_host(process, text)
+        return None if place is None or place.open or leaks.find(place.path) is not None else place.path
+
+    def unless(self, flag: str, more: str) -> str:
+        """The words of a question about a setting that has a `likely` value."""
+        process, holes = self.process, self.running.word(flag).holes
+        names = " and ".join(hole.strip("${}") for hole in holes)
+        values = " and ".join(process.likely[hole] for hole in holes)
+        file = process.unread[0].shown if len(process.unread) == 1 else "a file that is none of the sources"
+        return asking_words.unless(names, values, file, more)
 
     def hidden(self, flag: str, key: str) -> dict[str, str] | None:
         """A reference for a setting that is a secret: a file on the host, a variable of who deploys, or one made up.

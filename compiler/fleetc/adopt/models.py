@@ -39,7 +39,10 @@ def _models(work: Filling) -> None:
     running = work.running
     flag = "aiModels"
     text = running.text(flag)
-    if text and not work.unknown(flag, "models"):
+    if text and running.word(flag).holes and names_document(text):
+        work.ask("models", in_file(work.likely(flag) or text), flag, '[{ use = "..." }]', warn=False)
+        running.reasons["aiModels prices"] = "the list of models is none of the sources"
+    elif text and not work.unknown(flag, "models"):
         word = running.word(flag)
         source = work.own_file(flag)
         if source is None and names_document(text):

@@ -291,6 +291,8 @@ def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Questi
     for one in asked:
         own = one.key in _OWN and _stands(raw, one) is None
         said = re.sub(r"\b[0-9.]+:[0-9]+\b", "", one.said) if _default(one) else one.said
+        if one.kind is Kind.VARIABLE:
+            own, said = False, asking_words.variable_of(one.words)
         groups.setdefault((one.table if own else "", said), []).append(one)
     before = ("", "")
     for group in groups.values():
@@ -309,11 +311,13 @@ def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     first, several = group[0], len(group) > 1
     default = _default(first)
     own = first.key in _OWN or any(_default(one) != default for one in group)
-    say(first, sentence(first, hint), [one.table for one in group])
-    if several:
+    say(first, sentence(first, hint), group)
+    paths = list(dict.fromkeys(map(_default, group))) if several and first.kind is Kind.VARIABLE else []
+    shown = listed(paths) if len(paths) > 1 else ""
+    if several and not shown:
         common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
         message(f"  {common}; write each to answer one after another")
-    while typed := typed_for(_such_as(draft, first), first, default):
+    while typed := typed_for("each" if shown else _such_as(draft, first), first, default, shown=shown):
         usual = bool(default) and typed == default
         if several and (typed == "each" or (own and not usual and not is_yes(typed))):
             for one in group:
@@ -380,12 +384,12 @@ def _is_closed(typed: str) -> bool:
 
 def _default(one: Question) -> str:
     """An answer that Enter gives: the address that only the host itself reaches, which is safe whatever runs, what is
-    recommended to keep for gas, and the host that runs a Prometheus.
+    recommended to keep for gas, the host that runs a Prometheus, and a path as a script says it.
     """
     example = one.example.strip('"')
     if one.kind is Kind.LISTENER:
         return example if _is_closed(example) else ""
-    return example if one.kind in (Kind.BALANCE, Kind.METRICS) and example != "..." else ""
+    return example if one.kind in (Kind.BALANCE, Kind.METRICS, Kind.VARIABLE) and example != "..." else ""
 
 
 def _such_as(draft: _Draft, one: Question) -> str:
