@@ -168,6 +168,25 @@ def test_host_that_nobody_named_keeps_its_name(tmp_path: Path) -> None:
     assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
 
 
+def test_units_of_two_folders_are_asked_by_folder_whose_names_are_offered(tmp_path: Path) -> None:
+    units = {
+        "gpu-1/orch": "-orchestrator -transcoder -serviceAddr o.example.net:8935 -pricePerUnit 5 -orchSecret /s",
+        "gpu-1/worker": "-transcoder -orchAddr o.example.net:8935 -orchSecret /s -cliAddr 127.0.0.1:7936",
+        "edge/gate": "-gateway -orchAddr https://o.example.net:8935 -httpAddr 127.0.0.1:9935",
+    }
+    for name, flags in units.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        unit = f"[Service]\nExecStart=/usr/bin/livepeer {flags} -dataDir /d\n"
+        (tmp_path / f"{name}.service").write_text(unit)
+    seen = typed(tmp_path, "edge@192.0.2.2", "yes", "\x04", arguments=("gpu-1", "edge"))
+    assert seen.code == 0, seen.text
+    assert "  gate: NAME@ADDRESS, such as edge@203.0.113.20: " in seen.text
+    assert "  orch and worker: yes for gpu-1@o.example.net, NAME@ADDRESS, or edge, or each: " in seen.text
+    found = spec(tmp_path)
+    assert found["hosts"]["gpu-1"]["address"] == "o.example.net" and found["gateways"]["gate"]["host"] == "edge"
+    assert found["orchestrators"]["orch"]["host"] == found["transcoders"]["worker"]["host"] == "gpu-1"
+
+
 def test_host_of_an_inventory_is_offered_where_somebody_types_its_address(tmp_path: Path) -> None:
     (tmp_path / "hosts.ini").write_text("".join(f"[g]\nber-{n} ansible_host=192.0.2.{n}\n" for n in (1, 2, 3)))
     for name in ("a", "b", "c"):

@@ -275,18 +275,8 @@ class _Reader(State):
             path = words[0].text
             if "/" in path and not words[0].holes and self.directory.startswith("/"):
                 path = posixpath.normpath(posixpath.join(self.directory, path))
-            self.found.processes.append(
-                Process(
-                    "",
-                    span,
-                    tuple(words[1:]),
-                    variables,
-                    program=path,
-                    directory=self.directory,
-                    unread=self.unread,
-                    likely=dict(self.values.likely),
-                )
-            )
+            fresh = Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory)
+            self.found.processes.append(replace(fresh, unread=self.unread, likely=dict(self.values.likely)))
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger, self.library)
             if process is not None:
