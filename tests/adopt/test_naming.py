@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.adopt import glance
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.said import Said
 from fleetc.toml.document import Source
@@ -245,9 +246,21 @@ def test_program_in_the_folder_of_another_release_than_the_others_has_that_one()
         f"/opt/{release}/livepeer {TRANSCODER.partition(' ')[2]} -cliAddr 127.0.0.1:{7935 + number} &"
         for number, release in enumerate(("v0.8.8", "v0.8.9", "v0.8.9"))
     ]
-    spec = tomllib.loads(adopt([Source("start.sh", "\n".join(lines))], Said()).text)
+    found = adopt([Source("start.sh", "\n".join(lines))], Said())
+    spec = tomllib.loads(found.text)
     assert spec["fleet"]["node_release"] == "v0.8.9"
-    assert [one.get("node_release") for one in spec["transcoders"].values()].count("v0.8.8") == 1
+    (other,) = [name for name, one in spec["transcoders"].items() if "node_release" in one]
+    assert spec["transcoders"][other]["node_release"] == "v0.8.8" and "TODO node_release = " not in found.text
+    assert f"{other} (v0.8.8)" in "\n".join(glance.nodes(found))
+
+
+def test_release_of_a_bare_node_beside_an_image_is_asked() -> None:
+    image = "docker run livepeer/go-livepeer:v0.8.9 -transcoder -orchAddr o.example.net:1 -orchSecret /s -dataDir /d"
+    text = adopt([Source("start.sh", f"{image} &\n{TRANSCODER} -cliAddr 127.0.0.1:7936 &\n")], Said()).text
+    assert text.count('# TODO node_release = "v0.8.9"  # which release runs here?') == 1
+    path = f"/opt/v0.8.9/{TRANSCODER}"
+    text = adopt([Source("start.sh", f"{image} &\n{path} -cliAddr 127.0.0.1:7936 &\n")], Said()).text
+    assert "TODO node_release" not in text
 
 
 @pytest.mark.parametrize(

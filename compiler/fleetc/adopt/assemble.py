@@ -353,6 +353,11 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
             table.notes |= {"node_release": "in the path of its program"} if in_path else {}
         image = one.process.image
         if image is None:
+            if common and not own and not in_path:
+                table.ask(
+                    f'TODO node_release = "{common[0][0]}": which release runs here? livepeer -version says it; '
+                    "no source does, and without an answer it is that of the fleet"
+                )
             continue
         plain = f"{DEFAULT_IMAGE}:{own}" if own else ""
         if image.holes or "<" in image.text:
