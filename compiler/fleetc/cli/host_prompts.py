@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from fleetc.adopt.questions import Question
+from fleetc.adopt.questions import Kind, Question
 from fleetc.cli.output import message
 from fleetc.cli.prompts import is_yes, listed, name_of, typed_for
 
@@ -39,10 +39,11 @@ def usual(known: Mapping[str, str]) -> str:
 
 def ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: Options) -> None:
     """Ask for the host of each of some nodes, which may be one of those that the spec has already; once for nodes that
-    their sources have on one.
+    their sources have on one, unless it is asked because they use one port.
     """
     known = known_hosts(found, name_of(one))
-    for names, likely in _together(nodes, found):
+    alone = [([node], ("", "")) for node in nodes]
+    for names, likely in _together(nodes, found) if one.kind is Kind.HOSTS else alone:
         typed = _ask_host(names, likely, one, known, options)
         if typed == _EACH:
             for name in names:
@@ -76,18 +77,20 @@ def _ask_host(
 
 
 def _together(nodes: Sequence[str], found: Adopted) -> list[tuple[list[str], tuple[str, str]]]:
-    """The nodes in groups that are of one host, each with a likely name and address of that."""
+    """The nodes in groups that are of one host, each with a likely name and address of that. Where all sources are in
+    one folder, that says nothing of hosts.
+    """
     from fleetc.adopt.asking_hosts import group_of, likely_host
 
     by_name = {node.name: node for node in found.nodes}
+    folders = {group[0] for name in nodes if not (group := group_of(by_name[name]))[1]}
+    if len(folders) < 2:
+        return [([name], ("", "")) for name in nodes]
     groups: dict[tuple[str, int] | str, list[Running]] = {}
     for name in nodes:
         node = by_name[name]
         groups.setdefault(name if node.process.placed else group_of(node), []).append(node)
-    folders = {group for group in groups if isinstance(group, tuple) and group[0] and not group[1]}
-    return [
-        ([node.name for node in some], likely_host(some) if len(folders) > 1 else ("", "")) for some in groups.values()
-    ]
+    return [([node.name for node in some], likely_host(some)) for some in groups.values()]
 
 
 def _put(node: str, host: str, options: Options) -> None:
