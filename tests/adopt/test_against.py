@@ -88,7 +88,7 @@ def test_what_somebody_changed_since_has_no_reason(fleet: Path) -> None:
     found = compare(fleet, code=1)
     unknown = [(one["node"], one["flag"], one["today"], one["compiled"])
                for one in found["differences"] if not one["reason"]]  # fmt: skip
-    assert unknown == [("lp-gateway", "v", "5", "6"), ("orch", "pricePerUnit", "900 wei", "901 wei")]
+    assert unknown == [("lp-gateway", "v", "5", "6"), ("orch", "pricePerUnit", "900 wei / pixel", "901 wei / pixel")]
 
 
 def test_reason_of_adopting_is_none_for_another_value(fleet: Path) -> None:
@@ -212,7 +212,10 @@ def test_comparison_is_short_and_says_what_check_says(fleet: Path) -> None:
     lines = said(1)
     number = (fleet / "fleet.toml").read_text().split("\n").index("# TODO price") + 1
     assert f"TODO lines are left: fleet.toml:{number}" in lines
-    assert "  orch -pricePerUnit: 900 wei -> 901 wei: the spec says something other than the sources" in lines
+    assert (
+        "  orch -pricePerUnit: 900 wei / pixel -> 901 wei / pixel: the spec says something other than the sources"
+        in lines
+    )
     assert "todo-left" in lines[-1]
 
 
@@ -355,7 +358,8 @@ def test_other_content_than_that_of_a_source_has_no_reason(tmp_path: Path) -> No
     assert compare(tmp_path, sources=sources)["differences"] == []
     changed(tmp_path, "height = 480", "height = 144")
     (one,) = compare(tmp_path, code=1, sources=sources)["differences"]
-    assert (one["flag"], one["reason"]) == ("transcodingOptions", "")
+    assert (one["flag"], one["reason"]) == ("transcodingOptions 480p", "")
+    assert (one["today"], one["compiled"]) == ("height: 480", "height: 144")
 
 
 def test_release_that_no_source_says_is_not_compared(fleet: Path) -> None:
@@ -470,3 +474,38 @@ def test_file_that_is_none_of_the_sources_is_named_as_not_compared(tmp_path: Pat
     (tmp_path / "m.json").write_text('[{"pipeline": "text-to-image", "model_id": "a/b"}]')
     found = compare(tmp_path, sources=("gpu@192.0.2.1=start.sh", "m.json"))
     assert told not in found["not_compared"] and "aiModels" not in {one["flag"] for one in found["differences"]}
+
+
+@pytest.mark.parametrize(
+    ("password", "said", "reason"),
+    [
+        ('{ host_file = "/srv/lp/password" }', None, ""),
+        ('{ host_file = "/srv/lp/other" }', "/srv/lp/other", ""),
+        ('{ env = "PASSWORD" }', "env PASSWORD", "it is given in another way, and nobody has compared the values"),
+    ],
+)
+def test_file_of_a_password_is_compared_and_another_way_to_give_it_is_said(
+    fleet: Path, password: str, said: str | None, reason: str
+) -> None:
+    changed(fleet, '{ host_file = "/srv/lp/password" }', password)
+    found = compare(fleet, code=1 if said and not reason else 0)
+    differs = [(one["node"], one["today"], one["compiled"], one["reason"])
+               for one in found["differences"] if one["flag"] == "ethPassword"]  # fmt: skip
+    assert differs == ([("orch", "/srv/lp/password", said, reason)] if said else [])
+    done = fleetc("adopt", *SOURCES, "--compare", "fleet.toml", cwd=fleet)
+    assert ("  orch -ethPassword: /srv/lp/password -> " in done.stdout) is bool(said)
+
+
+def test_secret_in_clear_that_another_variable_has_is_said_without_its_value(fleet: Path) -> None:
+    for name, text in (("orch.sh", SCRIPT), ("worker.sh", WORKER)):
+        (fleet / name).write_text(text.replace("/srv/lp/secret", "wombat7719spruce"))
+    (fleet / "fleet.toml").unlink()
+    assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=fleet).returncode == 0
+    answer(fleet / "fleet.toml")
+    assert "orchSecret" not in {one["flag"] for one in compare(fleet)["differences"]}
+    changed(fleet, '{ env = "ORCH_SECRET" }', '{ env = "OTHER" }')
+    found = [one for one in compare(fleet)["differences"] if one["flag"] == "orchSecret"]
+    assert {(one["node"], one["today"], one["compiled"]) for one in found} == {
+        ("orch", "set", "env OTHER"), ("worker", "set", "env OTHER"),
+    }  # fmt: skip
+    assert "wombat" not in json.dumps(found)

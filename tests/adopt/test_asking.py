@@ -73,7 +73,7 @@ def test_answers_at_the_terminal_make_a_spec_that_compiles(tmp_path: Path, scrip
     assert found["orchestrators"]["orchestrator"]["cli"] == "127.0.0.1:7935"
     assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
     assert seen.text.count("wrote fleet.toml: ") == 1
-    assert "-pricePerUnit: ${PRICE} -> 850 wei: it is what you answered" in seen.text
+    assert "-pricePerUnit: ${PRICE} -> 850 wei / pixel: it is what you answered" in seen.text
     assert "adopt-value-unknown" not in seen.text and "adopt-listener-exposed" not in seen.text
     assert "next: fleetc adopt main@192.0.2.1=start.sh --home /home/lp --compare fleet.toml\n" in seen.text
     assert fleetc("check", cwd=tmp_path).returncode == 0

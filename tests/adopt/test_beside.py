@@ -108,6 +108,56 @@ def test_preparation_belongs_to_what_its_host_starts(text: str, said: str) -> No
     assert of_script(text) == ([f"its script also runs {said}, and fleetc does not"] if said else [])
 
 
+PAGE = """\
+nvidia-smi -pm 1 is for both.
+
+    nvidia-smi -pm 1
+
+# vega
+
+```
+livepeer ORCH
+```
+
+## deneb
+
+```sh
+# power first
+sudo nvidia-smi -pl 180
+bash -c 'modprobe nvidia; livepeer WORKER'
+```
+
+another one:
+
+```
+livepeer -transcoder -orchAddr o.example.net:1 -orchSecret /s -nvidia 1 -dataDir /e
+```
+
+other box
+---
+
+```
+sysctl -w vm.swappiness=1
+```
+and then
+```
+livepeer -transcoder -orchAddr o.example.net:1 -orchSecret /s -nvidia 2 -dataDir /f
+```
+"""
+
+
+def test_command_of_a_page_is_for_the_nodes_of_its_block_or_section() -> None:
+    """A page has the commands of several machines; one that stands near no node may be for all of them."""
+    chain = "-orchestrator -dataDir /o -serviceAddr o.example.net:1 -orchSecret /s"
+    found = adopt([Source("NOTES.md", PAGE.replace("WORKER", WORKER).replace("ORCH", chain))])
+    assert {one.name: [text for _, text in one.process.commands] for one in found.nodes} == {
+        "orchestrator": ["nvidia-smi -pm 1"],
+        "transcoder": ["modprobe nvidia", "nvidia-smi -pm 1", "nvidia-smi -pl 180"],
+        "transcoder-2": ["nvidia-smi -pm 1"],
+        "transcoder-3": ["nvidia-smi -pm 1", "sysctl -w vm.swappiness=1"],
+    }
+
+
 def test_shell_of_a_container_prepares_its_node() -> None:
     text = f"ulimit -n 500000; nvidia-smi -pm 1; exec livepeer {WORKER}"
     compose = COMPOSE.replace(f"command: {WORKER}", f"command: [sh, -c, '{text}']").replace("SETTINGS", "")

@@ -244,3 +244,23 @@ def test_only_what_is_proved_to_be_the_same_is_counted(tmp_path: Path) -> None:
     assert fleetc("adopt", "h@203.0.113.7=sell.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
     again = fleetc("adopt", "h@203.0.113.7=sell.sh", "--compare", "fleet.toml", cwd=tmp_path)
     assert f"{unknown}\n" in again.stdout + again.stderr
+
+
+def test_no_variable_is_to_be_set_that_the_spec_does_not_name() -> None:
+    """A fleet has one RPC address, that of its first node; the key in another one stays a secret in clear."""
+    chain = "-network arbitrum-one-mainnet -ethPassword /srv/pw -dataDir /srv/d"
+    gateway = (
+        f"livepeer -gateway {chain} -ethUrl https://arb-mainnet.g.alchemy.com/v2/Qm77xAlchKeyFRAx -maxPricePerUnit 5 "
+        "-ethAcctAddr 0x2222222222222222222222222222222222222222 -orchAddr o.example.net:8935"
+    )
+    orchestrator = (
+        f"livepeer -orchestrator {chain} -ethUrl http://127.0.0.1:8547 -orchSecret wombat7719spruce -pricePerUnit 5 "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -serviceAddr o.example.net:8935"
+    )
+    found = adopt([Source("a.sh", orchestrator), Source("b.sh", gateway)])
+    named, unnamed = glance.secrets(found)
+    assert named.startswith("secrets that stand in clear: A_SECRET (a.sh:1): set this variable")
+    assert unnamed == (
+        "secrets that stand in clear, and for which the spec has no variable: RPC_URL (b.sh:1): change the secret"
+    )
+    assert '"RPC_URL"' not in found.text

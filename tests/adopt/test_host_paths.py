@@ -371,3 +371,32 @@ def test_one_host_is_asked_once_for_its_home_and_for_each_folder_of_its_sources(
     ]
     text = adopt(units).text
     assert text.count("# TODO ~: where is the home of ") == 2
+
+
+def test_paths_of_a_bare_process_beside_a_container_are_those_of_the_host() -> None:
+    """fleetc makes it a container; today it is none, so nothing of it is inside one."""
+    bare = f"livepeer {SELLS} -dataDir /srv/ai -ethPassword /srv/ai/.pass -aiModels m.json".replace("1111 -", "2222 -")
+    container = "docker run --name box -v /srv/t:/root/.lpData livepeer/go-livepeer:v0.8.5 -transcoder -orchAddr o:1"
+    models = Source("m.json", '[{"pipeline": "upscale", "model_id": "a/b"}]')
+    found = adopt([Source("ai.sh", bare), Source("t.sh", f"{container} -orchSecret /s -nvidia 0"), models], Said())
+    assert places(found) == ("/srv/ai", "/srv/ai/keystore", "/srv/ai/.pass")
+    assert tomllib.loads(found.text)["hosts"]["host-1"]["runtime"] == "docker"
+    assert "it runs in a process of the host, and will in a container" in {one.words for one in found.beside}
+    assert not any("inside the container" in one.reason for one in found.differences)
+    assert not any(line.startswith(("keystore", "password", "models")) for line in questions(found))
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("-ethPassword=$DIR/.pass", "the source says ${DIR}/.pass"),
+        ("-ethPassword=$DIR/keys/lp", "the source says ${DIR}/keys/lp"),
+        ("-ethPassword=pre$DIR/x", ""),
+    ],
+)
+def test_password_file_in_a_folder_that_no_source_says_is_asked_for(words: str, asked: str) -> None:
+    """It is a path and no value, so no variable has it."""
+    found = adopted("start.sh", f"livepeer {SELLS} -dataDir /srv/lp {words}")
+    (wallet,) = tomllib.loads(found.text)["wallets"].values()
+    assert ("password" in wallet) is not bool(asked)
+    assert any(line.startswith("password") and line.endswith(asked) for line in questions(found)) is bool(asked)

@@ -13,6 +13,7 @@ from tests.support import fleetc
 
 NODE = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /srv/s -dataDir /srv/w\n"
 STARTS = {"w.sh": NODE}
+LIMITS = "[Service]\nLimitNOFILE=7\nExecStartPre=/usr/bin/nvidia-smi -pm 1\n"
 
 
 def lines(sources: dict[str, str]) -> list[str]:
@@ -32,6 +33,8 @@ def lines(sources: dict[str, str]) -> list[str]:
         ({"backup.sh": "#!/bin/sh\necho hello\n"}, ["backup.sh: nothing in it starts a node"]),
         ({"profile.sh": "export LP_V=6\n"}, ["profile.sh: nothing in it starts a node"]),
         ({"other.service": "[Service]\nExecStart=/bin/prometheus\n"}, ["other.service: nothing in it starts a node"]),
+        ({"other.service": "[Service]\nExecStart=/bin/prometheus\n", "other.service.d/l.conf": LIMITS},
+         ["other.service, other.service.d/l.conf: nothing in them starts a node"]),
     ],
 )  # fmt: skip
 def test_source_that_nothing_reads_is_named(sources: dict[str, str], said: list[str]) -> None:
@@ -48,6 +51,17 @@ def test_source_that_nothing_reads_is_named(sources: dict[str, str], said: list[
         {"w.service": "[Service]\nExecStart=/opt/w.sh\n"},
         {"lp@.service": f"[Service]\nExecStart=/bin/{NODE}", "up.sh": "systemctl enable --now lp@eu\n"},
         {"hosts.ini": "[gpus]\nh ansible_host=203.0.113.9\n"},
+        {"w.service": f"[Service]\nExecStart=/bin/{NODE}", "w.service.d/l.conf": LIMITS},
+        {
+            "w.service": "[Service]\nUser=lp\n",
+            "w.service.d/a.conf": f"[Service]\nExecStart=/bin/{NODE}",
+            "w.service.d/l.conf": LIMITS,
+        },
+        {
+            "w@.service": f"[Service]\nExecStart=/bin/{NODE}",
+            "w@eu.service.d/l.conf": LIMITS,
+            "w@.service.d/m.conf": LIMITS,
+        },
     ],
 )
 def test_source_that_something_reads_is_not(sources: dict[str, str]) -> None:

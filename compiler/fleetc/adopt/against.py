@@ -17,29 +17,33 @@ from fleetc.adopt.compare import (
     ANSWERED,
     QUESTION,
     Difference,
+    difference,
     flags_of,
     left_open,
     of_process,
     of_service,
     open_flags,
+    reason_of,
     services_of,
-    shown,
-    today_shown,
     waits,
 )
 from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
 from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
-from fleetc.adopt.reading import Running
+from fleetc.adopt.price_lists import SET, list_of
+from fleetc.adopt.reading import PATH_OR_TEXT, Running
 from fleetc.adopt.releases import release_said
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
+from fleetc.upstream import FLAGS
 
 _LEFT = f"{QUESTION}: adopting asks, and the spec does not answer"
+OTHERWISE = "it is given in another way, and nobody has compared the values"
+"""The reason of a secret that the spec takes from elsewhere than adopting does."""
 _MADE = "adopting changes it too"
 
 
@@ -188,26 +192,53 @@ def _settings(
     today, then = of_process(one, library), of_service(one.role, service)
     expected = of_service(one.role, fresh) if fresh is not None else {}
     unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
+    otherwise = _given_otherwise(one, fresh, service) if fresh is not None else {}
+    for flag in otherwise.keys() - unanswered:
+        if today.get(flag) == then.get(flag):
+            today[flag], expected[flag], then[flag] = otherwise[flag]
     found = []
     nowhere, same = open_settings(one), 0
     flags = flags_of(one, today, then)
     for flag in flags:
-        reason, name = one.reasons.get(flag, ""), flag.partition(" ")[0]
+        reason, name = reason_of(one, flag), flag.partition(" ")[0]
         if today.get(flag) == then.get(flag):
             same += name not in nowhere
             continue
         if waits(flag, unanswered) or reason.startswith(QUESTION):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
-            answer = ANSWERED if fits_example(made, then.get(flag)) and not _known(one, flag, today) else ""
+            answer = ANSWERED if fits_example(made, then.get(flag)) and not _known(one, list_of(flag), today) else ""
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             helper = listener_of(flag, service)
             reason = LISTENS.format(helper) if helper and names.get(listener_of(flag, fresh)) == helper else ""
+            if flag in otherwise and not all(path.startswith("/") for path in otherwise[flag][1:]):
+                reason = OTHERWISE
         reason = unsure(reason, one) if name in nowhere and reason not in (ANSWERED, _LEFT) else reason
-        found.append(
-            Difference(service.name, flag, today_shown(today.get(flag), reason), shown(then.get(flag)), reason)
-        )
+        found.append(difference(service.name, flag, today, then, reason))
     return found, same + len(found)
+
+
+def _given_otherwise(one: Running, fresh: Service, service: Service) -> dict[str, tuple[str, str, str]]:
+    """The secrets that the spec takes from elsewhere than adopting does, by flag: how they are given today, by
+    adopting, and by the spec.
+    """
+    found, there = {}, _ways(service)
+    for flag, way in _ways(fresh).items():
+        made = there.get(flag, way)
+        example = not fits_example(way, "")  # its path begins with one, for what no source says of it
+        if way != made and not (example and fits_example(way, made)):
+            in_clear = not way.startswith("/") and flag in one.settings and not one.word(flag).holes
+            found[flag] = (SET if in_clear else way), way, made
+    return found
+
+
+def _ways(service: Service) -> dict[str, str]:
+    """How a node gets its secrets that may be in files, by flag: the path of the file on its host, or a reference."""
+    flags = {FLAGS[flag].env: flag for flag in PATH_OR_TEXT}
+    ways = {one.name: one.value for one in service.variables}
+    for one in service.secrets:
+        ways[one.name] = one.reference if one.kind == "host_file" else f"{one.kind} {one.reference}"
+    return {flag: ways[name] for name, flag in flags.items() if name in ways}
 
 
 def _known(one: Running, flag: str, today: Mapping[str, object]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fleetc.adopt.against import Compared, Pair
+from fleetc.adopt.against import OTHERWISE, Compared, Pair
 from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
 from fleetc.adopt.glance import MONEY, values
 from fleetc.adopt.report import (
@@ -65,7 +65,7 @@ def _shown(one: Difference) -> bool:
     """
     explained = (
         bool(one.reason)
-        and one.reason != ANSWERED
+        and one.reason not in (ANSWERED, OTHERWISE)
         and not one.reason.startswith(QUESTION)
         and not isinstance(one.reason, Unknown)
     )

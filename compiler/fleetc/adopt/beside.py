@@ -37,7 +37,7 @@ class Beside:
 
 
 def as_started(processes: Sequence[Process]) -> dict[tuple[object, str], Process]:
-    """Processes as their sources start them, before a host made all of them containers."""
+    """Processes as their sources start them, before people say in whose homes and folders."""
     return {(one.span, one.name): one for one in processes}
 
 

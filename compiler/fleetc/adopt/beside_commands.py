@@ -6,8 +6,10 @@ In: the words of commands. Out: the same as people may see them, and what is los
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from fleetc.adopt.bounds import OF_UNITS
 from fleetc.adopt.shell_words import Token
@@ -82,6 +84,31 @@ def shown(words: Sequence[Word]) -> str:
         for word in words[1:]
     ]
     return " ".join([leaks.shown(words[0].text) if program in known or harmless(words[0]) else "...", *texts])
+
+
+class Prepared(NamedTuple):
+    """A command of a text that prepares what it starts, as people may see it, and the place where it stands."""
+
+    text: str
+    at: int
+
+
+def prepared(processes: Sequence[Process], commands: Sequence[Prepared], parts: Sequence[range] = ()) -> list[Process]:
+    """Processes of a text with what else it runs on their host. Of a page with `parts`, a command is for those that
+    start in the smallest part with one around it: a page has the commands of several machines.
+    """
+    starts = sorted(one.span.start for one in processes)
+    by_size = sorted(parts, key=len)
+    around = [one for one in by_size if bisect_left(starts, one.start) < bisect_left(starts, one.stop)]
+    of_part: dict[range | None, list[tuple[str, str]]] = {}
+    for one in commands:
+        of_part.setdefault(next((part for part in around if one.at in part), None), []).append((BY_SCRIPT, one.text))
+    found = [*processes]
+    for part, own in of_part.items():
+        here = [part is None or one.span.start in part for one in found]
+        added = iter(with_commands([one for one, inside in zip(found, here, strict=True) if inside], own))
+        found = [next(added) if inside else one for one, inside in zip(found, here, strict=True)]
+    return found
 
 
 def with_commands(processes: Iterable[Process], commands: Iterable[tuple[str, str]]) -> list[Process]:

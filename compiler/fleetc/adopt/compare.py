@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from fleetc.adopt import documents
+from fleetc.adopt import documents, price_lists
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.flags import boolean, value_of
 from fleetc.adopt.host_paths import default_data_dir, home_of
@@ -31,11 +30,11 @@ from fleetc.adopt.listeners import (
     written,
 )  # fmt: skip
 from fleetc.adopt.own_files import own_file
+from fleetc.adopt.price_lists import SET, TOKENS, Files, comparable, list_of
 from fleetc.adopt.reading import OFFCHAIN, Running
 from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
-from fleetc.adopt.session import flag_price
 from fleetc.adopt.unread import open_settings, unsure
 from fleetc.adopt.words import Unknown
 from fleetc.blueprint.blueprint import Blueprint, Service
@@ -50,12 +49,8 @@ _SKIPPED = frozenset({"config", "version", "j", "broadcaster", "datadir", "pixel
 PRICED_FLAGS = frozenset({"maxPricePerUnit", "maxPricePerCapability", "pricePerUnit", "pricePerGateway", "ticketEV",
                            "maxFaceValue", "maxTicketEV", "maxTotalEV", "depositMultiplier", "autoAdjustPrice",
                            "priceFeedAddr", "selectRandFreq", "selectStakeWeight", "selectPriceWeight"})  # fmt: skip
-TOKENS = "aiModels token"
-"""Stands for the credentials of runners in a list of models: those that have one."""
-SET = "set"
-"""Stands for a secret, of which only its being there is compared and shown."""
-
-Files = Callable[[str], str | None]
+_MOST = 120
+"""Characters of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +106,7 @@ def compare(
         known = _follow(node, service, [place for place in answered if place in asked])
         known |= {flag for flag in _follow(node, service, answered) if node.reasons.get(flag, "").startswith(QUESTION)}
         for flag in flags_of(node, before, after):
-            if waits(flag, unanswered) and flag not in known:
+            if waits(flag, unanswered) and list_of(flag) not in known:
                 waiting.append((node.name, flag))
                 continue
             open_ = flag.partition(" ")[0] in nowhere
@@ -120,17 +115,10 @@ def compare(
                 continue
             count += 1
             if before.get(flag) != after.get(flag):
-                reason = ANSWERED if flag in known else node.reasons.get(flag, "")
+                reason = ANSWERED if list_of(flag) in known else reason_of(node, flag)
                 reason = unsure(reason, node) if open_ and reason != ANSWERED else reason
-                found.append(
-                    Difference(node.name, flag, today_shown(before.get(flag), reason), shown(after.get(flag)), reason)
-                )
+                found.append(difference(node.name, flag, before, after, reason))
     return Comparison(tuple(found), count, tuple(waiting), unknown)
-
-
-def today_shown(value: object, reason: str) -> str:
-    """A value of today for people, who see where no source says it."""
-    return "(unknown)" if isinstance(reason, Unknown) else shown(value)
 
 
 def services_of(blueprint: Blueprint) -> dict[str, Service]:
@@ -138,11 +126,35 @@ def services_of(blueprint: Blueprint) -> dict[str, Service]:
     return {service.name: service for host in blueprint.hosts for service in host.services}
 
 
-def flags_of(node: Running, *meanings: Mapping[str, object]) -> list[str]:
-    """What of some settings a node reads, in order."""
+def flags_of(node: Running, before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    """What of the settings of both sides a node reads, in order."""
     readers = READERS[node.table]
-    flags = sorted({flag for settings in meanings for flag in settings})
-    return [flag for flag in flags if flag not in FLAGS or readers & FLAGS[flag].roles]
+    flags = [flag for flag in sorted({*before, *after}) if comparable(flag, before, after)]
+    return [flag for flag in flags if list_of(flag) not in FLAGS or readers & FLAGS[list_of(flag)].roles]
+
+
+def reason_of(node: Running, flag: str) -> str:
+    """Why a setting changes, as adopting has noted it; entries of a list have the reason of the list."""
+    return node.reasons.get(flag) or node.reasons.get(list_of(flag), "")
+
+
+def difference(
+    node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: str
+) -> Difference:
+    """A setting that differs, with both of its values as people may see them: of an entry only what differs of it. No
+    source says the value of today where the reason is Unknown.
+    """
+    today, compiled = before.get(flag), after.get(flag)
+    if isinstance(today, Mapping) and isinstance(compiled, Mapping):
+        keys = [key for key in dict.fromkeys((*today, *compiled)) if today.get(key) != compiled.get(key)]
+        today, compiled = ({key: one.get(key) for key in keys} for one in (today, compiled))
+    entry = list_of(flag) != flag
+    values = [
+        "not in the list" if entry and value is None else shown(value, None if entry else _MOST)
+        for value in (today, compiled)
+    ]
+    shown_today = "(unknown)" if isinstance(reason, Unknown) else values[0]
+    return Difference(node, leaks.shown(flag), shown_today, values[1], reason)
 
 
 QUESTION = "a question is left"
@@ -210,19 +222,19 @@ def _within(path: Path, said: Collection[tuple[str, ...]]) -> bool:
     return any(words[: len(place)] == place for place in said)
 
 
-def shown(value: object) -> str:
-    """A value for people."""
+def shown(value: object, most: int | None = _MOST) -> str:
+    """A value for people, in so many characters."""
     if value is None or value in ("", (), {}):
         return "(unset)"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple | list):
-        text = ", ".join(shown(item) for item in value)
+        text = ", ".join(shown(item, most) for item in value)
     elif isinstance(value, Mapping):
-        text = ", ".join(f"{key}: {shown(item)}" for key, item in value.items())
+        text = ", ".join(f"{key}: {shown(item, most)}" for key, item in value.items())
     else:
         text = str(value)
-    return leaks.shown(text if len(text) <= 120 else text[:117] + "...")
+    return leaks.shown(text if most is None or len(text) <= most else f"{text[: most - 3]}...")
 
 
 def of_process(node: Running, library: Library) -> dict[str, object]:
@@ -270,10 +282,10 @@ def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets
     found |= _places(role, texts)
     found |= _depending(role, texts, chain, home)
     if chain:
-        found |= _prices(texts, read)
+        found |= price_lists.prices(texts, read)
     else:
         found |= dict.fromkeys(PRICED_FLAGS, "off-chain")
-    found |= _documents(texts, read, chain)
+    found |= price_lists.models(texts, read, chain and role == "orchestrator") | _documents(texts, read)
     return found
 
 
@@ -348,60 +360,11 @@ def _flag(texts: Mapping[str, str], name: str, default: object) -> object:
     return _typed("bool", texts[name]) if texts.get(name) else default
 
 
-def _prices(texts: Mapping[str, str], read: Files) -> dict[str, object]:
-    pixels = _typed("float", texts.get("pixelsPerUnit") or "1")
-    count = int(pixels) if isinstance(pixels, Fraction) and pixels > 0 else 1
+def _documents(texts: Mapping[str, str], read: Files) -> dict[str, object]:
     found: dict[str, object] = {}
-    for flag in ("maxPricePerUnit", "pricePerUnit"):
-        text = texts.get(flag)
-        if not text:
-            found[flag] = "any" if flag == "maxPricePerUnit" else None
-            continue
-        price = flag_price(text, count)
-        found[flag] = _per_pixel(price) if price is not None else text
-        if flag == "maxPricePerUnit" and price is not None and price.amount == 0:
-            found[flag] = "any"
-    found["maxPricePerCapability"] = _read(
-        texts.get("maxPricePerCapability", ""), read,
-        lambda text: {(c.pipeline, c.model_id): _per_pixel(c.price) for c in documents.caps(text, count)},
-    )  # fmt: skip
-    found["pricePerGateway"] = _read(
-        texts.get("pricePerGateway") or texts.get("pricePerBroadcaster", ""), read,
-        lambda text: {account.lower(): _per_pixel(p) for account, p in documents.gateway_prices(text).items()},
-    )  # fmt: skip
-    return found
-
-
-def _per_pixel(price: documents.PriceEntry | None) -> str | None:
-    if price is None:
-        return None
-    return f"{Fraction(price.amount) / price.pixels} {price.currency}"
-
-
-def _documents(texts: Mapping[str, str], read: Files, chain: bool) -> dict[str, object]:
-    def models(text: str) -> object:
-        entries = documents.models(text)
-        return tuple(
-            (e.pipeline, e.model_id, e.warm, e.capacity, e.url, e.optimization if e.warm else (),
-             _per_pixel(e.price) if chain else None, e.gateway)
-            for e in entries
-        )  # fmt: skip
-
-    def renditions(text: str) -> object:
-        entries = documents.renditions(text)
-        plain = {"fpsDen": 1, "quality": 0, "encoder": "H.264", "fps": 0}
-        return tuple(tuple(sorted((k, v) for k, v in e.items() if plain.get(k) != v)) for e in entries)
-
-    def tokens(text: str) -> object:
-        return tuple(f"{entry.model_id}: {SET}" for entry in documents.models(text) if entry.token)
-
-    found: dict[str, object] = {"aiModels": _read(texts.get("aiModels", ""), read, models)}
-    credentials = _read(texts.get("aiModels", ""), read, tokens)
-    if credentials and isinstance(credentials, tuple):
-        found[TOKENS] = credentials
     options = texts.get("transcodingOptions", "")
     if options and read(options) is not None:
-        found["transcodingOptions"] = _read(options, read, renditions)
+        found |= price_lists.renditions(options, read)
     images = texts.get("aiRunnerImageOverrides", "")
     found["aiRunnerImageOverrides"] = _read(images, read, documents.image_overrides)
     versions = texts.get("aiMinRunnerVersion", "")

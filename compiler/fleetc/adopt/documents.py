@@ -17,6 +17,7 @@ from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
 _DEEPEST = 60
+_NOTHING = Decimal(0)
 
 
 class DocumentError(Exception):
@@ -207,15 +208,20 @@ class Cap(NamedTuple):
     price: PriceEntry | None
 
 
-def caps(text: str, base_pixels: int = 1) -> list[Cap]:
-    """The caps by model."""
+def caps(text: str, base_pixels: int = 1, base_amount: Decimal = _NOTHING) -> list[Cap]:
+    """The caps by model. One without an amount has that of the base price, in its own currency; by `base_amount` 0 it
+    has no price.
+    """
     value = _object(parsed_json(text), "the file").get("capabilities_prices")
     if not isinstance(value, list):
         raise DocumentError("it has no list capabilities_prices")
-    return list(_each(value, "a cap", lambda entry: _cap(entry, base_pixels)))
+    return list(_each(value, "a cap", lambda entry: _cap(entry, base_pixels, base_amount)))
 
 
-def _cap(entry: dict[str, Any], base_pixels: int) -> Cap:
+def _cap(entry: dict[str, Any], base_pixels: int, base_amount: Decimal) -> Cap:
+    amount = _number(entry, "price_per_unit")
+    if amount is None or amount <= 0:
+        entry = entry | {"price_per_unit": base_amount}
     price = _price(entry, "price_per_unit", "pixels_per_unit", base_pixels)
     known = price if price and price.amount > 0 else None
     return Cap(_text(entry, "pipeline"), _text(entry, "model_id") or "default", known)

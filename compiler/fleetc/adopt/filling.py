@@ -18,7 +18,15 @@ from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or
 from fleetc.adopt.links import loopback_port
 from fleetc.adopt.listeners import http_listener, split
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.reading import PATH_OR_TEXT, Running, looks_like_path, names_document, secret_file, shown
+from fleetc.adopt.reading import (
+    PATH_OR_TEXT,
+    Running,
+    in_open_folder,
+    looks_like_path,
+    names_document,
+    secret_file,
+    shown,
+)
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import PIXEL_PRICE, Session, Table
 from fleetc.adopt.words import Fate, Process, Same, Word
@@ -248,7 +256,7 @@ class Filling:
         if file and (variable := secret_key(process, file)):
             return {"env": variable}
         if file:
-            path = self.host_path(file)
+            path = None if in_open_folder(word) and not opens_home_or_folder(word) else self.host_path(file)
             if path is not None:
                 self._say_relative(flag, word, path)
                 return {"host_file": path}

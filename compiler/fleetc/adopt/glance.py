@@ -13,8 +13,9 @@ from dataclasses import replace
 from fleetc.adopt import asking_words
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.bounds import ALTERED
-from fleetc.adopt.compare import PRICED_FLAGS, TOKENS, Difference
+from fleetc.adopt.compare import PRICED_FLAGS, Difference
 from fleetc.adopt.filling import PATHS
+from fleetc.adopt.price_lists import TOKENS
 from fleetc.adopt.questions import Kind, Question, options_of, questions_in
 from fleetc.adopt.report import UNEXPLAINED, beside_lines, doubt_lines
 from fleetc.adopt.unread import doubts
@@ -85,25 +86,35 @@ def unsaid(found: Adopted, messages: Sequence[Located]) -> list[Located]:
 
 
 def secrets(found: Adopted) -> Iterator[str]:
-    """All secrets of sources, by the variables that the spec has for them."""
+    """All secrets of sources, by the variables that the spec has for them; those without one come behind."""
     known = {source.name: LineMap(source.text) for source in found.sources}
     order = {name: number for number, name in enumerate(known)}
     met = sorted(found.in_clear, key=lambda one: (order.get(one.span.source, 0), one.span.start))
-    in_clear = [one for one in met if not one.keeper]
+    all_in_clear = [one for one in met if not one.keeper]
+    in_clear = [one for one in all_in_clear if not found.text or f'"{one.variable}"' in found.text]
     if in_clear:
         names = _once(one.variable for one in in_clear)
-        these = _these(names)
         where = _listed(_lines(in_clear, known), _MOST_PLACES)
-        then = "then change the secrets" if len(names) > 1 else "then change the secret"
-        yield f"secrets that stand in clear: {_listed(names, _MOST)} ({where}): set {these} where you deploy, {then}"
+        begin = f"secrets that stand in clear: {_listed(names, _MOST)} ({where})"
+        yield f"{begin}: set {_these(names)} where you deploy, then {_change(names)}"
         hints = {one.variable: f"  {one.variable}: {one.hint}" for one in in_clear if one.hint}
         yield from _capped(list(hints.values()), "secrets")
+    if unnamed := [one for one in all_in_clear if one not in in_clear]:
+        names, where = _once(one.variable for one in unnamed), _listed(_lines(unnamed, known), _MOST_PLACES)
+        begin = (
+            f"secrets that stand in clear, and for which the spec has no variable: {_listed(names, _MOST)} ({where})"
+        )
+        yield f"{begin}: {_change(names)}"
     for host in _once(one.keeper for one in met if one.keeper):
         names = _once(one.variable for one in met if one.keeper == host)
         yield (
             f"secrets that {host} keeps to itself: {_listed(names, _MOST)}: set {_these(names)} where you deploy, "
             f'or write {{ host_file = "/path" }} for a file there; {_REST}'
         )
+
+
+def _change(names: Sequence[str]) -> str:
+    return "change the secrets" if len(names) > 1 else "change the secret"
 
 
 def _these(names: Sequence[str]) -> str:
@@ -226,7 +237,7 @@ def values(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Itera
     of_change: dict[tuple[str, str, str, str], list[str]] = {}
     for one in found:
         compiled = "its own name" if one.compiled == one.node else one.compiled
-        of_change.setdefault((one.setting, one.today, compiled, one.reason), []).append(one.node)
+        of_change.setdefault((visible(one.setting), one.today, compiled, one.reason), []).append(one.node)
     for (setting, today, compiled, reason), names in of_change.items():
         yield f"  {_named(names)} {setting}: {visible(today)} -> {visible(compiled)}: {visible(reason or unexplained)}"
 

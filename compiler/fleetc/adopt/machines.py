@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 from fleetc.adopt.asking_hosts import several_hosts
 from fleetc.adopt.host_paths import FOLDER, Place, callers_place
@@ -94,9 +93,6 @@ def _host(name: str, here: list[Running], known: Table | None, session: Session)
             "this node runs without a container and others of its host run in one; fleetc runs all of a host alike",
             f"they become containers; or give it a host of its own, with NAME={leaks.shown(other.process.span.source)}",
         )  # fmt: skip
-        for one in here:
-            if one.process.runtime != runtime:
-                one.process = replace(one.process, runtime=runtime)
     if runtime == "systemd":
         _systemd_host(table, here, session)
     return table

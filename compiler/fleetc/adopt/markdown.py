@@ -21,6 +21,7 @@ NAMES = (".md", ".markdown")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([A-Za-z0-9_+.-]*)")
 _SHELLS = frozenset({"", "sh", "bash", "shell", "console", "terminal", "zsh", "shell-session", "shellsession", "text"})
 _INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S")
+_HEADING = re.compile(r"^ {0,3}(?:#{1,6}[ \t]|\S[^\n]*\n {0,3}(?:={2,}|-{2,})[ \t]*$)", re.MULTILINE)
 _NOT_BLANK = re.compile(r"[^\n]")
 _NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+--?[A-Za-z]|livepeer/go-livepeer[: \t])")
 _LINE = re.compile(r"(?:[^\n\\]|\\\r?\n|\\.)+")
@@ -94,6 +95,22 @@ def _examples(text: str) -> Iterator[re.Match[str]]:
     for line in _LINE.finditer(text):
         if _LEFT_OUT.search(line[0]) and next(_nodes(line[0]), None) is not None:
             yield line
+
+
+def parts(text: str) -> list[range]:
+    """The places of each block of commands, and of each section: what stands between two headings."""
+    found: list[range] = []
+    start = section = 0
+    for block, code in _blocks(text):
+        end = start + len(block)
+        if code:
+            found.append(range(start, end))
+        else:
+            for heading in _HEADING.finditer(block):
+                found.append(range(section, start + heading.start()))
+                section = start + heading.start()
+        start = end
+    return [*found, range(section, start)]
 
 
 def _readable(block: str) -> bool:

@@ -10,11 +10,12 @@ from typing import Any
 
 from fleetc.adopt import asking_words, documents, yaml_nodes
 from fleetc.adopt.buying import pixels_of
-from fleetc.adopt.compare import QUESTION, TOKENS
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import callers_place
 from fleetc.adopt.own_files import own_file
+from fleetc.adopt.price_lists import TOKENS
 from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text

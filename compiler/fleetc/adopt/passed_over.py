@@ -11,7 +11,7 @@ from fleetc.adopt.env_files import environment
 from fleetc.adopt.library import Library
 from fleetc.adopt.shell_account import VARIABLE
 from fleetc.adopt.systemd import ANOTHER_PROGRAM, HOMELESS
-from fleetc.adopt.unit_instances import instances_said
+from fleetc.adopt.unit_instances import family_of, instances_said, is_drop_in, unit_of
 from fleetc.adopt.words import Entry, Fate, Ledger
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
@@ -33,11 +33,18 @@ def passed_over(
     account: dict[str, list[Entry]] = {}
     for entry in ledger.entries:
         account.setdefault(entry.span.source, []).append(entry)
+    why = {source.name: _why(source, account.get(source.name, []), library) for source in sources}
+    why |= dict.fromkeys((*told, *starts, *library.used), "")
+    read = {_of_unit(name) for name, words in why.items() if not words}
     for source in sorted(sources, key=lambda one: "LP_" not in one.text):
-        if source.name not in told and source.name not in starts and source.name not in library.used:
-            why = _why(source, account.get(source.name, []), library)
-            if why:
-                yield source.name, why
+        words = why[source.name]
+        if words and not (words == _NO_NODE and is_drop_in(source.name) and _of_unit(source.name) in read):
+            yield source.name, words
+
+
+def _of_unit(name: str) -> object:
+    """The unit of a drop-in, or the template of its instance: its settings are those of that; others by their name."""
+    return family_of(name) or unit_of(name)
 
 
 def _why(source: Source, account: Sequence[Entry], library: Library) -> str:

@@ -115,6 +115,15 @@ def looks_like_path(text: str) -> bool:
     return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
 
 
+_BELOW = re.compile(r"(?:/[A-Za-z0-9._${}-]+)+")
+
+
+def in_open_folder(word: Word) -> bool:
+    """Whether a text that may be a secret or a path is a path in a folder that no source says, as $DIR/password is."""
+    hole = next((one for one in word.holes if word.text.startswith(f"{one}/")), "")
+    return hole != "" and _BELOW.fullmatch(word.text.removeprefix(hole)) is not None
+
+
 def names_document(text: str) -> bool:
     """Whether a text that may be a document or the path of one is a path, also one in the directory of the node."""
     return looks_like_path(text) or (text.endswith(".json") and not text.lstrip().startswith(("{", "[")))
@@ -135,7 +144,7 @@ def secret_file(word: Word, library: Library, beside: str) -> str:
     of such a name, or is that of a source.
     """
     text = word.text
-    if looks_like_path(text):
+    if looks_like_path(text) or in_open_folder(word):
         return text
     if word.holes or len(text) >= 200 or leaks.find(text) is not None:
         return ""

@@ -124,7 +124,7 @@ def difference_lines(differences: Iterable[Difference], unexplained: str = UNEXP
     """A line for each difference."""
     for one in differences:
         values = f"{visible(one.today)} -> {visible(one.compiled)}"
-        yield f"  {one.node} {one.setting}: {values}: {one.reason or unexplained}"
+        yield f"  {one.node} {visible(one.setting)}: {values}: {one.reason or unexplained}"
 
 
 def difference_table(differences: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:

@@ -243,13 +243,20 @@ def price_text(price: PriceEntry) -> str | None:
     return text
 
 
+_LONGEST_PRICE = 200
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z^_\[\]\\`][A-Za-z0-9]*)?")
+
+
+def flag_amount(text: str) -> Decimal | None:
+    """The amount of such a text, in whatever currency it is; None for a text that the node refuses."""
+    found = _AMOUNT.fullmatch(text)
+    return Decimal(found[1]) if found is not None and len(text) <= _LONGEST_PRICE else None
 
 
 def flag_price(text: str, pixels: int) -> PriceEntry | None:
     """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
     found = _AMOUNT.fullmatch(text)
-    if found is None or len(text) > 200:
+    if found is None or len(text) > _LONGEST_PRICE:
         return None
     unit = (found[2] or "wei").lower()
     amount = Decimal(found[1])

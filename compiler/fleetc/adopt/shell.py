@@ -7,10 +7,10 @@ values are filled in; the branch of an `if` is followed where the script itself 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fleetc.adopt.beside_commands import BY_SCRIPT, UNDER, bounding, preparing, with_commands, writing
+from fleetc.adopt.beside_commands import UNDER, Prepared, bounding, prepared, preparing, with_commands, writing
 from fleetc.adopt.docker_run import docker_process
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.flags import starts_node
@@ -44,10 +44,11 @@ _MOST_REPEATED = 20_000
 
 def read_shell(
     source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None,
-    starts_beside: bool = False, unread: tuple[Unread, ...] = (),
+    starts_beside: bool = False, unread: tuple[Unread, ...] = (), parts: Sequence[range] = (),
 ) -> ShellText:  # fmt: skip
     """Read a script or a command; `library` has the files with variables that it may name. `starts_beside`: nothing
-    says that it starts anywhere but in its own folder. `unread` may have set any variable before it starts.
+    says that it starts anywhere but in its own folder. `unread` may have set any variable before it starts. `parts` are
+    those of a page, whose commands may be for several machines.
     """
     reader = _Reader(source, ledger, dict(variables or {}), library)
     reader.values.knows_folder, reader.values.unread, reader.unread = starts_beside, bool(unread), unread
@@ -60,7 +61,7 @@ def read_shell(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
             "close the quote, or give the command without what is around it",
         )  # fmt: skip
-    reader.found.processes = with_commands(reader.found.processes, reader.prepared)
+    reader.found.processes = prepared(reader.found.processes, reader.prepared, parts)
     return reader.found
 
 
@@ -234,7 +235,7 @@ class _Reader(State):
             return
         before = len(self.found.processes)
         if words[0].text == "echo" and (writes := writing(line, words)):
-            self.prepared.append((BY_SCRIPT, writes))
+            self.prepared.append(Prepared(writes, words[0].span.start))
         self._start(words, own, depth)
         note_redirections(line, self.found.processes[before:], self.source, self.ledger)
         self.truth = True
@@ -307,7 +308,7 @@ class _Reader(State):
             self.inputs.left = passed_on(words, self.inputs.own)
             note_unread(words, self.ledger)
             prepares = preparing(words)
-            self.prepared += [(BY_SCRIPT, prepares)] if prepares else []
+            self.prepared += [Prepared(prepares, words[0].span.start)] if prepares else []
             why = "its words are said beside the settings of the nodes" if prepares else _NO_NODE
             note_other(words, why, self.ledger)
         begun = run_by(user, self.found.processes[before:])
@@ -378,9 +379,9 @@ class _Reader(State):
         inner.read(word.text, depth + 1)
         inner.found.processes = [traced(one, self.values.variables) for one in inner.found.processes]
         self.ledger.take(account, move)
-        inner.found.processes = with_commands(inner.found.processes, inner.prepared)
+        inner.found.processes = prepared(inner.found.processes, inner.prepared)
         self.found.take(inner.found, move, there)
-        self.prepared += inner.prepared if not there else []
+        self.prepared += [one._replace(at=word.span.start) for one in inner.prepared] if not there else []
         if len(self.found.processes) == begun:
             if not inner.inputs.seen and not inner.found.files:
                 note_unread([word], self.ledger)

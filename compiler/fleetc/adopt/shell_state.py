@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fleetc.adopt.beside_commands import Prepared
 from fleetc.adopt.library import Library
 from fleetc.adopt.shell_account import note_assignment
 from fleetc.adopt.shell_branches import Branches
@@ -43,7 +44,7 @@ class State(Branches):
         self.texts: dict[str, str] = {}
         self.directory = ""
         """Where the script has gone with `cd`, "" where only a running one knows."""
-        self.prepared: list[tuple[str, str]] = []
+        self.prepared: list[Prepared] = []
         """Commands that prepare what the script starts, behind words for how they run."""
         self.unread: tuple[Unread, ...] = ()
         """What may have set variables, and is none of the sources."""

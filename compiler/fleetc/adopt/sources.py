@@ -93,7 +93,8 @@ def read_sources(
         if source.name in library.used:
             continue
         text = _commands(source, ledger)
-        shell = read_shell(source.name, text, ledger, variables, library, starts_beside=True)
+        parts = markdown.parts(source.text) if _is_page(source) else ()
+        shell = read_shell(source.name, text, ledger, variables, library, starts_beside=True, parts=parts)
         found.processes += [*shell.processes, *read_written(source.name, text, shell, library, ledger)]
     found.processes += started
     for source in kinds.get("flags", []):
@@ -132,9 +133,13 @@ def _lost(kinds: Mapping[str, list[Source]], processes: Sequence[Process], libra
                     warn_unread(Span(source.name, at, at + len("livepeer")), ledger)
 
 
+def _is_page(source: Source) -> bool:
+    return source.name.lower().endswith(markdown.NAMES)
+
+
 def _commands(source: Source, ledger: Ledger) -> str:
     """The text of a script, or of a page of notes without all that is no command."""
-    if not source.name.lower().endswith(markdown.NAMES):
+    if not _is_page(source):
         return source.text
     found = markdown.commands(source.text)
     for place in found.left_out:

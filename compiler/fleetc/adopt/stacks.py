@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fleetc.adopt.compare import SET, Difference
+from fleetc.adopt.compare import Difference
+from fleetc.adopt.price_lists import SET
 from fleetc.adopt.reading import OFFCHAIN
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.stack_files import StackFiles, known

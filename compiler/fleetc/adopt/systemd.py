@@ -22,7 +22,7 @@ from fleetc.adopt.reading import missing
 from fleetc.adopt.shell import read_shell
 from fleetc.adopt.shell_wrappers import base_of
 from fleetc.adopt.showing import harmless
-from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers
+from fleetc.adopt.unit_instances import family_of, instance_of, instances_said, is_drop_in, is_link, specifiers, unit_of
 from fleetc.adopt.unit_orders import orders, orders_of
 from fleetc.adopt.words import OURS, Fate, Ledger, Mount, Other, Process, Unread, Word, unknown
 from fleetc.places.diagnostic import Span
@@ -86,7 +86,7 @@ def read_units(
             families.setdefault(family, []).append(source)
     units: dict[str, _Unit] = {}
     for source in sorted(plain, key=lambda one: (is_drop_in(one.name), one.name)):
-        key = _unit_of(source.name)
+        key = unit_of(source.name)
         if is_drop_in(source.name) and key not in units:
             _homeless(source, ledger)
             continue
@@ -146,10 +146,6 @@ def _family(
             ledger.findings += [one for one in account.findings if one not in ledger.findings]
             ledger.secrets += account.secrets
             ledger.entries += [one for one in account.entries if one not in ledger.entries]
-
-
-def _unit_of(name: str) -> str:
-    return posixpath.dirname(name).removesuffix(".d") if is_drop_in(name) else name
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:

@@ -29,6 +29,11 @@ def is_drop_in(name: str) -> bool:
     return posixpath.basename(posixpath.dirname(name)).endswith(".service.d")
 
 
+def unit_of(name: str) -> str:
+    """The source that is the unit of a drop-in; other sources as they are."""
+    return posixpath.dirname(name).removesuffix(".d") if is_drop_in(name) else name
+
+
 def _unit(name: str) -> re.Match[str] | None:
     folder = posixpath.basename(posixpath.dirname(name))
     return _UNIT.fullmatch(folder.removesuffix(".d") if is_drop_in(name) else posixpath.basename(name))
