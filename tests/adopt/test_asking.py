@@ -446,18 +446,19 @@ def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question
     (tmp_path / "start.sh").write_text(
         "DATADIR=${DATADIR:-/opt/lp/ai}\n. /opt/lp/common.env\n"
         "livepeer -orchestrator -aiWorker -nvidia 0 -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc "
-        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword /etc/lp/pw -dataDir $DATADIR "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword $DATADIR/pw -dataDir $DATADIR "
         "-serviceAddr o.example.net:8935 -pricePerUnit 5 -aiModels $DATADIR/m.json "
         "-aiModelsDir ${MODELS:-/opt/lp/models}\n"
     )
     seen = typed(tmp_path, "v0.9.1", "", "", "/srv/models", arguments=("main@192.0.2.1=start.sh",))
     assert seen.code == 0, seen.text
     assert "DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it\n" in seen.text
-    assert "  Enter for /opt/lp/ai/keystore and /opt/lp/ai, or each: " in seen.text
+    assert "  Enter for /opt/lp/ai/keystore, host_file /opt/lp/ai/pw and /opt/lp/ai, or each: " in seen.text
     assert "MODELS is /opt/lp/models unless /opt/lp/common.env sets it" in seen.text
     assert "orchestrator] models: /opt/lp/ai/m.json has it: copy it from the host and name it too" in seen.text
     assert "orchestrators.orchestrator.models: " not in seen.text
     found = spec(tmp_path)
     assert found["wallets"]["earner"]["keystore"] == "/opt/lp/ai/keystore"
+    assert found["wallets"]["earner"]["password"] == {"host_file": "/opt/lp/ai/pw"}
     node = found["orchestrators"]["orchestrator"]
     assert (node["data_dir"], node["models_dir"]) == ("/opt/lp/ai", "/srv/models")

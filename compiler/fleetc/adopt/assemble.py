@@ -339,11 +339,12 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
     """The release of the fleet, and of nodes that run another one."""
     releases = {one.name: release_said(one) for one in found}
     common = Counter(filter(None, releases.values())).most_common(1)
-    likely = likely_release(found, session.library.sources)
-    fleet.values["node_release"] = common[0][0] if common else likely.release
-    if not common:
-        told = f"{likely.release} is {likely.where}"
-        fleet.ask(f"TODO node_release: which release runs? livepeer -version says it ({told})")
+    if common:
+        fleet.values["node_release"] = common[0][0]
+    else:
+        release, where = likely_release(found, session.library.sources)
+        fleet.values["node_release"] = release
+        fleet.ask(f"TODO node_release: which release runs? livepeer -version says it ({release} is {where})")
     for one in found:
         table = tables[one.table][one.name]
         own = releases[one.name]

@@ -301,7 +301,12 @@ def _password(work: Filling, name: str, wallet: Table) -> None:
         said = whereabouts(work.process, file) if file else ""
         what = "" if said.startswith(IN_VOLUME) else f"where the password of the key file is{'; ' if said else ''}"
         more = _beside_data(work, file, wallet, ("wallets", name, "password"))
-        wallet.ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: {what}{said}{more}')
+        likely = work.likely(flag) if file and work.running.word(flag).holes else None
+        if likely is not None:
+            example, words = f"{{ host_file = {toml_value(likely)} }}", work.unless(flag, f"{what}{said}")
+        else:
+            example, words = '{ host_file = "/etc/livepeer/password" }', f"{what}{said}{more}"
+        wallet.ask(f"TODO password = {example}: {words}")
     elif work.has(flag) and not work.running.text(flag):
         work.take(flag, "empty, which the node takes for no password")
     elif work.has(flag):

@@ -336,10 +336,14 @@ def _default(one: Question) -> str:
     """An answer that Enter gives: the address that only the host itself reaches, which is safe whatever runs, what is
     recommended to keep for gas, the host that runs a Prometheus, and a path as a script says it.
     """
+    from fleetc.adopt.answering import example_at, place_of
+
     example = one.example.strip('"')
+    if one.kind is Kind.VARIABLE:
+        return example_at(place_of(one), one.example)
     if one.kind is Kind.LISTENER:
         return example if _is_closed(example) else ""
-    return example if one.kind in (Kind.BALANCE, Kind.METRICS, Kind.VARIABLE) and example != "..." else ""
+    return example if one.kind in (Kind.BALANCE, Kind.METRICS) and example != "..." else ""
 
 
 def _such_as(draft: _Draft, one: Question) -> str:
