@@ -47,7 +47,7 @@ def ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: Opti
         typed = _ask_host(names, likely, one, known, options)
         if typed == _EACH:
             for name in names:
-                _ask_host([name], likely, one, known, options)
+                _ask_host([name], ("", ""), one, known, options)
         elif not typed and not options:
             return  # nothing is known of the others either
 
