@@ -509,3 +509,13 @@ def test_secret_in_clear_that_another_variable_has_is_said_without_its_value(fle
         ("orch", "set", "env OTHER"), ("worker", "set", "env OTHER"),
     }  # fmt: skip
     assert "wombat" not in json.dumps(found)
+
+
+def test_answer_to_where_a_password_is_stands_beside_what_the_source_says(fleet: Path) -> None:
+    (fleet / "orch.sh").write_text(SCRIPT.replace("/srv/lp/password", "$KEYS/.pass"))
+    (fleet / "fleet.toml").unlink()
+    assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=fleet).returncode == 0
+    answer(fleet / "fleet.toml", {**ANSWERS, "wallets.earner": 'password = { host_file = "/srv/keys/.pass" }'})
+    (one,) = (one for one in compare(fleet)["differences"] if one["flag"] == "ethPassword")
+    assert (one["today"], one["compiled"]) == ("${KEYS}/.pass", "/srv/keys/.pass")
+    assert one["reason"] == "it is what you answered"

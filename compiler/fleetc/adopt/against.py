@@ -32,7 +32,7 @@ from fleetc.adopt.library import Library
 from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.price_lists import SET, list_of
-from fleetc.adopt.reading import PATH_OR_TEXT, Running
+from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.releases import release_said
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure
@@ -192,6 +192,9 @@ def _settings(
     today, then = of_process(one, library), of_service(one.role, service)
     expected = of_service(one.role, fresh) if fresh is not None else {}
     unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
+    for flag, path in _asked_files(one, library).items():
+        if flag in unanswered and flag in _ways(service):
+            today[flag], then[flag] = path, _ways(service)[flag]
     otherwise = _given_otherwise(one, fresh, service) if fresh is not None else {}
     for flag in otherwise.keys() - unanswered:
         if today.get(flag) == then.get(flag):
@@ -216,6 +219,16 @@ def _settings(
         reason = unsure(reason, one) if name in nowhere and reason not in (ANSWERED, _LEFT) else reason
         found.append(difference(service.name, flag, today, then, reason))
     return found, same + len(found)
+
+
+def _asked_files(one: Running, library: Library) -> dict[str, str]:
+    """The files of secrets of a process, as it names them, by flag."""
+    files = {
+        flag: secret_file(one.word(flag), library, one.process.span.source)
+        for flag in PATH_OR_TEXT
+        if flag in one.settings
+    }
+    return {flag: path for flag, path in files.items() if path}
 
 
 def _given_otherwise(one: Running, fresh: Service, service: Service) -> dict[str, tuple[str, str, str]]:
