@@ -214,7 +214,7 @@ def test_question_that_nobody_answered_stays(fleet: Path) -> None:
     (fleet / "fleet.toml").unlink()
     assert fleetc("adopt", *SOURCES, "-o", "fleet.toml", cwd=fleet).returncode == 0
     before = (fleet / "fleet.toml").read_text()
-    assert "# TODO node_release" not in before and "# TODO deposit" in before
+    assert "# TODO node_release: " not in before and "# TODO deposit" in before
     file = fleet / "fleet.toml"
     file.write_text(re.sub(r"# TODO deposit .*\n", "", before))
     changed(fleet, "[wallets.payer]\n", '[wallets.payer]\ndeposit = "2 ETH"\n')

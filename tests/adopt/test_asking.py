@@ -168,6 +168,25 @@ def test_host_that_nobody_named_keeps_its_name(tmp_path: Path) -> None:
     assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
 
 
+def test_units_of_two_folders_are_asked_by_folder_whose_names_are_offered(tmp_path: Path) -> None:
+    units = {
+        "gpu-1/orch": "-orchestrator -transcoder -serviceAddr o.example.net:8935 -pricePerUnit 5 -orchSecret /s",
+        "gpu-1/worker": "-transcoder -orchAddr o.example.net:8935 -orchSecret /s -cliAddr 127.0.0.1:7936",
+        "edge/gate": "-gateway -orchAddr https://o.example.net:8935 -httpAddr 127.0.0.1:9935",
+    }
+    for name, flags in units.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        unit = f"[Service]\nExecStart=/usr/bin/livepeer {flags} -dataDir /d\n"
+        (tmp_path / f"{name}.service").write_text(unit)
+    seen = typed(tmp_path, "edge@192.0.2.2", "yes", "\x04", arguments=("gpu-1", "edge"))
+    assert seen.code == 0, seen.text
+    assert "  gate: NAME@ADDRESS, such as edge@203.0.113.20: " in seen.text
+    assert "  orch and worker: yes for gpu-1@o.example.net, NAME@ADDRESS, or edge, or each: " in seen.text
+    found = spec(tmp_path)
+    assert found["hosts"]["gpu-1"]["address"] == "o.example.net" and found["gateways"]["gate"]["host"] == "edge"
+    assert found["orchestrators"]["orch"]["host"] == found["transcoders"]["worker"]["host"] == "gpu-1"
+
+
 def test_host_of_an_inventory_is_offered_where_somebody_types_its_address(tmp_path: Path) -> None:
     (tmp_path / "hosts.ini").write_text("".join(f"[g]\nber-{n} ansible_host=192.0.2.{n}\n" for n in (1, 2, 3)))
     for name in ("a", "b", "c"):
@@ -402,3 +421,44 @@ def test_prometheus_of_a_source_is_what_enter_takes(tmp_path: Path) -> None:
     assert "runs on (a runs one, but reads nothing before its container has the network of the host); com" in seen.text
     assert "  Enter for a, or b, https://... of a receiver, or nobody: " in seen.text
     assert spec(tmp_path)["monitoring"] == {"host": "a"}
+
+
+def test_list_that_nobody_types_is_not_asked_and_its_fault_is_said_once_before_the_questions(tmp_path: Path) -> None:
+    listed = '[{"pipeline": "text-to-image", "model_id": "a/b", "warm": true, "capacity": 2, "price_per_unit": "5"}]'
+    (tmp_path / "m.json").write_text(listed)
+    (tmp_path / "start.sh").write_text(
+        "livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /etc/lp/s -nvidia 0 -aiModels m.json "
+        "-aiModelsDir /models\n"
+    )
+    arguments = ("main@192.0.2.1=start.sh", "m.json")
+    seen = typed(tmp_path, "v0.9.1", arguments=arguments)
+    assert seen.code == 0 and seen.text.index("m.json:1: the node stops") < seen.text.index("questions: Enter")
+    assert seen.text.count("price_per_unit is not a number") == 1 and seen.text.count("repair the list") == 2
+    assert ".models: " not in seen.text
+    (tmp_path / "m.json").write_text(listed.replace('"5"', "5"))
+    (tmp_path / "fleet.toml").unlink()
+    seen = typed(tmp_path, "v0.9.1", arguments=arguments)
+    assert seen.code == 0 and seen.text.count("keeps 2 containers warm but has 1 slot") == 1
+    assert "yes if it is right" not in seen.text
+
+
+def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(
+        "DATADIR=${DATADIR:-/opt/lp/ai}\n. /opt/lp/common.env\n"
+        "livepeer -orchestrator -aiWorker -nvidia 0 -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword $DATADIR/pw -dataDir $DATADIR "
+        "-serviceAddr o.example.net:8935 -pricePerUnit 5 -aiModels $DATADIR/m.json "
+        "-aiModelsDir ${MODELS:-/opt/lp/models}\n"
+    )
+    seen = typed(tmp_path, "v0.9.1", "", "", "/srv/models", arguments=("main@192.0.2.1=start.sh",))
+    assert seen.code == 0, seen.text
+    assert "DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it\n" in seen.text
+    assert "  Enter for /opt/lp/ai/keystore, host_file /opt/lp/ai/pw and /opt/lp/ai, or each: " in seen.text
+    assert "MODELS is /opt/lp/models unless /opt/lp/common.env sets it" in seen.text
+    assert "orchestrator] models: /opt/lp/ai/m.json has it: copy it from the host and name it too" in seen.text
+    assert "orchestrators.orchestrator.models: " not in seen.text
+    found = spec(tmp_path)
+    assert found["wallets"]["earner"]["keystore"] == "/opt/lp/ai/keystore"
+    assert found["wallets"]["earner"]["password"] == {"host_file": "/opt/lp/ai/pw"}
+    node = found["orchestrators"]["orchestrator"]
+    assert (node["data_dir"], node["models_dir"]) == ("/opt/lp/ai", "/srv/models")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.adopt import glance
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.said import Said
 from fleetc.toml.document import Source
@@ -223,8 +224,8 @@ def test_a_redeemer_has_a_wallet_called_after_it_unless_an_orchestrator_shares_i
     ("programs", "release", "where"),
     [
         (["/opt/livepeer/0.8.9/livepeer"], "v0.8.9", "in the path of its program"),
-        (["/opt/lp/v0.8.9/livepeer", "/srv/0.8.9/livepeer"], "v0.8.9", "in the path of its program"),
-        (["/opt/lp/v0.8.9/livepeer", "/srv/0.8.8/livepeer"], "v0.9.1", "the newest that fleetc knows"),
+        (["/opt/lp/v0.8.9/livepeer", "/srv/0.8.9/livepeer"], "v0.8.9", "in paths of programs"),
+        (["/opt/livepeer-v0.8.9-linux/livepeer"], "v0.8.9", "in the path of its program"),
         (["/opt/lp/v0.8.99/livepeer"], "v0.9.1", "the newest that fleetc knows"),
     ],
 )
@@ -238,6 +239,44 @@ def test_a_folder_of_a_program_that_is_called_as_a_release_is_offered(
     text = adopt([Source("start.sh", lines)], Said()).text
     assert tomllib.loads(text)["fleet"]["node_release"] == release
     assert f"which release runs? livepeer -version says it ({release} is {where})" in text
+
+
+def test_program_in_the_folder_of_another_release_than_the_others_has_that_one() -> None:
+    lines = [
+        f"/opt/{release}/livepeer {TRANSCODER.partition(' ')[2]} -cliAddr 127.0.0.1:{7935 + number} &"
+        for number, release in enumerate(("v0.8.8", "v0.8.9", "v0.8.9"))
+    ]
+    found = adopt([Source("start.sh", "\n".join(lines))], Said())
+    spec = tomllib.loads(found.text)
+    assert spec["fleet"]["node_release"] == "v0.8.9"
+    (other,) = [name for name, one in spec["transcoders"].items() if "node_release" in one]
+    assert spec["transcoders"][other]["node_release"] == "v0.8.8" and "TODO node_release = " not in found.text
+    assert f"{other} (v0.8.8)" in "\n".join(glance.nodes(found))
+
+
+def test_release_of_a_bare_node_beside_an_image_is_asked() -> None:
+    image = "docker run livepeer/go-livepeer:v0.8.9 -transcoder -orchAddr o.example.net:1 -orchSecret /s -dataDir /d"
+    text = adopt([Source("start.sh", f"{image} &\n{TRANSCODER} -cliAddr 127.0.0.1:7936 &\n")], Said()).text
+    assert text.count('# TODO node_release = "v0.8.9"  # which release runs here?') == 1
+    path = f"/opt/v0.8.9/{TRANSCODER}"
+    text = adopt([Source("start.sh", f"{image} &\n{path} -cliAddr 127.0.0.1:7936 &\n")], Said()).text
+    assert "TODO node_release" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "release", "where"),
+    [
+        ("a.md", "```\nwget https://github.com/livepeer/go-livepeer/releases/download/v0.8.5/l.tar.gz\n```", "v0.8.5",
+         "downloaded at a.md:2"),
+        ("group_vars/all.yml", "# x\nlp_version: v0.8.6\n", "v0.8.6", "lp_version at group_vars/all.yml:2"),
+        ("vars.sh", "export LIVEPEER_VERSION='0.8.6'\n", "v0.8.6", "LIVEPEER_VERSION at vars.sh:1"),
+        ("vars.sh", "LP_VERSION=0.8.6\nLP_TAG=0.8.5\n", "v0.9.1", "the newest that fleetc knows"),
+        ("vars.sh", "LP_VERSION=1.2.3\n", "v0.9.1", "the newest that fleetc knows"),
+    ],
+)  # fmt: skip
+def test_release_of_a_download_or_a_variable_is_offered(name: str, text: str, release: str, where: str) -> None:
+    found = adopt([Source("start.sh", f"{TRANSCODER}\n"), Source(name, text)], Said()).text
+    assert f"which release runs? livepeer -version says it ({release} is {where})" in found
 
 
 INVENTORY = "[gpus]\nber-1 ansible_host=203.0.113.1\nber-2 ansible_host=203.0.113.2\n"

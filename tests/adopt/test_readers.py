@@ -308,6 +308,21 @@ def test_page_of_notes_is_read_by_its_blocks_of_commands() -> None:
     assert not any(d.severity is Severity.ERROR for d in found.diagnostics)
 
 
+def test_heading_is_no_command_and_an_example_with_dots_is_passed_over() -> None:
+    page = """# livepeer - how I run it
+```
+livepeer -orchestrator -transcoder -pricePerUnit 1100 ...
+livepeer -transcoder -orchAddr c.example.net:1 -orchSecret /s
+```
+"""
+    found = adopted(README__md=page)
+    assert [node.role for node in found.nodes] == ["transcoder"]
+    told = [item.primary.line for item in located(found) if item.diagnostic.code == "adopt-branch-not-followed"]
+    assert told == [3]
+    alone = adopted(README__md=page.replace("livepeer -transcoder -orchAddr", "echo"))
+    assert [node.role for node in alone.nodes] == ["orchestrator"]
+
+
 @pytest.mark.parametrize(
     ("before", "program", "line"),
     [

@@ -179,7 +179,7 @@ def test_no_question_offers_an_amount_that_no_source_says() -> None:
 )  # fmt: skip
 def test_question_names_the_file_that_answers_it(command: str, key: str) -> None:
     (line,) = [one for one in adopt([Source("o.sh", command)]).text.split("\n") if one.startswith(f"# TODO {key} = ")]
-    assert line.endswith("x.json has it, and is none of the sources: adopt again with that file too")
+    assert line.endswith("x.json has it: copy it from the host and name it too")
 
 
 @pytest.mark.parametrize(

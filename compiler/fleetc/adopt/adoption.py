@@ -48,7 +48,8 @@ class Adopted:
     have which is none of the sources, and `asked` are the places of the spec that ask. `beside` is what changes for
     processes beside their settings. `in_clear` are the secrets of sources, and `elsewhere` messages, by code and place,
     whose fact stands elsewhere in all of this too. `sharing` has the nodes that a question about a port is about beside
-    its own, by its table and key. `passed_over` are sources without a trace in the spec, with why.
+    its own, by its table and key, and `refused` are the tables and keys whose values the check refuses.
+    `passed_over` are sources without a trace in the spec, with why.
     """
 
     sources: tuple[Source, ...]
@@ -71,6 +72,7 @@ class Adopted:
     in_clear: tuple[InClear, ...] = ()
     elsewhere: frozenset[tuple[str, Span]] = frozenset()
     sharing: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    refused: frozenset[tuple[str, str]] = frozenset()
     variables: int = 0
     unknown: int = 0
     passed_over: tuple[tuple[str, str], ...] = ()
@@ -153,7 +155,7 @@ def adopt(
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
         tuple(beside_all(assembled.nodes, blueprint, processes)) if blueprint is not None else (),
         tuple(ledger.in_clear), frozenset(ledger.elsewhere | doubted), assembled.sharing,
-        assembled.compared, of_nodes.unknown, left,
+        frozenset(assembled.refused), assembled.compared, of_nodes.unknown, left,
     )  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.assemble import release_said
 from fleetc.adopt.beside import Beside, as_started, beside_process, started
 from fleetc.adopt.compare import (
     ANSWERED,
@@ -34,6 +33,7 @@ from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.price_lists import list_of
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
+from fleetc.adopt.releases import release_said
 from fleetc.adopt.rpc import compared_rpc
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure

@@ -6,14 +6,17 @@ In: such nodes. Out: the question, if something speaks for several hosts, with t
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
+
+from pydantic_core import PydanticCustomError
 
 from fleetc.adopt import asking_words
 from fleetc.adopt.host_paths import ANSWERS
 from fleetc.adopt.listeners import is_loopback, orchestrator_url, service_url, split
 from fleetc.adopt.markdown import NAMES
 from fleetc.adopt.reading import Running
+from fleetc.language.fields import check_name
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
@@ -36,7 +39,7 @@ def several_hosts(here: list[Running]) -> str:
         return f"TODO host: {asking_words.several(why, 'their folders are hosts', f'adopt again with {folders}')}"
     groups: dict[tuple[str, int], list[Running]] = {}
     for one in here:
-        groups.setdefault(_group(one), []).append(one)
+        groups.setdefault(group_of(one), []).append(one)
     sign = next(_signs(list(groups.values())), "")
     if not sign:
         return ""
@@ -66,10 +69,23 @@ def _folders(here: list[Running]) -> str:
     return leaks.shown(visible(named))
 
 
-def _group(one: Running) -> tuple[str, int]:
+def group_of(one: Running) -> tuple[str, int]:
     """What of the sources is of one host for sure: a project, the units of a folder, a single command."""
     span = one.process.span
     return (posixpath.dirname(span.source), 0) if span.source.endswith(_OF_A_FOLDER) else (span.source, span.start)
+
+
+def likely_host(here: Sequence[Running]) -> tuple[str, str]:
+    """The name of a host with some nodes, by the folder of their sources, and the address at which others reach an
+    orchestrator there; "" for each that no source says.
+    """
+    name = posixpath.basename(posixpath.dirname(here[0].process.span.source))
+    services = (split(service.partition("://")[2]) for one in here if (service := _service(one)))
+    address = next((at[0] for at in services if at is not None), "")
+    try:
+        return check_name(name), address
+    except PydanticCustomError:
+        return "", address
 
 
 def _signs(groups: list[list[Running]]) -> Iterator[str]:

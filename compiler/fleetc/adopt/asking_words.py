@@ -8,6 +8,13 @@ from __future__ import annotations
 
 CREDENTIAL = "the runner of "
 """How a question begins about a model whose runner loses its credential."""
+REPAIR = "repair "
+"""How a question begins that only a repaired source answers."""
+BY_NAME = " is taken for its file by the name alone"
+"""What a question says of a source that has only the name of the file that is meant."""
+NO_SOURCE = " has it: copy it from the host and name it too"
+"""What a question says of a file that somebody has to name."""
+_SETS = " sets it; "
 _SHOWS = " shows it in wei"
 _TURN = "; if "
 
@@ -31,6 +38,17 @@ def same_command(words: str) -> str:
 def only_command(words: str) -> str:
     """What a question about funds is where its key says what is asked."""
     return f"{command_of(words)}{_SHOWS}"
+
+
+def unless(variable: str, value: str, file: str, more: str) -> str:
+    """What a script gives a variable, which a file that is none of the sources may give another value."""
+    return f"{variable} is {value} unless {file}{_SETS}{more}"
+
+
+def variable_of(words: str) -> str:
+    """What a question says of such a variable; "" for any other question."""
+    before, sets, _ = words.partition(_SETS)
+    return before if sets and " unless " in before else ""
 
 
 def several(why: str, condition: str, options: str) -> str:

@@ -28,6 +28,7 @@ from fleetc.adopt.nodes import fill
 from fleetc.adopt.own_files import note_mounted
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
+from fleetc.adopt.releases import likely_release, release_of_path, release_said
 from fleetc.adopt.runner_host import Machines, complete_gpus
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table, price_text
@@ -36,12 +37,11 @@ from fleetc.adopt.stack_files import StackFiles
 from fleetc.adopt.stacks import stack_table
 from fleetc.adopt.words import Process
 from fleetc.adopt.writing import toml
-from fleetc.language.images import release_of_tag, split_image
 from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
-from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, format_release
+from fleetc.upstream import NEWEST_RELEASE, format_release
 
 
 def assemble(processes: Sequence[Process], sources: Found, session: Session, said: Said) -> Assembled | None:
@@ -242,6 +242,7 @@ def _on_a_network(one: Running) -> bool:
 def _network(found: list[Running], session: Session) -> str | None:
     """The one network of the fleet."""
     first: dict[str, Running] = {}
+    of_network: dict[str, list[str]] = {}
     for one in found:
         if not _on_a_network(one):
             continue
@@ -253,16 +254,29 @@ def _network(found: list[Running], session: Session) -> str | None:
             )  # fmt: skip
             return None
         first.setdefault(one.network, one)
+        of_network.setdefault(one.network, []).append(one.name)
     if len(first) > 1:
         names = " and ".join(sorted(first)[:3])
         other = first[sorted(first)[-1]]
         session.ledger.refuse(
             "adopt-networks-differ", other.process.span, f"these nodes are on {names}, and a fleet is on one network",
-            "adopt the nodes of each network into a spec of their own, with --only NAME",
+            f"adopt the nodes of each network into a spec of their own: {_only(of_network)}",
         )  # fmt: skip
         return None
     behind = [one.network for one in found if one.on_chain and one.role == "gateway"]
     return next(iter(first), behind[0] if behind else OFFCHAIN)
+
+
+def _only(of_network: Mapping[str, Sequence[str]]) -> str:
+    """The options that choose the nodes of each network."""
+    return "; ".join(
+        f"for {network} {' '.join(f'--only {name}' for name in names[:_MOST_NAMED])}"
+        + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
+        for network, names in of_network.items()
+    )
+
+
+_MOST_NAMED = 4
 
 
 def _facts(
@@ -321,39 +335,30 @@ _OF_VIDEO = ("rtmp", "renditions", "ladder", "max_sessions")
 _WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
 
 
-def release_said(one: Running) -> str:
-    """The release that a source says of a process, by the tag of its image or in words of its own; "" for none."""
-    image = one.process.image
-    tag = split_image(image.text)[0] if image else ""
-    release = release_of_tag(tag) if tag else None
-    tagged = release is not None and release >= OLDEST_RELEASE
-    return format_release(release) if release is not None and tagged else one.process.release
-
-
-def _release_of_paths(found: list[Running]) -> str:
-    """The one release that folders of programs are called by; "" where there is none, or several."""
-    folders = {folder for one in found for folder in posixpath.dirname(one.process.program).split("/")}
-    releases = {release for folder in folders if (release := release_of_tag(folder)) in RELEASES}
-    return "".join(map(format_release, filter(None, releases))) if len(releases) == 1 else ""
-
-
 def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Table]], session: Session) -> None:
     """The release of the fleet, and of nodes that run another one."""
     releases = {one.name: release_said(one) for one in found}
     common = Counter(filter(None, releases.values())).most_common(1)
-    guessed = _release_of_paths(found)
-    fleet.values["node_release"] = common[0][0] if common else guessed or format_release(NEWEST_RELEASE)
-    if not common:
-        where = "in the path of its program" if guessed else "the newest that fleetc knows"
-        release = fleet.values["node_release"]
+    if common:
+        fleet.values["node_release"] = common[0][0]
+    else:
+        release, where = likely_release(found, session.library.sources)
+        fleet.values["node_release"] = release
         fleet.ask(f"TODO node_release: which release runs? livepeer -version says it ({release} is {where})")
     for one in found:
         table = tables[one.table][one.name]
         own = releases[one.name]
-        if own and own != fleet.values["node_release"]:
-            table.values["node_release"] = own
+        in_path = release_of_path(one) if not own else ""
+        if (own or in_path) not in ("", fleet.values["node_release"]):
+            table.values["node_release"] = own or in_path
+            table.notes |= {"node_release": "in the path of its program"} if in_path else {}
         image = one.process.image
         if image is None:
+            if common and not own and not in_path:
+                table.ask(
+                    f'TODO node_release = "{common[0][0]}": which release runs here? livepeer -version says it; '
+                    "no source does, and without an answer it is that of the fleet"
+                )
             continue
         plain = f"{DEFAULT_IMAGE}:{own}" if own else ""
         if image.holes or "<" in image.text:

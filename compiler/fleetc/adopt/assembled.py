@@ -30,7 +30,8 @@ class Assembled:
 
     `differences` are those of avatar stacks, of which so many variables were `compared`. `more` is what else an
     earlier spec has, and `head` the comments at its top. `prometheus` runs among what the sources start, and `sharing`
-    has the nodes whose ports a question is about beside its own node, by its table and key. Of the
+    has the nodes whose ports a question is about beside its own node, by its table and key; `refused` are the
+    tables and keys of which the check refuses what stands there. Of the
     `unasked` wallets an earlier spec has neither a balance nor a question: people have removed it.
     """
 
@@ -43,4 +44,5 @@ class Assembled:
     head: list[str] = field(default_factory=list)
     prometheus: Prometheus | None = None
     sharing: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    refused: set[tuple[str, str]] = field(default_factory=set)
     unasked: set[str] = field(default_factory=set)

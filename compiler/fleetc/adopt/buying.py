@@ -321,7 +321,7 @@ def _model_caps(work: Filling, pixels: int) -> None:
     try:
         entries = documents.caps(text, pixels)
     except DocumentError as problem:
-        work.damaged(flag, source, problem, "the node ignores all caps by model", "repair the JSON")
+        work.damaged(flag, source, problem, Same("the node ignores all caps by model"), "repair the JSON")
         return
     said: dict[str, Any] = {}
     for cap in entries:

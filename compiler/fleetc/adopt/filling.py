@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.documents import DocumentError
 from fleetc.adopt.host_paths import Place, callers_place, on_host, opens_home_or_folder, secret_key, whereabouts
@@ -32,6 +33,7 @@ from fleetc.adopt.words import Fate, Process, Same, Word
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
+from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
 PATHS = frozenset({"dataDir", "ethKeystorePath", "aiModelsDir", "liveRunnerConfig", "verifierPath"})
@@ -131,14 +133,16 @@ class Filling:
         self.running.reasons[flag] = Same(message) if code == "adopt-setting-unread" else message
 
     def damaged(self, flag: str, source: Source | None, problem: DocumentError, what: str, help: str) -> None:
-        """Account for a setting whose file or text the node does not read, at the line of the fault."""
+        """Account for a setting whose file or text the node does not read, at the line of the fault. `what` the node
+        does then is the reason of the difference; a `Same` where the spec without it means the same.
+        """
         message = f"{what}: {problem}"
         if source is None:
             self.mistake("adopt-document-unread", flag, message, help)
             return
         word = self.running.word(flag)
         self.done.add(flag)
-        self.running.reasons[flag] = message
+        self.running.reasons[flag] = what
         self.session.ledger.note(word.span, shown(flag, word.text), Fate.MISTAKE, message, "adopt-document-unread")
         self.session.ledger.warn("adopt-document-unread", problem.span(source), message, help)
 
@@ -202,11 +206,36 @@ class Filling:
         word = self.running.word(flag)
         if not word.holes or (flag in PATHS and opens_home_or_folder(word)):
             return False
+        said = f"the source says {leaks.shown(word.text)[:80]}"
+        likely = self.likely(flag) if flag in PATHS else None
         if FLAGS[flag].secret:
             self.ask(key, "only who runs the command knows it", flag)
+        elif likely is not None:
+            self.ask(key, self.unless(flag, said), flag, toml_value(likely), warn=False)
         else:
-            self.ask(key, f"the source says {leaks.shown(word.text)[:80]}", flag, example)
+            self.ask(key, said, flag, example)
         return True
+
+    def likely(self, flag: str, below: str = "") -> str | None:
+        """The path on the host of a setting, or of what is `below` it, with the values that the script itself gives
+        variables which a file that is no source may set; None where it gives none, or that is no such path.
+        """
+        word, process = self.running.word(flag), self.process
+        if any(hole not in process.likely for hole in word.holes):
+            return None
+        text = word.text + below
+        for hole in word.holes:
+            text = text.replace(hole, process.likely[hole])
+        place = callers_place(process, text) if flag == "aiModelsDir" else on_host(process, text)
+        return None if place is None or place.open or leaks.find(place.path) is not None else place.path
+
+    def unless(self, flag: str, more: str) -> str:
+        """The words of a question about a setting that has a `likely` value."""
+        process, holes = self.process, self.running.word(flag).holes
+        names = " and ".join(hole.strip("${}") for hole in holes)
+        values = " and ".join(process.likely[hole] for hole in holes)
+        file = process.unread[0].shown if len(process.unread) == 1 else "a file that is none of the sources"
+        return asking_words.unless(names, values, file, more)
 
     def hidden(self, flag: str, key: str) -> dict[str, str] | None:
         """A reference for a setting that is a secret: a file on the host, a variable of who deploys, or one made up.
@@ -293,7 +322,7 @@ class Filling:
         name = leaks.shown(visible(found.source.name))
         place = on_host(self.process, word.text)
         where = leaks.shown(place.path) if place is not None and not place.open else found.guess
-        words = f"{name} is taken for its file by the name alone; compare it with the one of the host: {where}"
+        words = f"{name}{asking_words.BY_NAME}; compare it with the one of the host: {where}"
         self.table.ask(f"TODO {FILE_KEYS.get(flag, flag)}: {words}")
         self.running.reasons[flag] = f"{QUESTION}: {words}"
         self.session.ledger.warn(

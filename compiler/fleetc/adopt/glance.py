@@ -48,14 +48,22 @@ _REST = "--report text has all of them"
 
 
 def hosts(found: Adopted) -> dict[str, list[str]]:
-    """The nodes of each host, as the spec has them: with those of an earlier one, which may be elsewhere by now."""
+    """The nodes of each host, as the spec has them: with those of an earlier one, which may be elsewhere by now. Behind
+    the name stands a release that most do not run.
+    """
     of_host: dict[str, list[str]] = {}
     if found.blueprint is None:
         for one in found.nodes:
             of_host.setdefault(one.host, []).append(one.name)
         return of_host
+    every = [one.node_release for host in found.blueprint.hosts for one in host.services if one.table in NODE_TABLES]
+    usual = Counter(every).most_common(1)[0][0] if every else ""
     for host in found.blueprint.hosts:
-        names = [one.name for one in host.services if one.table in NODE_TABLES]
+        names = [
+            one.name if one.node_release == usual else f"{one.name} ({one.node_release})"
+            for one in host.services
+            if one.table in NODE_TABLES
+        ]
         if names:
             of_host[host.name] = names
     return of_host

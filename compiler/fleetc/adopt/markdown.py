@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from fleetc.adopt.docker_run import STARTS_NONE
 from fleetc.adopt.shell_words import ShellError, tokens
@@ -22,7 +23,11 @@ _SHELLS = frozenset({"", "sh", "bash", "shell", "console", "terminal", "zsh", "s
 _INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _HEADING = re.compile(r"^ {0,3}(?:#{1,6}[ \t]|\S[^\n]*\n {0,3}(?:={2,}|-{2,})[ \t]*$)", re.MULTILINE)
 _NOT_BLANK = re.compile(r"[^\n]")
-_NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+-|livepeer/go-livepeer[: \t])")
+_NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+--?[A-Za-z]|livepeer/go-livepeer[: \t])")
+_LINE = re.compile(r"(?:[^\n\\]|\\\r?\n|\\.)+")
+"""A line of a shell, which goes on behind a backslash at its end."""
+_LEFT_OUT = re.compile(r"(?<!\S)(?:\.\.\.|…)(?!\S)")
+"""What people write in place of words that an example leaves out."""
 _NO_START = re.compile(
     rf"(?:docker|podman)[ \t]+(?:(?:image|container)[ \t]+)?(?:{'|'.join(sorted(STARTS_NONE))})(?:[ \t][^\n;&|`]*)?"
 )
@@ -55,8 +60,18 @@ def passed_over(text: Source, why: str) -> Entry:
     return Entry(Span(text.name, at, at + 1), "the file", Fate.DROPPED, f"{why}, and nobody named it")
 
 
-def commands(text: str) -> tuple[str, list[int]]:
-    """The page with its commands alone, and the places of commands of nodes that are not among them."""
+class Commands(NamedTuple):
+    """A page with its commands alone, the places of commands of nodes that are `left_out`, and of those that are an
+    `example` whose words are not all there, beside others that are whole.
+    """
+
+    text: str
+    left_out: list[int]
+    examples: list[int]
+
+
+def commands(text: str) -> Commands:
+    """The commands of a page."""
     pieces: list[str] = []
     left_out: list[int] = []
     start = 0
@@ -66,7 +81,20 @@ def commands(text: str) -> tuple[str, list[int]]:
             left_out += [start + at for at in _nodes(block)]
         pieces.append(block if kept else _NOT_BLANK.sub(" ", block))
         start += len(block)
-    return "".join(pieces), left_out
+    whole = "".join(pieces)
+    examples = list(_examples(whole))
+    if len(examples) == sum(1 for _ in _nodes(whole)):
+        return Commands(whole, left_out, [])
+    for one in reversed(examples):
+        whole = f"{whole[: one.start()]}{_NOT_BLANK.sub(' ', one[0])}{whole[one.end() :]}"
+    return Commands(whole, left_out, [one.start() for one in examples])
+
+
+def _examples(text: str) -> Iterator[re.Match[str]]:
+    """The commands of nodes in a text of commands that leave words out."""
+    for line in _LINE.finditer(text):
+        if _LEFT_OUT.search(line[0]) and next(_nodes(line[0]), None) is not None:
+            yield line
 
 
 def parts(text: str) -> list[range]:

@@ -40,7 +40,10 @@ def _models(work: Filling) -> None:
     running = work.running
     flag = "aiModels"
     text = running.text(flag)
-    if text and not work.unknown(flag, "models"):
+    if text and running.word(flag).holes and names_document(text):
+        work.ask("models", in_file(work.likely(flag) or text), flag, '[{ use = "..." }]', warn=False)
+        running.reasons["aiModels prices"] = "the list of models is none of the sources"
+    elif text and not work.unknown(flag, "models"):
         word = running.word(flag)
         source = work.own_file(flag)
         if source is None and names_document(text):
@@ -71,7 +74,8 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
         entries = documents.models(source.text if source else text, pixels_of(work) or 1)
     except DocumentError as problem:
         work.damaged(flag, source, problem, "the node stops at its start", "repair the list of models, and adopt again")
-        work.table.ask("TODO models: repair the list of models, and adopt again; the node reads none of it")
+        work.table.ask(f"TODO models: {asking_words.REPAIR}the list of models, and adopt again")
+        work.running.reasons[flag] = f"{QUESTION}: the node reads none of the list"
         work.running.reasons["aiModels prices"] = "the node does not read its list of models"
         return
     overrides = _overrides(work)

@@ -36,6 +36,7 @@ from fleetc.adopt.words import Fate, Same, Unknown
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
+from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
 _WORKERS = ("transcoders", "ai_workers")
@@ -233,7 +234,11 @@ def _wallet(work: Filling) -> None:
         said = whereabouts(process, keystore or f"{data_dir}/keystore")
         more = _beside_data(work, keystore or f"{data_dir}/keystore", wallet, ("wallets", name, "keystore"))
         what = "" if said.startswith(IN_VOLUME) else "the directory with the key file; "
-        wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": {what}{said}{more}')
+        likely = work.likely(flag, "" if keystore else "/keystore") if running.text(flag) else None
+        if likely is not None:
+            wallet.ask(f"TODO keystore = {toml_value(likely)}: {work.unless(flag, f'{what}{said}')}")
+        else:
+            wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": {what}{said}{more}')
         work.leave_open("ethKeystorePath", f"wallets.{name}.keystore", "where the key file is on the host")
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
@@ -296,7 +301,12 @@ def _password(work: Filling, name: str, wallet: Table) -> None:
         said = whereabouts(work.process, file) if file else ""
         what = "" if said.startswith(IN_VOLUME) else f"where the password of the key file is{'; ' if said else ''}"
         more = _beside_data(work, file, wallet, ("wallets", name, "password"))
-        wallet.ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: {what}{said}{more}')
+        likely = work.likely(flag) if file and work.running.word(flag).holes else None
+        if likely is not None:
+            example, words = f"{{ host_file = {toml_value(likely)} }}", work.unless(flag, f"{what}{said}")
+        else:
+            example, words = '{ host_file = "/etc/livepeer/password" }', f"{what}{said}{more}"
+        wallet.ask(f"TODO password = {example}: {words}")
     elif work.has(flag) and not work.running.text(flag):
         work.take(flag, "empty, which the node takes for no password")
     elif work.has(flag):

@@ -46,6 +46,10 @@ class Kind(Enum):
     """Where alerts go."""
     CREDENTIAL = auto()
     """A credential of a runner that a spec does not have."""
+    SOURCE = auto()
+    """Which source is meant, or has to be repaired or named: at most a yes to the value that stands answers it."""
+    VARIABLE = auto()
+    """What a path begins with that a script says, and that another file may set."""
     VALUE = auto()
     """Any other value."""
 
@@ -83,6 +87,12 @@ class Question:
             return Kind.LISTENER
         if self.key == "models" and self.words.startswith(asking_words.CREDENTIAL):
             return Kind.CREDENTIAL
+        if self.words.startswith(asking_words.REPAIR) or any(
+            words in self.words for words in (asking_words.BY_NAME, asking_words.NO_SOURCE)
+        ):
+            return Kind.SOURCE
+        if self.example and asking_words.variable_of(self.words):
+            return Kind.VARIABLE
         if self.key in ("deposit", "reserve") and asking_words.command_of(self.words):
             return Kind.FUNDS
         return _KINDS.get((self.table.partition(".")[0], self.key), Kind.VALUE)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fleetc.adopt import showing
+from fleetc.adopt import asking_words, showing
 from fleetc.adopt.flags import (
     Parsed,
     Setting,
@@ -306,7 +306,7 @@ def _config(
 
 def in_file(path: str) -> str:
     """That a file has what is asked for, in words."""
-    return f"{showing.file_name(path)} has it, and is none of the sources: adopt again with that file too"
+    return f"{showing.file_name(path)}{asking_words.NO_SOURCE}"
 
 
 def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> Unread:

@@ -80,8 +80,11 @@ def _ask(assembled: Assembled, found: Diagnostic) -> None:
     table, key = _table_of(assembled, found.primary.place)
     if table is not None and key and not any(asked.startswith(f"TODO {key}") for asked in table.questions):
         table.ask(leaks.shown(f"TODO {key}: {found.message}; {found.help}"))
-        if found.code == _SAME_PORT and isinstance(found.primary.place, tuple):
-            kind, name = map(str, found.primary.place[:2])
+        if not isinstance(found.primary.place, tuple):
+            return
+        kind, name = map(str, found.primary.place[:2])
+        assembled.refused.add((kind if table is assembled.fleet else f"{kind}.{name}", key))
+        if found.code == _SAME_PORT:
             places = (one.place for one in found.related if isinstance(one.place, tuple) and len(one.place) > 1)
             others = tuple(other for place in places if (other := str(place[1])) != name)
             assembled.sharing[f"{kind}.{name}", key] = others

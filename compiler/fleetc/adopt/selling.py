@@ -245,7 +245,7 @@ def _gateway_prices(work: Filling) -> None:
     try:
         entries = documents.gateway_prices(source.text if source else word.text)
     except DocumentError as problem:
-        work.damaged(flag, source, problem, "the node ignores the list", "repair the JSON")
+        work.damaged(flag, source, problem, Same("the node ignores the list"), "repair the JSON")
         return
     said = {account: text for account, price in entries.items() if (text := price_text(price)) is not None}
     if said:

@@ -276,11 +276,8 @@ class _Reader(State):
             path = words[0].text
             if "/" in path and not words[0].holes and self.directory.startswith("/"):
                 path = posixpath.normpath(posixpath.join(self.directory, path))
-            self.found.processes.append(
-                Process(
-                    "", span, tuple(words[1:]), variables, program=path, directory=self.directory, unread=self.unread
-                )
-            )
+            fresh = Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory)
+            self.found.processes.append(replace(fresh, unread=self.unread, likely=dict(self.values.likely)))
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger, self.library)
             if process is not None:
@@ -377,6 +374,7 @@ class _Reader(State):
             inner.values.arrays = dict(self.values.arrays)
             inner.values.beside = set(self.values.beside)
             inner.values.unread, inner.unread = self.values.unread, self.unread
+            inner.values.likely = dict(self.values.likely)
         inner.texts, inner.inputs = dict(self.texts), Inputs(given, self.inputs.taken)
         inner.read(word.text, depth + 1)
         inner.found.processes = [traced(one, self.values.variables) for one in inner.found.processes]

@@ -44,6 +44,8 @@ class Values:
         """Names of variables and arrays with paths that begin in the folder of the script, written as `./`."""
         self.unread = False
         """Whether the script has read a file that is none of the sources: it may have set any variable."""
+        self.likely: dict[str, str] = {}
+        """What the script itself gives variables that such a file may set otherwise, by their holes."""
         self.knows_folder = False
         """Whether `./` means the folder of the script: not in other texts, and not behind a `cd` to somewhere else."""
 
@@ -115,6 +117,8 @@ class Values:
         for name, word in self.variables.items():
             if not name.isdigit() and not re.search(r"(?:^|\s)-", word.text):
                 self.variables[name] = unknown(name, word)
+                if not word.holes:
+                    self.likely[self.variables[name].text] = word.text
 
     def _hidden(self) -> dict[str, Word]:
         """The variables with paths from the folder of the script as ones without a value."""
@@ -166,6 +170,9 @@ class Values:
         operator = re.match(r":?[-=?+]", part.text)
         if known is None and self.unread and operator is not None and not part.name.isdigit():
             hole = "${" + part.name + "}"
+            text, holes, _ = self._inner(part.text[operator.end() :])
+            if operator[0][-1] in "-=" and not holes:
+                self.likely.setdefault(hole, text)
             return hole, (hole,), True
         if operator is not None and operator[0].endswith("+"):
             return ("", (), True) if known is None or not known.text else self._inner(part.text[operator.end() :])

@@ -141,15 +141,22 @@ def _commands(source: Source, ledger: Ledger) -> str:
     """The text of a script, or of a page of notes without all that is no command."""
     if not _is_page(source):
         return source.text
-    text, left_out = markdown.commands(source.text)
-    for place in left_out:
+    found = markdown.commands(source.text)
+    for place in found.left_out:
         span = Span(source.name, place, place + 1)
         ledger.secrets.append(span)  # prose may say anything
         ledger.warn(
             "adopt-branch-not-followed", span, "a command of a node stands here, outside of the blocks that are read",
             "put it into a block of its own between lines of ```, with its quotes closed, or into a file",
         )  # fmt: skip
-    return text
+    for place in found.examples:
+        span = Span(source.name, place, place + 1)
+        ledger.secrets.append(span)
+        ledger.warn(
+            "adopt-branch-not-followed", span, 'passed over: "..." stands for words of this command, as in an example',
+            "write the whole command if it runs today",
+        )  # fmt: skip
+    return found.text
 
 
 def _flags(source: Source) -> Process:

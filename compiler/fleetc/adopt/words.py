@@ -229,7 +229,8 @@ class Process:
     `workload` what a cluster calls it. `of_pod` says that its network is that of a pod, of which others than pods reach
     the ports `open_in_pod`; 0 may be any. `unread` may set any variable that the process has not by `variables`.
     `given` is how many GPUs a cluster gives it. `orders` are what its unit waits for, is bound to or checks. `located`
-    says in words what of the path of its source says its host.
+    says in words what of the path of its source says its host. `likely` is what its script gives variables, by the
+    holes that they are in `words`; one of the `unread` may give them other values.
     """
 
     name: str
@@ -264,6 +265,7 @@ class Process:
     open_in_pod: tuple[int, ...] = ()
     unread: tuple[Unread, ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
+    likely: dict[str, str] = field(default_factory=dict)
     located: str = ""
     given: int = 0
 

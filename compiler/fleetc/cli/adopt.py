@@ -28,6 +28,7 @@ from fleetc.places.diagnostic import Severity, Span
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
     from fleetc.adopt.earlier import Earlier
+    from fleetc.messages.locate import Located
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -188,12 +189,12 @@ def adopt(
         return
     earlier = _earlier(answers) if answers is not None else None
     output = None if output == Path("-") else output
-    adopting = _Adopting(asked, earlier)
+    adopting, told = _Adopting(asked, earlier), []
     if given:
         adopting.set(given)
     if output is not None and report is None and not no_input and can_ask():
-        adopting.ask(output)
-    _answer(adopting, output, report)
+        told = adopting.ask(output)
+    _answer(adopting, output, report, told)
 
 
 class _Asked(NamedTuple):
@@ -304,14 +305,15 @@ class _Adopting:
             wrong_usage(f"--set {problem}")
         self.take(text)
 
-    def ask(self, output: Path) -> None:
-        """Write the spec, and ask at the terminal what it leaves open: what is written is there whatever comes."""
+    def ask(self, output: Path) -> list[Located]:
+        """Write the spec, so that it is there whatever comes, and ask what it leaves open; the messages shown first."""
         from fleetc.toml.document import Source
 
-        if self.found.text:
-            _write(output, self.found.text, self.before)
-            self.before = Source(str(output), self.found.text)
-            ask(self)
+        if not self.found.text:
+            return []
+        _write(output, self.found.text, self.before)
+        self.before = Source(str(output), self.found.text)
+        return ask(self)
 
     def _adopted(self, earlier: Earlier | None) -> Adopted:
         """What comes of the sources, and of what hosts say."""
@@ -363,12 +365,12 @@ def _refuse(found: Adopted) -> None:
         raise typer.Exit(PROBLEMS)
 
 
-def _answer(adopting: _Adopting, output: Path | None, report: AdoptionFormat | None) -> None:
-    """Show what came of it, and write the spec; exits where there is none."""
+def _answer(adopting: _Adopting, output: Path | None, report: AdoptionFormat | None, told: list[Located]) -> None:
+    """Show what came of it but for what was `told` already, and write the spec; exits where there is none."""
     from fleetc.adopt.adoption import located
 
     found = adopting.found
-    messages = located(found)
+    messages = [one for one in located(found) if one not in told]
     if not found.text or report is not None:
         print_located(messages, coloured(None, sys.stderr))
     if report is not None:

@@ -81,6 +81,16 @@ def _checked(checked: Checked, spec: Path) -> str:
     return f"check: {', '.join(said)}: fleetc check {shlex.quote(str(spec))}" if said else "check: clean"
 
 
+def tell_unread(found: Adopted) -> list[Located]:
+    """Print what the node does not read of sources; the messages about that."""
+    from fleetc.adopt.adoption import located
+    from fleetc.messages.text import as_brief_text
+
+    unread = [one for one in located(found) if one.diagnostic.code == "adopt-document-unread"]
+    sys.stderr.write(as_brief_text(unread, coloured(None, sys.stderr)))
+    return unread
+
+
 def summarise(found: Adopted, output: Path | None, again: Sequence[str], messages: Sequence[Located] | None) -> None:
     """What came of it: what was made, what is open, what changes, and what is next. `again` are the words that name the
     same sources, and `messages` what is to be said of them; None where a report has said that, and what changes.

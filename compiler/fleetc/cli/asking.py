@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fleetc.adopt import asking_words
 from fleetc.adopt.questions import Kind, Question, questions_in
+from fleetc.cli.adopted import tell_unread
+from fleetc.cli.host_prompts import MOST_HOSTS, Options, ask_hosts, known_hosts, problem_of, usual
 from fleetc.cli.output import message, plain
 from fleetc.cli.prompts import (
     SHORT,
@@ -30,15 +32,13 @@ from fleetc.cli.prompts import (
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
+    from fleetc.messages.locate import Located
 
 _OWN = frozenset(
     {"address", "keystore", "deposit", "reserve", "data_dir", "service", "http", "rtmp", "url", "port", "models"}
 )
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _ADDRESS = "address"
-_MOST_HOSTS = 4
-_Options = list[tuple[str, str]]
-"""Options of the command, each with its value."""
 
 
 class Adopting(Protocol):
@@ -57,16 +57,18 @@ def can_ask() -> bool:
     return not os.environ.get("CI") and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(adopting: Adopting) -> None:
-    """Ask all that can be answered with a value or an option."""
-    if not any(one.options or is_askable(one) for one in questions_in(adopting.found.text)):
-        return
+def ask(adopting: Adopting) -> list[Located]:
+    """Ask all that can be answered with a value or an option; the messages that it shows first."""
+    if not any(one.options or _is_answerable(adopting.found, one) for one in questions_in(adopting.found.text)):
+        return []
+    told = tell_unread(adopting.found)
     message("questions: Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers")
     try:
         _ask_values(adopting, *_ask_options(adopting))
     except EndedError:
         message("")
         message("stopped: your answers are kept, and the rest stays TODO")
+    return told
 
 
 # ------------------------------------------------------------------------------------------------------ options
@@ -81,7 +83,7 @@ def _ask_options(adopting: Adopting) -> tuple[bool, set[tuple[str, str]]]:
     known = True
     while one := next((q for q in _by_host(adopting.found) if (q.table, q.key) not in seen), None):
         seen.add((one.table, one.key))
-        options: _Options = []
+        options: Options = []
         try:
             _ask_option(one, adopting.found, options)
         finally:
@@ -91,13 +93,13 @@ def _ask_options(adopting: Adopting) -> tuple[bool, set[tuple[str, str]]]:
     return known, {(table, key) for table, key in seen if key == _ADDRESS}
 
 
-def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
+def _ask_option(one: Question, found: Adopted, options: Options) -> None:
     """Ask one of these; `options` gets what answers it."""
     if sharing := _sharing(one, found):
         say(one, f"{one.words.partition('; ')[0]}; are they on different hosts?")
         host = next(node.host for node in found.nodes if node.name == name_of(one))
         nodes = [name_of(one), *sharing]
-        _ask_hosts(nodes + [name for name in _unplaced(found, host) if name not in nodes], one, found, options)
+        ask_hosts(nodes + [name for name in _unplaced(found, host) if name not in nodes], one, found, options)
     elif one.kind is Kind.ADDRESS:
         _ask_name(one, found, options)
     elif _about_hosts(one):
@@ -105,7 +107,7 @@ def _ask_option(one: Question, found: Adopted, options: _Options) -> None:
         nodes = [node.name for node in found.nodes if node.host == name_of(one) and node.name not in named] + named
         why = asking_words.why_several(one.without_options("").partition(": ")[2])
         say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {why}")
-        _ask_hosts(nodes, one, found, options)
+        ask_hosts(nodes, one, found, options)
     else:
         more = [other for other in questions_in(found.text) if other.key == one.key == "~" and other != one]
         _ask_path(one, len(more), options)
@@ -152,7 +154,7 @@ def _about_hosts(one: Question) -> bool:
     return one.kind is Kind.HOSTS
 
 
-def _ask_path(one: Question, more: int, options: _Options) -> None:
+def _ask_path(one: Question, more: int, options: Options) -> None:
     """Ask for a path, which may be that of `more` hosts too."""
     from fleetc.adopt.host_paths import plain_path
 
@@ -168,87 +170,39 @@ def _ask_path(one: Question, more: int, options: _Options) -> None:
         message("  write an absolute path on the host")
 
 
-def _ask_name(one: Question, found: Adopted, options: _Options) -> None:
+def _ask_name(one: Question, found: Adopted, options: Options) -> None:
     """Ask what a host is called, and where people log in to it; it may be one that the spec has already."""
-    nodes, known = _unplaced(found, name_of(one)), _known_hosts(found, name_of(one))
+    nodes, known = _unplaced(found, name_of(one)), known_hosts(found, name_of(one))
     stands = _stands(_raw(found.text), one)
     say(one, f"what is the host of {listed(nodes)} called, and where do you log in?")
     kept = f"yes for {name_of(one)}@{stands}, " if stands else ""
-    while typed := typed_for(f"{kept}NAME@ADDRESS, {_usual(known)}", one, runs=nodes):
+    while typed := typed_for(f"{kept}NAME@ADDRESS, {usual(known)}", one, runs=nodes):
         typed = f"{name_of(one)}@{stands}" if stands and is_yes(typed) else typed
         name, _, address = typed.partition("@")
-        problem = _host_problem(name, address, known)
+        problem = problem_of(name, address, known)
         if not problem:
             options.append(("--host", f"{name}@{known.get(name, address)}"))
             return
         message(f"  {problem}")
 
 
-def _known_hosts(found: Adopted, but: str) -> dict[str, str]:
-    """The hosts of the spec whose address is known, `but` one."""
-    from fleetc.adopt.answering import addresses_in
-
-    return {name: address for name, address in addresses_in(_raw(found.text)).items() if name != but}
-
-
-def _usual(known: Mapping[str, str]) -> str:
-    """What somebody may type for a host."""
-    return f"or {' or '.join([*known][-_MOST_HOSTS:])}" if known else "such as gpu-1@203.0.113.20"
-
-
-def _ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: _Options) -> None:
-    """Ask for the host of each of some nodes, which may be one of those that the spec has already."""
-    known = _known_hosts(found, name_of(one))
-    for node in nodes:
-        while typed := typed_for(f"{node}: NAME@ADDRESS, {_usual(known)}", one):
-            name, _, address = typed.partition("@")
-            problem = _host_problem(name, address, known)
-            if not problem:
-                _put(node, f"{name}@{known.setdefault(name, address)}", options)
-                break
-            message(f"  {problem}")
-        if not typed and not options:
-            return  # nothing is known of the others either
-
-
-def _put(node: str, host: str, options: _Options) -> None:
-    """Put a node on a host, in one option with the others of that host."""
-    of_host = [(option, value) for option, value in options if value.partition("=")[0] == host]
-    options[:] = [one for one in options if one not in of_host]
-    options.append(("--host", ",".join([*(value for _, value in of_host), node] if of_host else [f"{host}={node}"])))
-
-
-def _host_problem(name: str, address: str, known: Mapping[str, str]) -> str:
-    """Why somebody cannot have typed a host, which may be known already; "" where they can."""
-    from fleetc.adopt.answering import host_problem
-
-    if not address:
-        return "" if name in known else "write NAME@ADDRESS"
-    if known.get(name, address) != address:
-        return f"{name} is at {known[name]} already"
-    same = next((other for other, at in known.items() if at == address and other != name), "")
-    if same:
-        return f"{address} is the address of {same}: write {same} if that is the host"
-    return host_problem(name, address)
-
-
 # ------------------------------------------------------------------------------------------------------- values
 
 
 class _Draft:
-    """The text of a spec, and what somebody has answered of it so far."""
+    """The text of a spec, and what somebody has answered of it so far; `refused` are the places that `Adopted` has."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, found: Adopted) -> None:
+        self.text, self.refused = found.text, found.refused
 
 
 def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, str]]) -> None:
     """Ask for values, but for those `left` to people, and again for what the answers bring up."""
     seen: set[tuple[str, str]] = set()
     while True:
-        before = adopting.found.text
-        draft = _Draft(before)
-        asked = [one for one in questions_in(before) if not one.options and is_askable(one)]
+        draft = _Draft(adopting.found)
+        before = draft.text
+        asked = [one for one in questions_in(before) if not one.options and _is_answerable(adopting.found, one)]
         asked = [
             one
             for one in asked
@@ -267,6 +221,19 @@ def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, st
             return
 
 
+def _is_answerable(found: Adopted, one: Question) -> bool:
+    """Whether a value that somebody types answers a question. A list of tables is written in the spec: nobody types
+    one, and where one stands there, a yes answers only if nothing is wrong with it.
+    """
+    if not is_askable(one):
+        return False
+    stands = _stands(_raw(found.text), one)
+    tables = isinstance(stands, list) and any(isinstance(item, dict) for item in stands)
+    if one.kind is Kind.SOURCE or tables:
+        return stands is not None and (one.table, one.key) not in found.refused
+    return True
+
+
 def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Question], bool]]:
     """The questions that one answer may settle, and whether they still need their hint: that of funds is said once."""
     groups: dict[tuple[str, ...], list[Question]] = {}
@@ -274,6 +241,8 @@ def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Questi
     for one in asked:
         own = one.key in _OWN and _stands(raw, one) is None
         said = re.sub(r"\b[0-9.]+:[0-9]+\b", "", one.said) if _default(one) else one.said
+        if one.kind is Kind.VARIABLE:
+            own, said = False, asking_words.variable_of(one.words)
         groups.setdefault((one.table if own else "", said), []).append(one)
     before = ("", "")
     for group in groups.values():
@@ -292,18 +261,20 @@ def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     first, several = group[0], len(group) > 1
     default = _default(first)
     own = first.key in _OWN or any(_default(one) != default for one in group)
-    say(first, sentence(first, hint), [one.table for one in group])
-    if several:
+    say(first, sentence(first, hint), group)
+    paths = list(dict.fromkeys(map(_default, group))) if several and first.kind is Kind.VARIABLE else []
+    shown = listed(paths) if len(paths) > 1 else ""
+    if several and not shown:
         common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
         message(f"  {common}; write each to answer one after another")
-    while typed := typed_for(_such_as(draft.text, first), first, default):
-        usual = bool(default) and typed == default
-        if several and (typed == "each" or (own and not usual and not is_yes(typed))):
+    while typed := typed_for("each" if shown else _such_as(draft, first), first, default, shown=shown):
+        taken = bool(default) and typed == default
+        if several and (typed == "each" or (own and not taken and not is_yes(typed))):
             for one in group:
                 _ask_group(draft, [one], hint)
             return
         try:
-            draft.text = _answered(draft.text, group, "" if usual else typed)
+            draft.text = _answered(draft.text, group, "" if taken else typed)
         except _RefusedError as problem:
             message(f"  {problem}")
         else:
@@ -363,30 +334,36 @@ def _is_closed(typed: str) -> bool:
 
 def _default(one: Question) -> str:
     """An answer that Enter gives: the address that only the host itself reaches, which is safe whatever runs, what is
-    recommended to keep for gas, and the host that runs a Prometheus.
+    recommended to keep for gas, the host that runs a Prometheus, and a path as a script says it.
     """
+    from fleetc.adopt.answering import example_at, place_of
+
     example = one.example.strip('"')
+    if one.kind is Kind.VARIABLE:
+        return example_at(place_of(one), one.example)
     if one.kind is Kind.LISTENER:
         return example if _is_closed(example) else ""
     return example if one.kind in (Kind.BALANCE, Kind.METRICS) and example != "..." else ""
 
 
-def _such_as(text: str, one: Question) -> str:
+def _such_as(draft: _Draft, one: Question) -> str:
     """How an answer looks."""
     from fleetc.adopt.answering import addresses_in, example_at, place_of
     from fleetc.adopt.writing import toml
 
     if one.kind is Kind.METRICS:
-        hosts = [name for name in addresses_in(_raw(text)) if name != _default(one)][:_MOST_HOSTS]
+        hosts = [name for name in addresses_in(_raw(draft.text)) if name != _default(one)][:MOST_HOSTS]
         return f"{' or '.join(hosts)}, https://... of a receiver, or nobody"
     if one.kind is Kind.ALERTS:
         return "such as 203.0.113.5:9093, or nobody"
     if _default(one):
         return ""
-    stands = _stands(_raw(text), one)
+    stands = _stands(_raw(draft.text), one)
     meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
     if meant is not None:
         return f"such as {meant[1].strip(chr(34))}"
+    if stands is not None and (one.table, one.key) in draft.refused:
+        return f"it is {toml(stands).strip(chr(34))[:SHORT]}; another"
     if isinstance(stands, list | dict):
         return "yes if it is right as it stands, or another value"
     if stands is not None:

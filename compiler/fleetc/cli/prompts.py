@@ -44,21 +44,22 @@ def sentence(one: Question, hint: bool = True) -> str:
     return short if len(short) <= SHORT else f"{short[:SHORT]}..."
 
 
-def say(one: Question, words: str, tables: Sequence[str] = ()) -> None:
+def say(one: Question, words: str, group: Sequence[Question] = ()) -> None:
+    """Print what is asked, of all of a `group` that it is asked for."""
     from fleetc.text import leaks
 
     key = f".{one.key}" if is_askable(one) else ""
-    named = [f"{table}{key}" for table in (tables or [one.table])[:_MOST_TABLES]]
-    more = f" and {len(tables) - _MOST_TABLES} more" if len(tables) > _MOST_TABLES else ""
+    named = [f"{other.table}.{other.key}" for other in group[:_MOST_TABLES]] or [f"{one.table}{key}"]
+    more = f" and {len(group) - _MOST_TABLES} more" if len(group) > _MOST_TABLES else ""
     message(f"{', '.join(named)}{more}: {leaks.shown(words)}")
 
 
-def typed_for(looks: str, one: Question, default: str = "", runs: Sequence[str] = ()) -> str:
-    """What somebody types; "" for Enter without a default. `runs` are the nodes of the host that it is about. Raises
-    EndedError.
+def typed_for(looks: str, one: Question, default: str = "", runs: Sequence[str] = (), shown: str = "") -> str:
+    """What somebody types; "" for Enter without a default, which is `shown` in other words. `runs` are the nodes of the
+    host that it is about. Raises EndedError.
     """
     while True:
-        typed = _line(f"  Enter for {default}, or {looks or 'another'}: " if default else f"  {looks}: ")
+        typed = _line(f"  Enter for {shown or default}, or {looks or 'another'}: " if default else f"  {looks}: ")
         if typed != "?":
             return typed or default
         for line in _more(one, default, runs):

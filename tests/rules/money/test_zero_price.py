@@ -30,6 +30,14 @@ def test_model_at_zero_without_a_base_price_is_free() -> None:
     assert "works for nothing" in flagged(text, CODE, Severity.WARNING)
 
 
+def test_base_price_of_zero_is_fine_where_each_model_has_its_own() -> None:
+    seller = orchestrator(mode='"ai"', price='"0 wei / pixel"', secret=SECRET, models='[{ use = "realvis" }]')
+    silent(onchain(model(price='"5 wei / pixel"'), seller))
+    two = seller.replace('[{ use = "realvis" }]', '[{ use = "realvis" }, { use = "other" }]')
+    text = onchain(model(price='"5 wei / pixel"'), two, '[models.other]\npipeline = "llm"\nid = "a/b"\n')
+    assert "works for nothing" in flagged(text, CODE, Severity.WARNING)
+
+
 def test_silence_with_a_reason_is_heard() -> None:
     silence = '[silences.accepted]\ncode = "zero-price"\nreason = "a test network of ours"\n'
     silent(onchain(orchestrator(price='"0 wei / pixel"'), silence))

@@ -49,7 +49,7 @@ def _refused(fleet: Fleet, meeting: Meeting, field: str) -> Diagnostic:
     lower = f'write ticket_ev = "{Wei(most * 9 // 10)}" or less for {meeting.seller}, or ' if most > 1 else ""
     return (error if meeting.listed else warning)(
         "ticket-value-above-limit",
-        f"a ticket of {meeting.seller} is worth {Wei(value)}, {than} {payer} allows for a {what}",
+        f"a ticket of {meeting.seller} is worth {Wei(value)}, {than} the {Wei(most)} that {payer} allows for a {what}",
         ticket_value(fleet, meeting.seller, meeting.terms),
         [bound(fleet, meeting.payer, field, most)],
         f'{lower}raise tickets.{field} of {payer} to "{Wei(value + value // 10 + 1)}"',

@@ -1,7 +1,7 @@
 """An orchestrator on a chain has a price of zero.
 
 Why: few people mean to work for nothing. For a model, zero does not even mean free: the node then asks its base price
-if it has one.
+if it has one. A base price is not looked at where only models are sold and each has its own.
 
 Example:
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.prices import asked_prices
+from fleetc.analysis.prices import Asked, asked_prices, prices_of
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
@@ -27,7 +27,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at every price that an orchestrator on a chain asks."""
     seen: set[Path] = set()
     for asked in asked_prices(fleet):
-        if not asked.price.is_zero or asked.path in seen:
+        if not asked.price.is_zero or asked.path in seen or _is_unused(fleet, asked):
             continue
         seen.add(asked.path)
         base = asked.settings.price
@@ -44,5 +44,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "zero-price",
                 f"orchestrator {asked.node.name} works for nothing",
                 Label(asked.path),
-                help='decide on a price, and write it like price = "..."; to work for free, silence this warning',
+                help='decide on a price, and write it like price = "..."; to work for free, write [silences.free] with '
+                'code = "zero-price" and a reason',
             )
+
+
+def _is_unused(fleet: Fleet, asked: Asked) -> bool:
+    """Whether a base price is for nothing: only AI is sold, none of it by AI workers, and each model has a price."""
+    if asked.model or asked.settings.mode != "ai" or fleet.workers_by_orchestrator.get(asked.node.name):
+        return False
+    own = {one.at for one in prices_of(fleet, asked.node) if not one.to and one.price and not one.price.is_zero}
+    return bool(asked.settings.models) and own.issuperset(range(len(asked.settings.models)))

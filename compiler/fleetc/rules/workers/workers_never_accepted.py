@@ -48,5 +48,5 @@ def _refused(name: str, key: str, workers: list[Node]) -> Iterator[Diagnostic]:
             f'orchestrator {name} never accepts the work of {one}: {key} = "local" does it all inside the process',
             Label(("orchestrators", name, key)),
             [Label((*worker.path, "orchestrator"), worker.name) for worker in workers[:_SHOWN]],
-            f'write {key} = "remote", or remove the workers',
+            f'write {key} = "remote", which ends the work of its own GPUs, or remove the workers',
         )
