@@ -313,3 +313,18 @@ def test_comment_of_many_nodes_says_it_once() -> None:
     inventory = "[gpus]\n" + "".join(f"g-{i} ansible_host=203.0.113.{i}\n" for i in range(1, 9))
     sources = [Source("hosts.ini", inventory), *(Source(f"g-{i}.sh", TRANSCODER) for i in range(1, 9))]
     assert "# from g-1.sh and 7 more; the name of the file says the host\n" in adopt(sources).text
+
+
+def test_nodes_of_two_networks_are_named_with_the_options_that_choose_them() -> None:
+    node = "livepeer -orchestrator -serviceAddr o.example.net:{} -dataDir /d/{} -pricePerUnit 5"
+    on_chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /p -cliAddr 127.0.0.1:1"
+    text = f"{node.format(8935, 'a')} {on_chain} &\n{node.format(8936, 'b')} &\n"
+    (found,) = [one for one in adopt([Source("start.sh", text)]).diagnostics if one.code == "adopt-networks-differ"]
+    assert found.help == (
+        "adopt the nodes of each network into a spec of their own: for arbitrum-one-mainnet a file with start.sh:1; "
+        "for offchain a file with start.sh:2"
+    )
+    run = "docker run --name {} livepeer/go-livepeer:v0.9.1 {}"
+    named = "\n".join(run.format(f"n{n}", line.partition(" ")[2]) for n, line in enumerate(text.splitlines()))
+    (found,) = [one for one in adopt([Source("start.sh", named)]).diagnostics if one.code == "adopt-networks-differ"]
+    assert found.help is not None and found.help.endswith("for arbitrum-one-mainnet --only n0; for offchain --only n1")

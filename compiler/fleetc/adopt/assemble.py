@@ -23,7 +23,7 @@ from fleetc.adopt.free_ports import free_ports
 from fleetc.adopt.links import at_private_addresses, on_loopback
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, written
 from fleetc.adopt.machines import add_hosts, add_idle_hosts, ask_address, ask_users
-from fleetc.adopt.naming import LONE_HOST, name_all, place_all, put_on_hosts
+from fleetc.adopt.naming import LONE_HOST, choices, name_all, place_all, put_on_hosts
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.own_files import note_mounted
 from fleetc.adopt.reading import OFFCHAIN, Running, running
@@ -242,7 +242,7 @@ def _on_a_network(one: Running) -> bool:
 def _network(found: list[Running], session: Session) -> str | None:
     """The one network of the fleet."""
     first: dict[str, Running] = {}
-    of_network: dict[str, list[str]] = {}
+    of_network: dict[str, list[Process]] = {}
     for one in found:
         if not _on_a_network(one):
             continue
@@ -254,29 +254,17 @@ def _network(found: list[Running], session: Session) -> str | None:
             )  # fmt: skip
             return None
         first.setdefault(one.network, one)
-        of_network.setdefault(one.network, []).append(one.name)
+        of_network.setdefault(one.network, []).append(one.process)
     if len(first) > 1:
         names = " and ".join(sorted(first)[:3])
         other = first[sorted(first)[-1]]
         session.ledger.refuse(
             "adopt-networks-differ", other.process.span, f"these nodes are on {names}, and a fleet is on one network",
-            f"adopt the nodes of each network into a spec of their own: {_only(of_network)}",
+            f"adopt the nodes of each network into a spec of their own: {choices(of_network, session)}",
         )  # fmt: skip
         return None
     behind = [one.network for one in found if one.on_chain and one.role == "gateway"]
     return next(iter(first), behind[0] if behind else OFFCHAIN)
-
-
-def _only(of_network: Mapping[str, Sequence[str]]) -> str:
-    """The options that choose the nodes of each network."""
-    return "; ".join(
-        f"for {network} {' '.join(f'--only {name}' for name in names[:_MOST_NAMED])}"
-        + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
-        for network, names in of_network.items()
-    )
-
-
-_MOST_NAMED = 4
 
 
 def _facts(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import TypeVar
@@ -19,6 +19,7 @@ from fleetc.adopt.words import Fate, Ledger, Process
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
+from fleetc.toml.document import LineMap
 
 LONE_HOST = "host-1"
 BY_FILE, BY_FOLDER = "the name of the file says the host", "the name of the folder says the host"
@@ -161,3 +162,24 @@ def _hint(one: Running, alone: Collection[str], hosts: Collection[str], session:
     stem = stem if one.process.span.source in alone else ""
     names = (text for text in (called, stem) if text and _says_more(text, one.process.host))
     return next((text for text in names if session.name_for(text, one.role, set()) not in hosts), one.role)
+
+
+_MOST_NAMED = 4
+"""Nodes that a message names."""
+
+
+def choices(of_network: Mapping[str, Sequence[Process]], session: Session) -> str:
+    """How to choose the nodes of each network: by names, or by their places where a source gives them none."""
+    known = session.library.sources
+    lines = {name: LineMap(source.text) for name, source in known.items()} if len(known) <= _MOST_NAMED else {}
+    chosen = []
+    for network, some in of_network.items():
+        named = [f"--only {leaks.shown(one.name)}" for one in some if one.name]
+        spans = [one.span for one in some if not one.name]
+        places = [
+            f"{s.source}:{lines[s.source].position(s.start)[0]}" if s.source in lines else s.source for s in spans
+        ]
+        named += [f"a file with {leaks.shown(visible(place))}" for place in dict.fromkeys(places)]
+        more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        chosen.append(f"for {network} {' '.join(named[:_MOST_NAMED])}{more}")
+    return "; ".join(chosen)
