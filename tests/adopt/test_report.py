@@ -117,7 +117,7 @@ def test_token_of_a_runner_is_lost_and_said_to_be_everywhere() -> None:
     found = adopt(sources)
     assert fates(found, "token of m/l") == ["dropped"]
     (asked,) = (line for line in found.text.splitlines() if line.startswith("# TODO models: the runner"))
-    assert "the runner of m/l gets no token any more: let it answer this host without one" in asked
+    assert "the runner of m/l gets no token any more, as a spec has none: let it answer this host without one" in asked
     (whole,) = (entry.words for entry in found.entries if entry.shown == "the file")
     assert whole.endswith("but for the lines of it that this account names")
     (lost,) = (one for one in found.differences if one.flag == "aiModels token")

@@ -316,3 +316,38 @@ def test_all_lines_that_a_secret_stands_in_are_named() -> None:
     (line, *_) = glance.secrets(found)
     assert line.startswith("secrets that stand in clear: RPC_URL (a.sh:1,2, b.sh:1): set this variable")
     assert [text for text in made if key in text] == []
+
+
+ON = "-network arbitrum-one-mainnet -ethUrl https://r.example.net"
+CAPS = '{"capabilities_prices": [{"pipeline": "llm", "model_id": "m/l", "price_per_unit": 200}]}'
+LISTS = {
+    "o.sh": f"livepeer -orchestrator {ON} -serviceAddr o.example.net:8935 -orchSecret /srv/s -pricePerUnit 1000 "
+    "-aiModels /srv/a.json\n",
+    "w.sh": "livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /srv/s -aiModels /srv/b.json -nvidia 0\n",
+    "g.sh": f"livepeer -gateway {ON} -orchAddr o.example.net:8935 -maxPricePerUnit 900 "
+    f"-maxPricePerCapability '{CAPS}'\n",
+    "a.json": '[\n{"pipeline": "llm", "model_id": "m/l", "price_per_unit": "0.5e-12USD", "warm": true}\n]',
+    "b.json": '[{"pipeline": "llm", "model_id": "m/l", "price_per_unit": 180, "url": "http://10.0.0.9:8000", '
+    '"token": "sk-np-7f3a91c2d8e64b05", "warm": true}]',
+}
+
+
+def lists(**changed: str) -> Adopted:
+    return adopt([Source(name, changed.get(name.partition(".")[0], text)) for name, text in LISTS.items()])
+
+
+def test_token_of_one_list_hides_no_mistake_of_another() -> None:
+    """A list with a credential: its keys are words that messages have too, and it is named where secrets are."""
+    found = lists()
+    told = written(Format.text, located(found))
+    assert "price_per_unit is not a number; the node refuses numbers in quotes" in told
+    assert "sk-np-" not in told and "seems to contain a secret" not in told
+    assert any(
+        "the spec has no variable: token of m/l (b.json:1): change the secret" in one for one in glance.secrets(found)
+    )
+
+
+def test_cap_is_not_judged_by_a_list_that_cannot_be_read() -> None:
+    """What its orchestrator asks for the model is not known, so no higher cap is asked for."""
+    assert "sells model" not in lists().text
+    assert "sells model" in lists(a=LISTS["a.json"].replace('"0.5e-12USD"', "400")).text

@@ -20,7 +20,7 @@ from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
 from fleetc.adopt.web import address
-from fleetc.adopt.words import Fate, Process, Same
+from fleetc.adopt.words import Fate, InClear, Process, Same
 from fleetc.adopt.yaml_nodes import YamlError
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -194,15 +194,17 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[st
 
 
 def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
-    shown = f"token of {leaks.shown(visible(entry.model_id))}"
+    model = leaks.shown(visible(entry.model_id))
+    shown = f"token of {model}"
     work.session.ledger.note(place, shown, Fate.DROPPED, _UNSAID, "adopt-cannot-say")
     work.running.reasons[TOKENS] = _UNSAID
+    work.session.ledger.in_clear.append(InClear(shown, place))
     work.session.ledger.warn(
         "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
         "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", elsewhere=True,
     )  # fmt: skip
     work.table.ask(
-        f"TODO models: {asking_words.CREDENTIAL}{leaks.shown(visible(entry.model_id))} gets no token any more: let it "
+        f"TODO models: {asking_words.CREDENTIAL}{model} gets no token any more, as a spec has none: let it "
         "answer this host without one, or take the model out"
     )
 

@@ -32,6 +32,7 @@ _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://(?P<user>[^\s/?#]*@)?(?P<hos
 _FLAG = re.compile(r"\s-{1,2}([A-Za-z][A-Za-z0-9_-]*)$")
 _WORDS = re.compile(r"[^\"'\s]+")
 _PLAIN = re.compile(r"[a-z]{1,5}")
+_JSON_KEY = re.compile(r'"[a-z]{1,20}(?:_[a-z]{1,20}){0,5}"\s*:')
 
 
 class Place(NamedTuple):
@@ -121,8 +122,10 @@ def _telling(value: str, words: Sequence[str]) -> list[str]:
 
 
 def _suspects(line: str) -> list[str]:
-    """The words of a line that hold its secret: those that seem to, if nothing is left without them, else all."""
-    words = _WORDS.findall(line)
+    """The words of a line that hold its secret: those that seem to, if nothing is left without them, else all but the
+    names of keys in JSON, which messages have too.
+    """
+    words = _WORDS.findall(_JSON_KEY.sub(" ", line))
     found = [word for word in words if leaks.find(word)]
     rest = line
     for word in found:
