@@ -350,4 +350,7 @@ def test_token_of_one_list_hides_no_mistake_of_another() -> None:
 def test_cap_is_not_judged_by_a_list_that_cannot_be_read() -> None:
     """What its orchestrator asks for the model is not known, so no higher cap is asked for."""
     assert "sells model" not in lists().text
-    assert "sells model" in lists(a=LISTS["a.json"].replace('"0.5e-12USD"', "400")).text
+    sound = LISTS["a.json"].replace('"0.5e-12USD"', "400")
+    assert "sells model" in lists(a=sound).text
+    lost = sound.replace('"warm"', '"url": "http://10.0.0.9:8000", "token": "sk-np-7f3a91c2d8e64b05", "warm"')
+    assert "sells model" in lists(a=lost).text  # what becomes of a token is asked too, and the price is known

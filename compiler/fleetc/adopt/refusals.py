@@ -14,6 +14,7 @@ from typing import Any
 
 import tomli
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.host_paths import EXAMPLE_PATH, with_folders
 from fleetc.adopt.session import Table, split_question
@@ -73,9 +74,12 @@ def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> E
 
 
 def _is_list_unread(assembled: Assembled) -> bool:
-    """Whether the models of an orchestrator are asked for without an example: its list cannot be read."""
+    """Whether the list of models of an orchestrator is missing or has to be repaired: nobody knows what it sells."""
     orchestrators = assembled.tables.get("orchestrators", {}).values()
-    return any(one.startswith("TODO models: ") for table in orchestrators for one in table.questions)
+    asked = [
+        one.removeprefix("TODO models: ") for table in orchestrators for one in table.questions if "models: " in one
+    ]
+    return any(one.startswith(asking_words.REPAIR) or asking_words.NO_SOURCE in one for one in asked)
 
 
 def sound(checked: Checked) -> Fleet | None:
