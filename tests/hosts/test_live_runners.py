@@ -51,13 +51,16 @@ _ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1],
 _POST = "import sys, urllib.request as r; r.urlopen(sys.argv[1], data=sys.argv[2].encode(), timeout=5).read()"
 
 REMOVED = """
-docker ps --all --quiet --filter label=com.docker.compose.project | xargs --no-run-if-empty docker rm --force
+containers='docker ps --all --quiet --filter label=com.docker.compose.project | xargs --no-run-if-empty docker rm --force'
+timeout 40 sh -c "$containers" || {
+  systemctl kill --signal=KILL docker.service; systemctl restart docker.service; timeout 40 sh -c "$containers"
+}
 docker network prune --force
 systemctl disable --now fleetc-avatar-firewall.service
 rm -rf /etc/systemd/system/fleetc-avatar-firewall.service /etc/sysctl.d/*fleetc* /etc/profile.d/*fleetc* /opt/checkout
 nft delete table inet fleetc_avatar; systemctl daemon-reload
 """
-"""Takes away what the stack leaves on its host."""
+"""Takes away what the stack leaves on its host. An engine that hangs while it removes containers is started again."""
 
 OVERLAY = """
 remove = ["runners.restyle.gpus", "runners.restyle.memory", "avatars.stage.images"]
