@@ -98,7 +98,7 @@ def test_host_is_asked_before_a_port_that_two_nodes_of_one_host_would_share(tmp_
     (tmp_path / "NOTES.md").write_text(NOTES)
     account = "0x2222222222222222222222222222222222222222"
     keys = ("gw-1", "gw-1@198.51.100.7", "rack@a b", "rack@198.51.100.8", account, "80000000000000000",
-            "80000000000000000 wei", "0.02 ETH", "")  # fmt: skip
+            "80000000000000000 wei", "0.02 ETH", "", "")  # fmt: skip
     seen = typed(tmp_path, *keys, arguments=("NOTES.md",))
     assert seen.code == 0, seen.text
     assert "which host runs gw and orch?" in seen.text

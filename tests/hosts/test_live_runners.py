@@ -51,9 +51,10 @@ _ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1],
 _POST = "import sys, urllib.request as r; r.urlopen(sys.argv[1], data=sys.argv[2].encode(), timeout=5).read()"
 
 REMOVED = """
-containers='docker ps --all --quiet --filter label=com.docker.compose.project | xargs --no-run-if-empty docker rm --force'
-timeout 40 sh -c "$containers" || {
-  systemctl kill --signal=KILL docker.service; systemctl restart docker.service; timeout 40 sh -c "$containers"
+listed='docker ps --all --quiet --filter label=com.docker.compose.project'
+removed="$listed | xargs --no-run-if-empty docker rm --force"
+timeout 40 sh -c "$removed" || {
+  systemctl kill --signal=KILL docker.service; systemctl restart docker.service; timeout 40 sh -c "$removed"
 }
 docker network prune --force
 systemctl disable --now fleetc-avatar-firewall.service

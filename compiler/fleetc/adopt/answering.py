@@ -102,7 +102,7 @@ def answered(text: str, given: Mapping[Place, str]) -> str:
     All places have the same meaning of what was typed: the first one that the language takes.
     """
     for typed in given.values():
-        _refuse_unfit(typed)
+        refuse_unfit(typed)
     meanings = {place: list(_meanings(typed)) for place, typed in given.items()}
     problems = []
     for number in range(max(map(len, meanings.values()))):
@@ -125,8 +125,22 @@ def silenced(text: str, question: Question) -> str:
     """The text of a spec with a silence that answers a question about metrics or alerts: they are for nobody."""
     name, code, reason = _SILENCES[question.kind]
     name = code if name in tomli.loads(text).get("silences", {}) else name
-    lines = [f"[silences.{name}]", f'code = "{code}"', f'reason = "{reason}"', ""]
-    return "\n".join([kept(text, [place_of(question)]).rstrip("\n"), "", *lines])
+    return with_silence(kept(text, [place_of(question)]), name, code, reason)
+
+
+def with_silence(text: str, name: str, code: str, reason: str, at: str = "") -> str:
+    """The text of a spec with one more silence of that name; where one has it already, of the name with a number."""
+    taken = tomli.loads(text).get("silences", {})
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    lines = [f"code = {toml(code)}", *([f"at = {toml(at)}"] if at else []), f"reason = {toml(reason)}"]
+    return with_table(text, f"silences.{free}", lines)
+
+
+def with_table(text: str, header: str, lines: Sequence[str]) -> str:
+    """The text of a spec with one more table at its end."""
+    return "\n".join([text.rstrip("\n"), "", f"[{header}]", *lines, ""])
 
 
 def _is_within(place: Place, places: Collection[Place]) -> bool:
@@ -185,7 +199,8 @@ def _misread(text: str, places: Collection[Place]) -> Diagnostic | None:
     return _first_at(read_fleet(document)[1], places)
 
 
-def _refuse_unfit(typed: str) -> None:
+def refuse_unfit(typed: str) -> None:
+    """Raise WrongAnswerError for what no answer may have: a secret, and what cannot be seen."""
     if not typed or len(typed) > _LONGEST:
         raise WrongAnswerError(f"an answer has 1 to {_LONGEST} characters")
     if any(unicodedata.category(character).startswith("C") for character in typed):
@@ -252,7 +267,7 @@ def set_all(text: str, given: Sequence[str]) -> str:
 def _known_place(text: str, name: str) -> Place:
     """The place of a name; one that the spec has no table for, or the language no field, is none."""
     asked = [f"{one.table}.{one.key}" for one in questions_in(text) if one.key]
-    _refuse_unfit(name)
+    refuse_unfit(name)
     option = next((one for one in questions_in(text) if f"{one.table}.{one.key}" == name and one.options), None)
     if option is not None:
         raise WrongAnswerError(f"{name} is answered by {' '.join(option.options)}, with your values")

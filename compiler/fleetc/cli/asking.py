@@ -29,6 +29,7 @@ from fleetc.cli.prompts import (
     sentence,
     typed_for,
 )
+from fleetc.cli.warning_prompts import ask_warnings, warned
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
@@ -58,13 +59,15 @@ def can_ask() -> bool:
 
 
 def ask(adopting: Adopting) -> list[Located]:
-    """Ask all that can be answered with a value or an option; the messages that it shows first."""
-    if not any(one.options or _is_answerable(adopting.found, one) for one in questions_in(adopting.found.text)):
+    """Ask all that can be answered with a value or an option, then about warnings; the messages that it shows first."""
+    found = adopting.found
+    if not any(one.options or _is_answerable(found, one) for one in questions_in(found.text)) and not warned(found):
         return []
     told = tell_unread(adopting.found)
     message("questions: Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers")
     try:
         _ask_values(adopting, *_ask_options(adopting))
+        ask_warnings(adopting)
     except EndedError:
         message("")
         message("stopped: your answers are kept, and the rest stays TODO")

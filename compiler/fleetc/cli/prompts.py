@@ -59,7 +59,7 @@ def typed_for(looks: str, one: Question, default: str = "", runs: Sequence[str] 
     host that it is about. Raises EndedError.
     """
     while True:
-        typed = _line(f"  Enter for {shown or default}, or {looks or 'another'}: " if default else f"  {looks}: ")
+        typed = read_line(f"  Enter for {shown or default}, or {looks or 'another'}: " if default else f"  {looks}: ")
         if typed != "?":
             return typed or default
         for line in _more(one, default, runs):
@@ -81,10 +81,10 @@ def _more(one: Question, default: str, runs: Sequence[str]) -> Iterator[str]:
 
 
 def confirmed(question: str) -> bool:
-    return is_yes(_line(f"  {question} [y/N] "))
+    return is_yes(read_line(f"  {question} [y/N] "))
 
 
-def _line(prompt: str) -> str:
+def read_line(prompt: str) -> str:
     """A line from the terminal. Raises EndedError at its end, and at Ctrl-C."""
     sys.stderr.write(plain(prompt))
     sys.stderr.flush()

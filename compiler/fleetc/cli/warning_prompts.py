@@ -1,0 +1,57 @@
+"""Asks at a terminal what `fleetc check` would warn of in an adopted spec: a rate, or why it is right as it is.
+
+In: an adoption whose spec compiles. Out: that adoption with what somebody said; Enter leaves a warning to the check.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fleetc.cli.output import message
+from fleetc.cli.prompts import listed, read_line
+
+if TYPE_CHECKING:
+    from fleetc.adopt.accepting import Warned
+    from fleetc.adopt.adoption import Adopted
+    from fleetc.cli.asking import Adopting
+
+
+def warned(found: Adopted) -> list[Warned]:
+    """What the check warns of in an adopted spec, and somebody may answer."""
+    from fleetc.adopt.accepting import left
+
+    return left(found.checked)
+
+
+def ask_warnings(adopting: Adopting) -> None:
+    """Ask about each kind of warning once, and about those that a rate brings up. Raises EndedError."""
+    asked: set[tuple[str, str]] = set()
+    while one := next((one for one in warned(adopting.found) if (one.code, one.currency) not in asked), None):
+        asked.add((one.code, one.currency))
+        after = _answered(adopting.found.text, one)
+        if after != adopting.found.text:
+            adopting.take(after)
+
+
+def _answered(text: str, one: Warned) -> str:
+    """The text with what somebody says to a warning."""
+    from fleetc.adopt.accepting import accepted, rated
+    from fleetc.adopt.answering import WrongAnswerError
+
+    if one.currency:
+        message(
+            f"rates.{one.currency}: what is one {one.currency} worth? check compares prices with it; nodes ask a feed"
+        )
+        prompt = "such as 0.00042 ETH"
+    else:
+        message(f"{listed(one.places)}: check warns [{one.code}]: {one.message}")
+        prompt = "if it is right so, write why, and check is silent; Enter leaves the warning"
+    while typed := read_line(f"  {prompt}: "):
+        if typed == "?":
+            message(f"  {one.help}")
+            continue
+        try:
+            return rated(text, one.currency, typed) if one.currency else accepted(text, one, typed)
+        except WrongAnswerError as problem:
+            message(f"  {problem}")
+    return text
