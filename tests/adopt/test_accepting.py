@@ -103,7 +103,7 @@ reason = "ours"
 
 def test_reason_stands_at_each_place_and_takes_no_name_of_another_silence() -> None:
     (one,) = [one for one in left(check_spec([Source("fleet.toml", TWO)])) if one.code == "image-not-pinned"]
-    assert one.places == ("ai_workers.v", "ai_workers.w")
+    assert [*one.messages] == ["ai_workers.v", "ai_workers.w"]
     after = check_spec([Source("fleet.toml", accepted(TWO, one, 'we "follow" \\ latest'))])
     assert after.fleet is not None and "image-not-pinned" not in {found.code for found in after.diagnostics}
     silences = after.fleet.silences
@@ -124,12 +124,12 @@ def test_reason_stands_at_each_place_and_takes_no_name_of_another_silence() -> N
 )
 def test_no_reason_that_says_nothing_or_too_much(reason: str, words: str) -> None:
     with pytest.raises(WrongAnswerError, match=words):
-        accepted(TWO, Warned("image-not-pinned", ("ai_workers.v", "ai_workers.w"), "", ""), reason)
+        accepted(TWO, Warned("image-not-pinned", {"ai_workers.v": "", "ai_workers.w": ""}, ""), reason)
 
 
 def test_silence_that_silences_nothing_is_not_written() -> None:
     with pytest.raises(WrongAnswerError, match="does not end this warning"):
-        accepted(TWO, Warned("image-not-pinned", ("ai_workers.v",), "", ""), "only one of both")
+        accepted(TWO, Warned("image-not-pinned", {"ai_workers.v": ""}, ""), "only one of both")
 
 
 def test_rate_of_another_currency_joins_those_that_stand() -> None:

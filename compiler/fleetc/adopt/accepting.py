@@ -6,6 +6,7 @@ changes how nodes run is never offered: adopting says what runs today.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import tomli
@@ -35,14 +36,13 @@ _SHORTEST = 4
 
 @dataclass(frozen=True)
 class Warned:
-    """Warnings of one code: the places of a spec that they are about, the words of the first one, and its advice.
+    """Warnings of one code: what each says, by the place of the spec that it is about, and the advice of the first one.
 
     `currency` is that of a missing rate, "" for any other.
     """
 
     code: str
-    places: tuple[str, ...]
-    message: str
+    messages: Mapping[str, str]
     help: str
     currency: str = ""
 
@@ -54,14 +54,12 @@ def left(checked: Checked | None) -> list[Warned]:
     found: dict[tuple[str, str], list[Diagnostic]] = {}
     for one in checked.diagnostics:
         if one.severity is Severity.WARNING and one.code not in _NO_ANSWER and _place(one):
-            found.setdefault((one.code, _currency(one)), []).append(one)
+            currency = one.primary.note.removeprefix("in ") if one.code == _RATE else ""
+            found.setdefault((one.code, currency), []).append(one)
     return [
-        Warned(
-            code, tuple(dict.fromkeys(map(_place, some))), leaks.shown(some[0].message), leaks.shown(some[0].help),
-            currency,
-        )
+        Warned(code, {_place(one): leaks.shown(one.message) for one in some}, leaks.shown(some[0].help), currency)
         for (code, currency), some in found.items()
-    ]  # fmt: skip
+    ]
 
 
 def _place(one: Diagnostic) -> str:
@@ -70,21 +68,13 @@ def _place(one: Diagnostic) -> str:
     return ".".join(map(str, place[:2])) if place else ""
 
 
-def _currency(one: Diagnostic) -> str:
-    """The currency whose rate is missing; the message about runners names none, because they are sold for USD."""
-    if one.code != _RATE:
-        return ""
-    before, in_, after = one.message.partition("prices in ")
-    return after.partition(" ")[0] if in_ and not before else "USD"
-
-
 def accepted(text: str, warned: Warned, reason: str) -> str:
     """The text with a silence for each place, for a reason. Raises WrongAnswerError, also where none silences it."""
     refuse_unfit(reason)
     if len(reason) < _SHORTEST:
         raise WrongAnswerError("write why it is right, in a few words: reviewers read them")
     after = text
-    for place in warned.places:
+    for place in warned.messages:
         after = with_silence(after, warned.code, warned.code, reason, place)
     checked = check_spec([Source("fleet.toml", after)])
     if checked.fleet is None or any(one.code == warned.code for one in checked.diagnostics):

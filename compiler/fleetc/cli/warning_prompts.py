@@ -5,15 +5,19 @@ In: an adoption whose spec compiles. Out: that adoption with what somebody said;
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from fleetc.cli.output import message
-from fleetc.cli.prompts import listed, read_line
+from fleetc.cli.prompts import read_line
 
 if TYPE_CHECKING:
     from fleetc.adopt.accepting import Warned
     from fleetc.adopt.adoption import Adopted
     from fleetc.cli.asking import Adopting
+
+_MOST = 4
+"""Warnings of one code that are shown."""
 
 
 def warned(found: Adopted) -> list[Warned]:
@@ -44,7 +48,10 @@ def _answered(text: str, one: Warned) -> str:
         )
         prompt = "such as 0.00042 ETH"
     else:
-        message(f"{listed(one.places)}: check warns [{one.code}]: {one.message}")
+        for place, words in islice(one.messages.items(), _MOST):
+            message(f"{place}: check warns [{one.code}]: {words}")
+        if len(one.messages) > _MOST:
+            message(f"and {len(one.messages) - _MOST} more of [{one.code}]; the answer is for all")
         prompt = "if it is right so, write why, and check is silent; Enter leaves the warning"
     while typed := read_line(f"  {prompt}: "):
         if typed == "?":
