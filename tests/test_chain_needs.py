@@ -100,6 +100,32 @@ def test_address_without_a_secret_and_a_controller_of_its_own() -> None:
     assert (found["kind"], found["rpc"], found["controller"]) == ("", "https://arb.example.net", own)
 
 
+def test_host_with_an_address_of_its_own_asks_there() -> None:
+    host = '[hosts.far]\naddress = "203.0.113.6"\nruntime = "systemd"\nrpc = "http://127.0.0.1:8547"\n\n[wallets.payer]'
+    gate = '[gateways.far-gw]\nhost = "far"\nmode = "video"\nwallet = "payer"\nmax_price = "2 USD / megapixel"\n'
+    text = SPEC.replace("[wallets.payer]", host, 1).replace(
+        'reserve = "1 ETH"', 'reserve = "1 ETH"\nreward_by = "none"'
+    )
+    text += gate
+    here, there = sorted(needs(text)["rpc"], key=lambda need: need.nodes, reverse=True)
+    assert (here.nodes, here.origin.paths, there.nodes, there.origin.paths) == (
+        ("gw", "orch"), (("fleet", "rpc"),), ("far-gw",), (("hosts", "far", "rpc"),),
+    )  # fmt: skip
+    assert there.subject == "http://127.0.0.1:8547"
+    assert (facts(there)["kind"], facts(there)["rpc"], facts(there)["variable"]) == ("", "http://127.0.0.1:8547", "")
+    (feed,) = needs(text)["price-feed"]
+    assert feed.origin.paths == (("hosts", "far", "rpc"),) and facts(feed)["rpc"] == "http://127.0.0.1:8547"
+    wallets = {need.nodes: facts(need)["rpc"] for need in needs(text)["wallet"]}
+    assert wallets["far-gw",] == "http://127.0.0.1:8547" and wallets["gw",] == "RPC"
+    plan = compile_text(text).blueprint
+    assert plan is not None
+    given = {service.name: service for host in plan.hosts for service in host.services}
+    urls = {one.name: (one.value, one.origin.paths) for one in given["far-gw"].variables}
+    assert urls["LP_ETHURL"] == ("http://127.0.0.1:8547", (("hosts", "far", "rpc"),))
+    assert "LP_ETHURL" not in {one.name for one in given["far-gw"].secrets}
+    assert "LP_ETHURL" in {one.name for one in given["gw"].secrets}
+
+
 def test_network_that_the_node_does_not_know_has_no_id() -> None:
     own = 'network = "devnet"\ncontroller = "0x' + "33" * 20 + '"'
     (need,) = needs(SPEC.replace('network = "arbitrum-one-mainnet"', own))["rpc"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from fleetc.adopt.adoption import adopt
+from fleetc.adopt.said import Said
 from fleetc.toml.document import Source
 from tests.support import fleetc
 
@@ -37,8 +39,49 @@ def test_one_address_is_that_of_the_fleet() -> None:
 def test_several_addresses_are_asked_about(one: str, other: str, offered: str) -> None:
     """Two keyed ones get the same reference and are two all the same; the one of each host itself is not offered."""
     line = asked(one, other)
-    assert line.startswith(f"# TODO rpc = {offered}  # a fleet has one RPC address, but o asks ")
+    assert line.startswith(f"# TODO rpc = {offered}  # a host has one RPC address, but o asks ")
     assert ", g asks " in line and "abcdefghijklmnop" not in line
+
+
+def test_each_host_keeps_its_own_address(tmp_path: Path) -> None:
+    """The fleet has the one that more hosts use, and of two the one that is not of the host itself."""
+    (tmp_path / "o.sh").write_text(f"{ORCH} {LOCAL}\n")
+    (tmp_path / "g.sh").write_text(f"{GATE} {PUBLIC}\n")
+    sources = ("a@203.0.113.9=o.sh", "b@203.0.113.10=g.sh")
+    given = ('wallets.payer.deposit="0.1 ETH"', 'wallets.payer.reserve="0.1 ETH"')
+    options = [word for answer in given for word in ("--set", answer)]
+    done = fleetc("adopt", *sources, *options, "-o", "fleet.toml", cwd=tmp_path)
+    found = tomllib.loads((tmp_path / "fleet.toml").read_text())
+    assert found["fleet"]["rpc"] == PUBLIC, done.stderr
+    assert (found["hosts"]["a"]["rpc"], "rpc" in found["hosts"]["b"]) == (LOCAL, False)
+    assert "TODO rpc" not in (tmp_path / "fleet.toml").read_text() and "-ethUrl" not in done.stderr
+    again = fleetc("adopt", *sources, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path)
+    assert again.returncode == 0 and tomllib.loads((tmp_path / "fleet.toml").read_text()) == found
+    text = (tmp_path / "fleet.toml").read_text()
+    (tmp_path / "other.toml").write_text(text.replace(f'rpc = "{LOCAL}"', ""))
+    compared = fleetc("adopt", *sources, "--compare", "other.toml", cwd=tmp_path)
+    assert "o -ethUrl: 127.0.0.1:8547 -> arb1.arbitrum.io" in compared.stdout and compared.returncode == 1
+    assert "-ethUrl" not in fleetc("adopt", *sources, "--compare", "fleet.toml", cwd=tmp_path).stdout
+
+
+def test_host_whose_nodes_name_two_is_asked_and_others_keep_theirs() -> None:
+    third = ORCH.replace("1" * 40, "3" * 40).replace("o.example", "p.example").replace("/srv/o", "/srv/p")
+    hosts = {"o.sh": "a", "g.sh": "a", "p.sh": "b"}
+    sources = [
+        Source("o.sh", f"{ORCH} {LOCAL}\n"), Source("g.sh", f"{GATE} {PUBLIC}\n"), Source("p.sh", f"{third} {KEYED}\n"),
+    ]  # fmt: skip
+    found = tomllib.loads(adopt(sources, Said(hosts=hosts)).text)
+    text = adopt(sources, Said(hosts=hosts)).text
+    assert found["fleet"]["rpc"] == {"env": "RPC_URL"} and "rpc" not in found["hosts"]["b"]
+    line = f'# TODO rpc = "{PUBLIC}"  # a host has one RPC address, but o asks 127.0.0.1:8547, g asks arb1.arbitrum.io'
+    assert line in text.partition("[hosts.a]")[2].partition("[hosts.b]")[0]
+
+
+def test_two_keyed_addresses_get_two_references() -> None:
+    """One for each host; what a reference has is told by its name alone."""
+    sources = [Source("o.sh", f"{ORCH} {KEYED}\n"), Source("g.sh", f"{GATE} {KEYED}6\n")]
+    found = tomllib.loads(adopt(sources, Said(hosts={"o.sh": "a", "g.sh": "b"})).text)
+    assert found["fleet"]["rpc"] == {"env": "RPC_URL"} and found["hosts"]["b"]["rpc"] == {"env": "RPC_URL_2"}
 
 
 def test_node_with_another_address_is_a_difference(tmp_path: Path) -> None:

@@ -221,6 +221,13 @@ def _fleet() -> Fleet:
     return fleet
 
 
+def test_address_of_the_chain_is_that_of_the_host_of_who_wrote(place: Path) -> None:
+    own = ("[hosts.gpu]\n", '[hosts.gpu]\nrpc = "http://127.0.0.1:8547"\n')
+    lost = glog("Failed to connect to Ethereum client: dial tcp: connection refused", level="E")
+    for node, line in (("orch", 'rpc = "http://127.0.0.1:8547"'), ("gate", 'rpc = { env = "ARBITRUM_RPC_URL" }')):
+        assert line in help_of(place, "rpc-unreachable", lost, node=node, spec=own)[1]
+
+
 def test_gas_price(place: Path) -> None:
     lines = [
         glog(f"current gas price exceeds maximum gas price max=1 GWei current={gwei} GWei", level="E")

@@ -273,6 +273,8 @@ DUAL_ONCHAIN: tuple[Row, ...] = (
     ("hosts.gpu", "", 'state_dir = "/srv/livepeer"', "funds cold-start restart"),
     ("hosts.edge", "", 'state_dir = "/srv/livepeer"', "restart"),
     ("hosts.gpu", "", 'node_user = "node"', "cold-start restart"),
+    ("hosts.gpu", "", 'rpc = "http://127.0.0.1:8547"', "funds cold-start restart"),
+    ("hosts.edge", "", 'rpc = { env = "ARBITRUM_RPC_URL" }', "none"),
     ("hosts.edge", "", 'ssh_user = "ops"', "none"),
     ("gateways.gate", "# FLEET.md tells how long the deposit lasts", "# for the report", "none"),
 )

@@ -55,6 +55,10 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     fleet = earlier.raw.get("fleet", {})
     if any(one.text("ethUrl") == fleet.get("rpc") for one in assembled.nodes):
         assembled.fleet.guessed.add("rpc")  # it looked as if it had a key, and people know that it has none
+    named = {(one.host, one.text("ethUrl")) for one in assembled.nodes}
+    for name, host in tables_of(earlier.raw, "hosts"):
+        if name in assembled.tables.get("hosts", {}) and (name, host.get("rpc")) in named:
+            assembled.tables["hosts"][name].guessed.add("rpc")
     if earlier.stands("fleet", ""):
         _stay(assembled.fleet, fleet, ("fleet",), asked.at("fleet"), done)
     else:

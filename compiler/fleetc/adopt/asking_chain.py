@@ -1,11 +1,13 @@
-"""Finds the RPC address and the controller of a fleet.
+"""Finds the RPC addresses and the controller of a fleet.
 
-In: the nodes. Out: `rpc` and `controller` of its table; an address with a key is a reference.
+In: the nodes. Out: `rpc` and `controller` of its table, and `rpc` of hosts that ask elsewhere; an address with a key is
+a reference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -27,32 +29,51 @@ def asks_chain(one: Running) -> bool:
 
 
 def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
-    """The RPC address and the controller of the fleet. It has one address: where nodes name several, that is asked."""
-    named: dict[str, list[Running]] = {}
+    """The RPC address and the controller of the fleet. A host whose nodes ask another address has that one. A host has
+    one address: where its nodes name several, that is asked.
+    """
     values: dict[str, Any] = {}
+    of_hosts: dict[str, dict[str, list[Running]]] = {}
     for one in filter(asks_chain, found):
         _fill_controller(one, fleet)
         if not one.text("ethUrl"):
-            one.reasons.setdefault("ethUrl", Unknown("no source says it; it gets that of the fleet"))
+            one.reasons.setdefault("ethUrl", Unknown("no source says it; it gets that of the spec"))
             continue
         one.reasons.setdefault("ethUrl", Same("a reference in the spec has the same address"))
         value = rpc_value(one, session)
         key = one.text("ethUrl") if is_known(one) else str(value)
         values.setdefault(key, value)
-        named.setdefault(key, []).append(one)
-    if len(values) == 1:
-        fleet.values["rpc"] = next(iter(values.values()))
-    elif values:
-        offered = next((key for key in values if not _is_local(key)), next(iter(values)))
-        asked = [f"{_names(nodes)} asks {site_of(key)}" for key, nodes in islice(named.items(), _SHOWN)]
-        more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-        fleet.ask(f"TODO rpc = {_written(values[offered])}: a fleet has one RPC address, but {', '.join(asked)}{more}")
-        for one in (one for nodes in named.values() for one in nodes):
-            one.reasons["ethUrl"] = ASKED
+        of_hosts.setdefault(one.host, {}).setdefault(key, []).append(one)
+    if values:
+        _place_rpc(of_hosts, values, fleet, session)
     elif fleet.values["network"] != OFFCHAIN:
         fleet.ask('TODO rpc = { env = "RPC_URL" }: the JSON-RPC address of the chain; no source has one')
         for one in found:
             one.reasons["ethUrl"] = ASKED
+
+
+def _place_rpc(
+    of_hosts: Mapping[str, Mapping[str, Sequence[Running]]], values: Mapping[str, Any], fleet: Table, session: Session
+) -> None:
+    """Give the fleet the address of most hosts, one that is of a host itself last, and the others theirs."""
+    settled = Counter(key for named in of_hosts.values() for key in named if len(named) == 1)
+    usual = max(settled, key=lambda key: (not _is_local(key), settled[key]), default="")
+    if usual:
+        fleet.values["rpc"] = values[usual]
+    for host, named in of_hosts.items():
+        if len(named) > 1:
+            _ask_rpc(named, values, fleet if len(of_hosts) == 1 else session.hosts[host])
+        elif {*named} != {usual}:
+            session.hosts[host].values["rpc"] = values[next(iter(named))]
+
+
+def _ask_rpc(named: Mapping[str, Sequence[Running]], values: Mapping[str, Any], table: Table) -> None:
+    offered = next((key for key in named if not _is_local(key)), next(iter(named)))
+    asked = [f"{_names(nodes)} asks {site_of(key)}" for key, nodes in islice(named.items(), _SHOWN)]
+    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+    table.ask(f"TODO rpc = {_written(values[offered])}: a host has one RPC address, but {', '.join(asked)}{more}")
+    for one in (one for nodes in named.values() for one in nodes):
+        one.reasons["ethUrl"] = ASKED
 
 
 _SCHEMES = ("http", "https", "ws", "wss")

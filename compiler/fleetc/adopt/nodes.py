@@ -185,7 +185,7 @@ def _chain(work: Filling, behind_signer: bool) -> None:
             else:
                 work.drop(flag, why)
         return
-    work.take("ethUrl", "rpc of the fleet")
+    work.take("ethUrl", "rpc of the fleet or of its host")
     work.take("ethController", "controller of the fleet, or the node's own")
     _wallet(work)
 

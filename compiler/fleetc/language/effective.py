@@ -14,9 +14,11 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, ModelUse
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
-from fleetc.language.quantities import HostName, Listener, Price, QuantityError, Wei, parse_listener
+from fleetc.language.quantities import HostName, Listener, Price, QuantityError, Url, Wei, parse_listener
+from fleetc.language.secret_fields import SecretRef
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.worker import AiWorker, Transcoder
+from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, default, derived, given
 from fleetc.upstream import ABILITIES, FLAGS, GAS_PRICE, NETWORKS, PIPELINES, Release
 
@@ -35,6 +37,7 @@ CLI_LISTENERS = {
     "reward_callers": Listener(LOOPBACK, 10935),  # and would take port 80 on all interfaces
 }
 HELPER_HTTP = Listener(LOOPBACK, SERVICE_PORT)
+_FLEET_RPC = given("fleet", "rpc")
 
 _EVERYWHERE = (ANY_ADDRESS, "::")
 MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
@@ -58,6 +61,23 @@ def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
     if own is not None:
         return Chosen(own, given(*node.path, "node_release"))
     return Chosen(fleet.fleet.node_release, given("fleet", "node_release"))
+
+
+def rpc(fleet: Fleet, host: str) -> Chosen[Url | SecretRef] | None:
+    """Where the nodes of a host ask the chain: the address of the host, else the fleet's; None where there is none."""
+    own = fleet.hosts[host].rpc
+    if own is not None:
+        return Chosen(own, given("hosts", host, "rpc"))
+    return None if fleet.fleet.rpc is None else Chosen(fleet.fleet.rpc, _FLEET_RPC)
+
+
+def rpc_urls(fleet: Fleet) -> Iterator[tuple[Path, Url]]:
+    """Each RPC address that a spec writes out, with its place; what a secret reference leads to is not known here."""
+    if isinstance(fleet.fleet.rpc, Url):
+        yield ("fleet", "rpc"), fleet.fleet.rpc
+    for name, host in sorted(fleet.hosts.items()):
+        if isinstance(host.rpc, Url):
+            yield ("hosts", name, "rpc"), host.rpc
 
 
 def gas_price(fleet: Fleet) -> Chosen[Wei]:

@@ -45,7 +45,9 @@ class FleetSettings(Base):
     name: Name = Field(description="Name of the fleet; it appears in file headings and in the Ansible inventory.")
     network: Name = Field(description='"offchain", or the chain that payments run on, such as "arbitrum-one-mainnet".')
     rpc: RpcUrlOrSecret | None = Field(
-        None, description="JSON-RPC address of the chain; a secret reference when the address holds a key."
+        None,
+        description="JSON-RPC address of the chain, for all hosts that have none of their own; a secret reference when "
+        "the address holds a key.",
     )
     controller: Address | None = Field(
         None,
@@ -119,6 +121,11 @@ class Host(Base):
     )
     build: Name | None = Field(
         None, description="Build of the programs that this systemd host runs, such as gpu; by default the table's own."
+    )
+    rpc: RpcUrlOrSecret | None = Field(
+        None,
+        description="JSON-RPC address of the chain for the nodes of this host, such as a chain node that runs beside "
+        "them; by default that of the fleet.",
     )
     state_dir: AbsolutePath = Field(
         "/var/lib/livepeer",

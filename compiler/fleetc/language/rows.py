@@ -75,7 +75,7 @@ DECISIONS = (
     Decision("network", (), "network of the fleet", ("fleet.network",)),
     Decision("cliAddr", ("cli",)),
     Decision("dataDir", ("data_dir",)),
-    Decision("ethUrl", (), "rpc of the fleet", ("fleet.rpc",)),
+    Decision("ethUrl", (), "rpc of the fleet or of the host", ("fleet.rpc", "hosts.rpc")),
     Decision("ethController", (), "controller of the fleet", ("fleet.controller",)),
     Decision("ethAcctAddr", ("wallet",), "address of the wallet", ("wallets.address",)),
     Decision("ethKeystorePath", ("wallet",), "keystore of the wallet", ("wallets.keystore",)),

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fleetc.analysis.discovery import AI, listing, registered_account, registry_of, to_register
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
+from fleetc.language import effective
 from fleetc.language.answers import once_for_all
 from fleetc.language.effective_runners import offers_of
 from fleetc.language.fleet import Fleet, Node
@@ -17,10 +18,10 @@ from fleetc.language.gateway import Buyer
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
-from fleetc.language.quantities import Wei
+from fleetc.language.quantities import Url, Wei
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.signing import talks_to_chain
-from fleetc.places.origin import given
+from fleetc.places.origin import Origin, given
 from fleetc.upstream import AI_REGISTRY, FLAGS, NETWORKS
 
 _ETHER = "wei"  # the currency of a price that no feed converts
@@ -34,40 +35,42 @@ Facts = tuple[tuple[str, str], ...]
 def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
     """What the chain has to say for the nodes of a host; nothing where none of them talks to it."""
     nodes = [node for node in fleet.nodes_by_host.get(host, ()) if talks_to_chain(fleet, node)]
-    if not nodes or fleet.fleet.rpc is None:
+    chosen = effective.rpc(fleet, host)
+    if not nodes or chosen is None:
         return
-    rpc, facts = _of_chain(fleet)
+    rpc, facts = _of_fleet(fleet) if chosen.value is fleet.fleet.rpc else _asked(fleet, chosen.value)
     names = tuple(sorted(node.name for node in nodes))
-    place = given("fleet", "rpc")
-    written = "" if isinstance(fleet.fleet.rpc, SecretRef) else str(fleet.fleet.rpc)
-    yield Need("rpc", written, place, "access to the RPC service of the chain", names, facts)
+    written = "" if isinstance(chosen.value, SecretRef) else str(chosen.value)
+    yield Need("rpc", written, chosen.origin, "access to the RPC service of the chain", names, facts)
     wallets: dict[str, list[Node]] = {}
     for node in sorted(nodes, key=lambda node: node.name):
         if isinstance(node.settings, ChainSettings) and node.settings.wallet is not None:
             wallets.setdefault(node.settings.wallet, []).append(node)
     for name, users in sorted(wallets.items()):
         yield _wallet(fleet, name, users, facts)
-    yield from _price_feeds(fleet, nodes, rpc)
+    yield from _price_feeds(fleet, nodes, rpc, chosen.origin)
     yield from _registrations(fleet, nodes, facts)
 
 
 @once_for_all
-def _of_chain(fleet: Fleet) -> tuple[Facts, Facts]:
-    """Where the RPC address is; and with it the controller. Every host has the same."""
-    rpc = _rpc(fleet)
-    return rpc, (*rpc, ("controller", _controller(fleet)))
+def _of_fleet(fleet: Fleet) -> tuple[Facts, Facts]:
+    """What is asked at the address of the fleet: the hosts without one of their own share it."""
+    return _asked(fleet, fleet.fleet.rpc)
 
 
-def _rpc(fleet: Fleet) -> Facts:
-    """Where the RPC address is, and which chain it has to serve; "" for a network that nobody knows."""
-    written, network = fleet.fleet.rpc, NETWORKS.get(fleet.fleet.network)
+def _asked(fleet: Fleet, written: Url | SecretRef | None) -> tuple[Facts, Facts]:
+    """Where an RPC address is, and which chain it has to serve, "" for a network that nobody knows; and with it the
+    controller.
+    """
+    network = NETWORKS.get(fleet.fleet.network)
     secret = isinstance(written, SecretRef)
-    return (
+    rpc = (
         ("chain_id", "" if network is None else str(network.chain_id)),
         ("kind", written.kind if isinstance(written, SecretRef) else ""),
         ("rpc", written.name if isinstance(written, SecretRef) else str(written)),
         ("variable", FLAGS["ethUrl"].env if secret else ""),
     )
+    return rpc, (*rpc, ("controller", _controller(fleet)))
 
 
 def _controller(fleet: Fleet) -> str:
@@ -115,7 +118,7 @@ def _digits(amount: Wei | None) -> str:
     return str(amount.wei) if amount is not None and amount.wei else ""
 
 
-def _price_feeds(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:
+def _price_feeds(fleet: Fleet, nodes: list[Node], rpc: Facts, origin: Origin) -> Iterator[Need]:
     """The feeds that convert prices in other currencies, each with all that it has to convert."""
     feeds: dict[str, tuple[set[str], list[str]]] = {}
     for node in nodes:
@@ -129,7 +132,7 @@ def _price_feeds(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:
             users.append(node.name)
     for feed, (currencies, users) in sorted(feeds.items()):
         facts = (*rpc, ("currencies", " ".join(sorted(currencies))))
-        yield Need("price-feed", feed, given("fleet", "rpc"), "", tuple(sorted(users)), facts)
+        yield Need("price-feed", feed, origin, "", tuple(sorted(users)), facts)
 
 
 def _registrations(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:

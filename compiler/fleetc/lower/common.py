@@ -36,7 +36,7 @@ from fleetc.upstream import FLAGS, format_release
 _first = itemgetter(0)  # the flag or the name; origins have no order
 
 DEFAULT_IMAGE = "livepeer/go-livepeer"
-_NETWORK, _RPC, _CONTROLLER = given("fleet", "network"), given("fleet", "rpc"), given("fleet", "controller")
+_NETWORK, _CONTROLLER = given("fleet", "network"), given("fleet", "controller")
 
 
 def role_flag(flag: str, node: Node, reason: str, field: str = "") -> Argument:
@@ -79,8 +79,9 @@ def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned
     """RPC, account and reward caller of a node with a wallet; empty for an off-chain process."""
     if not talks_to_chain(fleet, node):
         return
-    if fleet.fleet.rpc is not None:
-        yield planned("ethUrl", fleet.fleet.rpc, _RPC)
+    rpc = effective.rpc(fleet, node.settings.host)
+    if rpc is not None:
+        yield planned("ethUrl", rpc.value, rpc.origin)
     if fleet.fleet.controller is not None:
         yield planned("ethController", fleet.fleet.controller, _CONTROLLER)
     if settings.wallet is None:

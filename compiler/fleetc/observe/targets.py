@@ -73,7 +73,10 @@ def _of(
     fleet: Fleet, field: str, nodes: list[Node], writer: Node | None, parts: Collection[tuple[str, ...]]
 ) -> Iterator[Path]:
     table, *keys = field.split(".")
-    if table == "fleet":
+    if field == "fleet.rpc":
+        hosts = [writer.settings.host] if writer is not None else sorted(fleet.hosts)
+        yield from ((("hosts", name) if fleet.hosts[name].rpc is not None else ("fleet",)) + ("rpc",) for name in hosts)
+    elif table == "fleet":
         yield (table, *keys)
     elif table == "wallets":
         yield from ((table, name, *keys) for name in _wallets(fleet, writer))

@@ -7,6 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 from tests.rules.support import (
     flagged,
     gateway,
+    host,
     offchain,
     onchain,
     orchestrator,
@@ -40,6 +41,13 @@ def test_only_wallet_is_proposed() -> None:
 def test_remote_signer_holds_the_wallet() -> None:
     signed = '{ url = "https://signer.example.net" }'
     silent(onchain(gateway(wallet=None, max_price=None, mode='"ai"', remote_signer=signed)))
+
+
+def test_addresses_of_hosts_are_enough_where_all_have_one() -> None:
+    far = host("far", rpc='"http://127.0.0.1:8547"')
+    silent(onchain(far, gateway(host='"far"'), rpc=None))
+    found = flagged(onchain(far, gateway(host='"far"'), gateway("other"), rpc=None), CODE)
+    assert "runs on arbitrum-one-mainnet but has no RPC address for host edge" in found
 
 
 def test_fleet_of_workers_needs_no_rpc() -> None:

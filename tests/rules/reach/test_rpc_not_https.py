@@ -6,7 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.places.diagnostic import Severity
-from tests.rules.support import flagged, gateway, offchain, onchain, silent
+from tests.rules.support import flagged, gateway, host, offchain, onchain, silent
 
 CODE = "rpc-not-https"
 
@@ -39,6 +39,11 @@ def test_a_websocket_is_not_the_documented_way(snapshot: SnapshotAssertion) -> N
 @pytest.mark.parametrize("address", ["http://127.0.0.1:8545", "http://[::1]", "http://127.8.0.1"])
 def test_own_node_on_the_same_machine_is_fine(address: str) -> None:
     silent(onchain(gateway(), rpc=f'"{address}"'))
+
+
+def test_address_of_a_host_is_looked_at_too() -> None:
+    far = host("far", rpc='"http://rpc.example.org"')
+    assert "write the https:// address" in flagged(onchain(far, gateway(host='"far"')), CODE)
 
 
 def test_reference_is_fine() -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.language import effective
 from fleetc.language.fleet import Fleet
 from fleetc.language.node import ChainSettings
 from fleetc.language.signing import talks_to_chain
@@ -30,10 +31,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the fleet and at each node that talks to the chain; a remote signer holds the wallet for its gateway."""
     talking = [node for node in fleet.nodes if talks_to_chain(fleet, node)]
     network = fleet.fleet.network
-    if fleet.fleet.rpc is None and talking:
+    without = sorted({node.settings.host for node in talking if effective.rpc(fleet, node.settings.host) is None})
+    if without:
+        some = any(host.rpc is not None for host in fleet.hosts.values())
         yield error(
             "chain-settings-missing",
-            f"the fleet runs on {network} but has no RPC address",
+            f"the fleet runs on {network} but has no RPC address" + (f" for host {without[0]}" if some else ""),
             Label(("fleet", "network"), "a chain"),
             help='write rpc = { env = "ARBITRUM_RPC_URL" } under [fleet]',
         )
