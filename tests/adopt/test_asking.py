@@ -462,3 +462,14 @@ def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question
     assert found["wallets"]["earner"]["password"] == {"host_file": "/opt/lp/ai/pw"}
     node = found["orchestrators"]["orchestrator"]
     assert (node["data_dir"], node["models_dir"]) == ("/opt/lp/ai", "/srv/models")
+
+
+def test_cap_that_admits_nobody_is_asked_with_the_amount_that_does(two: Path) -> None:
+    gate = WATCHED.replace("-orchAddr orch.example.net:8935", "-orchAddr https://orch.example.net:8935")
+    (two / "gate.sh").write_text(gate.replace("-maxPricePerUnit 1000", "-maxPricePerUnit 5"))
+    seen = typed(two, *FIRST, "yes", "9.5 wei / pixel", "nobody", arguments=OF_TWO)
+    assert seen.code == 0, seen.text
+    assert "gateways.gate.max_price: gateway gate pays at most 5 wei / pixel, but no orchestrator sells" in seen.text
+    assert "\n  it is 5 wei / pixel; write 9.18 wei / pixel or more: " in seen.text
+    assert "\n  it is refused as it stands: write 9.18 wei / pixel or more\n" in seen.text
+    assert spec(two)["gateways"]["gate"]["max_price"] == "9.5 wei / pixel"

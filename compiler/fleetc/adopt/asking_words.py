@@ -6,6 +6,8 @@ prompts read with the same names that the others write with, so that words can c
 
 from __future__ import annotations
 
+import re
+
 CREDENTIAL = "the runner of "
 """How a question begins about a model whose runner loses its credential."""
 REPAIR = "repair "
@@ -17,6 +19,8 @@ NO_SOURCE = " has it: copy it from the host and name it too"
 _SETS = " sets it; "
 _SHOWS = " shows it in wei"
 _TURN = "; if "
+_LEAST = re.compile(r'; raise \S+ to "([^"]+)" or more')
+"""How the check says the least amount that it takes."""
 
 
 def funds(what: str, command: str, more: str = "") -> str:
@@ -59,3 +63,9 @@ def several(why: str, condition: str, options: str) -> str:
 def why_several(words: str) -> str:
     """Why it is asked whether nodes run on one host."""
     return words.rpartition(_TURN)[0] or words
+
+
+def least_in(words: str) -> str:
+    """The least amount that the check takes where it refuses one; "" where it names none."""
+    found = _LEAST.search(words)
+    return found[1] if found is not None else ""

@@ -322,7 +322,10 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
         raise _RefusedError(str(problem)) from None
     found = problem_at(after, places)
     if found is not None:
-        raise _RefusedError(words_of(found))
+        words = words_of(found)
+        if agreed and words.partition("; ")[0] == first.words.partition("; ")[0]:
+            words = f"it is refused as it stands: {_instead(words)}"
+        raise _RefusedError(words)
     return after
 
 
@@ -348,7 +351,7 @@ def _default(one: Question) -> str:
 
 def _such_as(draft: _Draft, one: Question) -> str:
     """How an answer looks."""
-    from fleetc.adopt.answering import addresses_in, example_at, place_of
+    from fleetc.adopt.answering import addresses_in, example_at, place_of, problem_at, words_of
     from fleetc.adopt.writing import toml
 
     if one.kind is Kind.METRICS:
@@ -359,6 +362,9 @@ def _such_as(draft: _Draft, one: Question) -> str:
     if _default(one):
         return ""
     stands = _stands(_raw(draft.text), one)
+    if stands is not None and (one.table, one.key) in draft.refused and asking_words.least_in(one.words):
+        now = problem_at(draft.text, [place_of(one)])  # what is answered by now can change the amount
+        return f"it is {toml(stands).strip(chr(34))[:SHORT]}; {_instead(words_of(now) if now else one.words)}"
     meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
     if meant is not None:
         return f"such as {meant[1].strip(chr(34))}"
@@ -371,6 +377,12 @@ def _such_as(draft: _Draft, one: Question) -> str:
     looks = example_at(place_of(one), one.example)
     in_wei = " or 500000000000000000 wei" if one.kind is Kind.FUNDS else ""
     return f"such as {looks}{in_wei}" if looks else "a value"
+
+
+def _instead(words: str) -> str:
+    """What to write instead of an amount that the check refuses."""
+    least = asking_words.least_in(words)
+    return f"write {least} or more" if least else "write another"
 
 
 def _stands(raw: dict[str, Any], one: Question) -> object:
