@@ -473,3 +473,22 @@ def test_cap_that_admits_nobody_is_asked_with_the_amount_that_does(two: Path) ->
     assert "\n  it is 5 wei / pixel; write 9.18 wei / pixel or more: " in seen.text
     assert "\n  it is refused as it stands: write 9.18 wei / pixel or more\n" in seen.text
     assert spec(two)["gateways"]["gate"]["max_price"] == "9.5 wei / pixel"
+
+
+def test_price_that_a_list_says_in_vain_is_taken_with_yes_and_asked_once(tmp_path: Path) -> None:
+    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /pw"
+    account = f"-ethAcctAddr 0x{'1' * 40} -serviceAddr o.example.net:8935 -pricePerUnit 9 -dataDir /d"
+    commands = [f"livepeer -orchestrator -aiServiceRegistry {chain} {account} -orchSecret /s\n"]
+    for number, price in ((1, 77), (2, 88)):
+        entry = f'[{{"pipeline": "llm", "model_id": "a/b", "price_per_unit": {price}}}]'
+        (tmp_path / f"m{number}.json").write_text(entry)
+        flags = f"-nvidia {number} -aiModels m{number}.json -aiModelsDir /models -cliAddr 127.0.0.1:{4935 + number}"
+        commands.append(f"livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /s {flags}\n")
+    (tmp_path / "start.sh").write_text("".join(commands))
+    arguments = ("main@192.0.2.1=start.sh", "m1.json", "m2.json", "--set", "fleet.node_release=v0.9.1")
+    seen = typed(tmp_path, "lp", "", "", "\x04", arguments=arguments)
+    assert seen.text.partition("stopped: ")[0].count("says so, where the node does not read it\n") == 2, seen.text
+    (tmp_path / "fleet.toml").unlink()
+    seen = typed(tmp_path, "lp", "", "yes", "\x04", arguments=arguments)
+    assert "\n  77 wei / pixel? yes, or another: yes\n" in seen.text and "88 wei" not in seen.text, seen.text
+    assert spec(tmp_path)["models"]["b"]["price"] == "77 wei / pixel"

@@ -213,7 +213,9 @@ def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, st
         seen |= {(one.table, one.said) for one in asked}
         try:
             for group, hint in _grouped(before, asked):
-                _ask_group(draft, group, hint)
+                open_ = {(one.table, one.said) for one in questions_in(draft.text)}
+                if any((one.table, one.said) in open_ for one in group):  # else another question got its answer
+                    _ask_group(draft, group, hint)
         finally:
             if draft.text != before:
                 adopting.take(draft.text)
@@ -291,6 +293,7 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
         WrongAnswerError,
         addresses_in,
         answered,
+        example_at,
         kept,
         place_of,
         problem_at,
@@ -306,6 +309,8 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
         raise _RefusedError(f"{typed} is the address of {hosts[typed]}; two hosts are not one machine")
     try:
         agreed = is_yes(typed) and all(_stands(raw, one) is not None for one in group)
+        if first.kind is Kind.UNREAD and is_yes(typed):
+            typed = example_at(places[0], first.example)
         if first.kind in (Kind.METRICS, Kind.ALERTS) and typed == "nobody":
             return silenced(text, first)
         if first.kind is Kind.ALERTS:
@@ -375,6 +380,8 @@ def _such_as(draft: _Draft, one: Question) -> str:
     if stands is not None:
         return f"{toml(stands).strip(chr(34))[:SHORT]}? yes, or another"
     looks = example_at(place_of(one), one.example)
+    if one.kind is Kind.UNREAD:
+        return f"{looks}? yes, or another"
     in_wei = " or 500000000000000000 wei" if one.kind is Kind.FUNDS else ""
     return f"such as {looks}{in_wei}" if looks else "a value"
 
