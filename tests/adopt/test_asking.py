@@ -492,3 +492,10 @@ def test_price_that_a_list_says_in_vain_is_taken_with_yes_and_asked_once(tmp_pat
     seen = typed(tmp_path, "lp", "", "yes", "\x04", arguments=arguments)
     assert "\n  77 wei / pixel? yes, or another: yes\n" in seen.text and "88 wei" not in seen.text, seen.text
     assert spec(tmp_path)["models"]["b"]["price"] == "77 wei / pixel"
+
+
+def test_rpc_address_of_nodes_that_ask_several_is_one_that_all_of_them_get(two: Path) -> None:
+    (two / "gate.sh").write_text(WATCHED.replace("https://arb1.arbitrum.io/rpc", "http://127.0.0.1:8547"))
+    seen = typed(two, FIRST[0], FIRST[1], "\x04", arguments=OF_TWO)
+    hint = "an address that all nodes reach, or env NAME for a variable, such as https://arb1.arbitrum.io/rpc: "
+    assert f"orchestrator asks arb1.arbitrum.io\n  {hint}" in seen.text, seen.text

@@ -50,6 +50,8 @@ class Kind(Enum):
     """Which source is meant, or has to be repaired or named: at most a yes to the value that stands answers it."""
     VARIABLE = auto()
     """What a path begins with that a script says, and that another file may set."""
+    RPC = auto()
+    """The RPC address that all nodes of the fleet get."""
     UNREAD = auto()
     """A value that a source says where the node does not read it: its example is that value."""
     VALUE = auto()
@@ -57,6 +59,7 @@ class Kind(Enum):
 
 
 _KINDS = {
+    ("fleet", "rpc"): Kind.RPC,
     ("hosts", "address"): Kind.ADDRESS,
     ("wallets", "minimum_balance"): Kind.BALANCE,
     ("monitoring", "host"): Kind.METRICS,

@@ -382,6 +382,8 @@ def _such_as(draft: _Draft, one: Question) -> str:
     looks = example_at(place_of(one), one.example)
     if one.kind is Kind.UNREAD:
         return f"{looks}? yes, or another"
+    if one.kind is Kind.RPC:
+        return f"an address that all nodes reach, or env NAME for a variable, such as {looks}"
     in_wei = " or 500000000000000000 wei" if one.kind is Kind.FUNDS else ""
     return f"such as {looks}{in_wei}" if looks else "a value"
 
