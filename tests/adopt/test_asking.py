@@ -246,10 +246,18 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     seen = typed(tmp_path, "v0.9.1", "", arguments=sources)
     assert seen.code == 0, seen.text
     assert "  an answer is for all; write each" in seen.text
+    keep = "to keep it open behind a firewall (cli_exposed): "
+    assert f"  Enter for 127.0.0.1:7936, or 0.0.0.0:7936 {keep}" in seen.text
     assert [one.get("cli") for one in spec(tmp_path)["transcoders"].values()] == ["127.0.0.1:7936"] * 2
     (tmp_path / "fleet.toml").unlink()
     typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)
     assert {one["cli"] for one in spec(tmp_path)["transcoders"].values()} == {"127.0.0.1:7001", "127.0.0.1:7002"}
+    (tmp_path / "fleet.toml").unlink()
+    (tmp_path / "b.sh").write_text(worker.format(0).replace("0.0.0.0", "10.8.0.2"))
+    seen = typed(tmp_path, "v0.9.1", "each", "", "10.8.0.2:7936", "y", arguments=sources)
+    assert f"  Enter for 127.0.0.1:7936, or each {keep}" in seen.text
+    assert f"  Enter for 127.0.0.1:7936, or 10.8.0.2:7936 {keep}" in seen.text
+    assert [one.get("cli_exposed") for one in spec(tmp_path)["transcoders"].values()] == [None, True]
 
 
 def test_one_answer_is_for_all_tables_of_a_counter(tmp_path: Path) -> None:

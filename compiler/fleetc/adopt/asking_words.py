@@ -18,6 +18,7 @@ NO_SOURCE = " has it: copy it from the host and name it too"
 """What a question says of a file that somebody has to name."""
 UNREAD = " says so, where the node does not read it"
 """What a question says of a value that a source has in vain."""
+_KEEP = "or keep it with cli = "
 _SETS = " sets it; "
 _SHOWS = " shows it in wei"
 _TURN = "; if "
@@ -71,3 +72,13 @@ def least_in(words: str) -> str:
     """The least amount that the check takes where it refuses one; "" where it names none."""
     found = _LEAST.search(words)
     return found[1] if found is not None else ""
+
+
+def keep_listener(listener: str) -> str:
+    """What to do with an administration listener that others reach."""
+    return f'use an SSH tunnel, {_KEEP}"{listener}", cli_exposed = true and a firewall'
+
+
+def listener_in(words: str) -> str:
+    """The listener that can be kept; "" where none is."""
+    return words.partition(f'{_KEEP}"')[2].partition('"')[0]

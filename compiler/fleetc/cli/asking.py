@@ -39,6 +39,7 @@ _OWN = frozenset(
 )
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _ADDRESS = "address"
+_KEPT_OPEN = " to keep it open behind a firewall (cli_exposed)"
 
 
 class Adopting(Protocol):
@@ -269,7 +270,10 @@ def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     if several and not shown:
         common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
         message(f"  {common}; write each to answer one after another")
-    while typed := typed_for("each" if shown else _such_as(draft, first), first, default, shown=shown):
+    looks = "each" if shown else _such_as(draft, first)
+    if len({asking_words.listener_in(one.words) for one in group}) > 1:
+        looks = f"each{_KEPT_OPEN}"
+    while typed := typed_for(looks, first, default, shown=shown):
         taken = bool(default) and typed == default
         if several and (typed == "each" or (own and not taken and not is_yes(typed))):
             for one in group:
@@ -364,6 +368,8 @@ def _such_as(draft: _Draft, one: Question) -> str:
         return f"{' or '.join(hosts)}, https://... of a receiver, or nobody"
     if one.kind is Kind.ALERTS:
         return "such as 203.0.113.5:9093, or nobody"
+    if one.kind is Kind.LISTENER and (today := asking_words.listener_in(one.words)):
+        return f"{today}{_KEPT_OPEN}"
     if _default(one):
         return ""
     stands = _stands(_raw(draft.text), one)
