@@ -507,3 +507,16 @@ def test_rpc_address_of_nodes_that_ask_several_is_one_that_all_of_them_get(two: 
     seen = typed(two, FIRST[0], FIRST[1], "\x04", arguments=OF_TWO)
     hint = "an address that all nodes reach, or env NAME for a variable, such as https://arb1.arbitrum.io/rpc: "
     assert f"orchestrator asks arb1.arbitrum.io\n  {hint}" in seen.text, seen.text
+
+
+def test_yes_to_a_runner_without_its_token_says_what_it_means(tmp_path: Path) -> None:
+    entry = '{"pipeline": "llm", "model_id": "a/b", "url": "http://10.0.0.9:8000", "token": "x7Qk29fLm3PzR8vT"}'
+    (tmp_path / "m.json").write_text(f"[{entry}]")
+    words = "-orchAddr o.example.net:8935 -orchSecret /etc/lp/s -nvidia 0 -aiModels m.json -aiModelsDir /models"
+    (tmp_path / "start.sh").write_text(f"livepeer -aiWorker {words}\n")
+    seen = typed(tmp_path, "v0.9.1", "yes", arguments=("main@192.0.2.1=start.sh", "m.json"))
+    assert (
+        "ai_workers.ai-worker.models: the runner of a/b gets no token any more, as a spec has none\n"
+        "  yes if it will answer this host without a token: yes\n"
+    ) in seen.text, seen.text
+    assert "# TODO" not in (tmp_path / "fleet.toml").read_text()

@@ -381,6 +381,8 @@ def _such_as(draft: _Draft, one: Question) -> str:
         return f"such as {meant[1].strip(chr(34))}"
     if stands is not None and (one.table, one.key) in draft.refused:
         return f"it is {toml(stands).strip(chr(34))[:SHORT]}; another"
+    if one.kind is Kind.CREDENTIAL:
+        return "yes if it will answer this host without a token"
     if isinstance(stands, list | dict):
         return "yes if it is right as it stands, or another value"
     if stands is not None:

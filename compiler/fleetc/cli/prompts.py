@@ -37,6 +37,8 @@ def sentence(one: Question, hint: bool = True) -> str:
     words = one.without_options("").partition(": ")[2] if one.key else one.words
     if one.kind is Kind.FUNDS:
         return words if hint else asking_words.same_command(words)
+    if one.kind is Kind.CREDENTIAL:
+        return words.partition(": ")[0]
     if one.kind in (Kind.BALANCE, Kind.METRICS):
         return "; ".join(words.split("; ")[:2])
     first, *others = re.split(r"; |: write |(?<=\?) Write ", words)
