@@ -38,8 +38,13 @@ def command_of(words: str) -> str:
 
 
 def same_command(words: str) -> str:
-    """A question about funds whose command stands just above."""
-    return words.replace(f"{command_of(words)}{_SHOWS}", "the same command shows it")
+    """Where a wallet has it, whose command stands just above."""
+    return f"there{words.partition(_SHOWS)[2]}"
+
+
+def shown_by(words: str) -> str:
+    """How to see what a wallet has set aside: its command, and which of the values it is."""
+    return words.partition("; ")[2]
 
 
 def only_command(words: str) -> str:

@@ -392,8 +392,9 @@ def _such_as(draft: _Draft, one: Question) -> str:
         return f"{looks}? yes, or another"
     if one.kind is Kind.RPC:
         return f"an address that all nodes reach, or env NAME for a variable, such as {looks}"
-    in_wei = " or 500000000000000000 wei" if one.kind is Kind.FUNDS else ""
-    return f"such as {looks}{in_wei}" if looks else "a value"
+    if one.kind is Kind.FUNDS and one.key == "deposit":
+        looks = "500000000000000000 wei"  # as its command has it; the reserve behind it is in ether
+    return f"such as {looks}" if looks else "a value"
 
 
 def _instead(words: str) -> str:
