@@ -473,6 +473,16 @@ def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question
     assert found["wallets"]["earner"]["password"] == {"host_file": "/opt/lp/ai/pw"}
     node = found["orchestrators"]["orchestrator"]
     assert (node["data_dir"], node["models_dir"]) == ("/opt/lp/ai", "/srv/models")
+    said = "-dataDir, -ethKeystorePath: DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it\n"
+    assert said in seen.text and "it is what you answered" not in seen.text
+    (tmp_path / "m.json").write_text('[{"pipeline": "llm", "model_id": "a/b", "price_per_unit": 5}]')
+    (tmp_path / "start.sh").write_text((tmp_path / "start.sh").read_text().replace("$DATADIR/m.json", "m.json"))
+    (tmp_path / "fleet.toml").unlink()
+    arguments = ("main@192.0.2.1=start.sh", "m.json")
+    seen = typed(tmp_path, "v0.9.1", "", "", "/srv/models", arguments=arguments)
+    assert "-aiModelsDir: it is what you answered\n" in seen.text and said in seen.text
+    compared = fleetc("adopt", *arguments, "--compare", "fleet.toml", "--report", "text", cwd=tmp_path).stdout
+    assert "DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it" in compared
 
 
 def test_cap_that_admits_nobody_is_asked_with_the_amount_that_does(two: Path) -> None:
