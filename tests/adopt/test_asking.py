@@ -533,3 +533,24 @@ def test_yes_to_a_runner_without_its_token_says_what_it_means(tmp_path: Path) ->
         "  yes if it will answer this host without a token: yes\n"
     ) in seen.text, seen.text
     assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
+
+
+def test_hosts_are_called_as_the_headings_of_notes_call_them(tmp_path: Path) -> None:
+    worker = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /s -nvidia 0 -dataDir /d"
+    garage = f"## garage (192.168.1.40)\n```\n{worker}\n```\n### Transcoder\n```\n{worker} -v 5\n```\n"
+    orch = ORCH.replace('"$PRICE"', "9").replace("~/", "/").replace("0.0.0.0:7935", "127.0.0.1:7935")
+    (tmp_path / "NOTES.md").write_text(f"Frankfurt\n=========\n```\n{orch}```\n{garage}")
+    seen = typed(tmp_path, "yes", "yes", "\x04", arguments=("NOTES.md",))
+    assert "  orchestrator: yes for frankfurt@orch.example.net, NAME@ADDRESS: yes\n" in seen.text, seen.text
+    both = "  transcoder and transcoder-2: yes for garage@192.168.1.40, NAME@ADDRESS, or frankfurt, or each: yes\n"
+    assert both in seen.text, seen.text
+    assert {name: host["address"] for name, host in spec(tmp_path)["hosts"].items()} == {
+        "frankfurt": "orch.example.net", "garage": "192.168.1.40",
+    }  # fmt: skip
+    (tmp_path / "NOTES.md").write_text(f"# Orchestrator\n## gpu-7 - ssh gpu7\n```\n{worker}\n```\n")
+    (tmp_path / "fleet.toml").unlink()
+    seen = typed(tmp_path, "\x04", arguments=("NOTES.md",))
+    assert "notes called, and where do you log in?\n  NAME@ADDRESS, such as gpu-7@203.0.113.20: " in seen.text
+    (tmp_path / "NOTES.md").write_text(f"# Orchestrator\n```\n{worker}\n```\n")
+    (tmp_path / "fleet.toml").unlink()
+    assert "such as gpu-1@203.0.113.20: " in typed(tmp_path, "\x04", arguments=("NOTES.md",)).text

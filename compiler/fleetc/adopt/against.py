@@ -222,9 +222,8 @@ def _settings(
             reason = LISTENS.format(helper) if helper and names.get(listener_of(flag, fresh)) == helper else ""
             if flag in otherwise and not all(path.startswith("/") for path in otherwise[flag][1:]):
                 reason = OTHERWISE
-        reason = (
-            unsure(reason, one) if name in nowhere and reason not in (script or ANSWERED, ANSWERED, _LEFT) else reason
-        )
+        if name in nowhere and reason not in (script or ANSWERED, ANSWERED, _LEFT):
+            reason = unsure(reason, one)
         found.append(difference(service.name, flag, today, then, reason))
     return found, same + len(found)
 

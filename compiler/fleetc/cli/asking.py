@@ -174,17 +174,28 @@ def _ask_path(one: Question, more: int, options: Options) -> None:
 def _ask_name(one: Question, found: Adopted, options: Options) -> None:
     """Ask what a host is called, and where people log in to it; it may be one that the spec has already."""
     nodes, known = _unplaced(found, name_of(one)), known_hosts(found, name_of(one))
-    stands = _stands(_raw(found.text), one)
+    called, at = _by_heading(nodes, found)
+    stands = at or _stands(_raw(found.text), one)
+    offered = f"{called or name_of(one)}@{stands}" if stands else ""
     say(one, f"what is the host of {listed(nodes)} called, and where do you log in?")
-    kept = f"yes for {name_of(one)}@{stands}, " if stands else ""
-    while typed := typed_for(f"{kept}NAME@ADDRESS, {usual(known)}", one, runs=nodes):
-        typed = f"{name_of(one)}@{stands}" if stands and is_yes(typed) else typed
+    looks = f"such as {called}@203.0.113.20" if called and not known else usual(known)
+    kept = f"yes for {offered}, " if offered else ""
+    while typed := typed_for(f"{kept}NAME@ADDRESS, {looks}", one, runs=nodes):
+        typed = offered if offered and is_yes(typed) else typed
         name, _, address = typed.partition("@")
         problem = problem_of(name, address, known)
         if not problem:
             options.append(("--host", f"{name}@{known.get(name, address)}"))
             return
         message(f"  {problem}")
+
+
+def _by_heading(nodes: Sequence[str], found: Adopted) -> tuple[str, str]:
+    """The name and the address that one heading of notes gives the host of all of some nodes; "" where none does."""
+    from fleetc.adopt.asking_hosts import host_by_heading
+
+    headings = {host_by_heading(node, found.sources) for node in found.nodes if node.name in nodes}
+    return headings.pop() if len(headings) == 1 else ("", "")
 
 
 # ------------------------------------------------------------------------------------------------------- values
