@@ -104,7 +104,10 @@ def test_host_is_asked_before_a_port_that_two_nodes_of_one_host_would_share(tmp_
     assert "which host runs gw and orch?" in seen.text
     assert "  write NAME@ADDRESS\n" in seen.text and '"a b" is not a host' in seen.text
     assert "both use port" not in seen.text
-    assert seen.text.count("curl -s http://") == 1 and "the same command shows it" in seen.text
+    assert seen.text.count("curl -s http://") == 1 and " in wei\n  such as 500000000000000000 wei: " in seen.text
+    assert "reserve: there, as FundsRemaining\n  such as 0.3 ETH: " in seen.text
+    shown = re.search(r"payer.deposit: (.*\n.*wei: )(?:.*\n)*wallets.payer.reserve: (.*\n.*ETH: )", seen.text)
+    assert shown is not None and len(" ".join(shown.groups()).split()) <= 21
     found = spec(tmp_path)
     assert found["hosts"]["rack"]["address"] == "198.51.100.8"
     assert found["gateways"]["gw"]["host"] == "gw-1" and found["orchestrators"]["orch"]["host"] == "rack"
@@ -246,10 +249,21 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     seen = typed(tmp_path, "v0.9.1", "", arguments=sources)
     assert seen.code == 0, seen.text
     assert "  an answer is for all; write each" in seen.text
+    keep = "to keep it open behind a firewall (cli_exposed): "
+    assert f"  Enter for 127.0.0.1:7936, or 0.0.0.0:7936 {keep}" in seen.text
     assert [one.get("cli") for one in spec(tmp_path)["transcoders"].values()] == ["127.0.0.1:7936"] * 2
     (tmp_path / "fleet.toml").unlink()
     typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)
     assert {one["cli"] for one in spec(tmp_path)["transcoders"].values()} == {"127.0.0.1:7001", "127.0.0.1:7002"}
+    (tmp_path / "fleet.toml").unlink()
+    (tmp_path / "b.sh").write_text(worker.format(0).replace("0.0.0.0", "10.8.0.2"))
+    seen = typed(tmp_path, "v0.9.1", "each", "", "10.8.0.2:7936", "y", arguments=sources)
+    assert f"  Enter for 127.0.0.1:7936, or each {keep}" in seen.text
+    assert f"  Enter for 127.0.0.1:7936, or 10.8.0.2:7936 {keep}" in seen.text
+    assert [one.get("cli_exposed") for one in spec(tmp_path)["transcoders"].values()] == [None, True]
+    reason = "a firewall keeps all others away from 10.8.0.2:7936"
+    silence = {"code": "cli-exposed", "at": "transcoders.transcoder-b.cli", "reason": reason}
+    assert spec(tmp_path)["silences"] == {"firewall": silence} and "\ncheck: clean\n" in seen.text
 
 
 def test_one_answer_is_for_all_tables_of_a_counter(tmp_path: Path) -> None:
@@ -462,3 +476,86 @@ def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question
     assert found["wallets"]["earner"]["password"] == {"host_file": "/opt/lp/ai/pw"}
     node = found["orchestrators"]["orchestrator"]
     assert (node["data_dir"], node["models_dir"]) == ("/opt/lp/ai", "/srv/models")
+    said = "-dataDir, -ethKeystorePath: DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it\n"
+    assert said in seen.text and "it is what you answered" not in seen.text
+    (tmp_path / "m.json").write_text('[{"pipeline": "llm", "model_id": "a/b", "price_per_unit": 5}]')
+    (tmp_path / "start.sh").write_text((tmp_path / "start.sh").read_text().replace("$DATADIR/m.json", "m.json"))
+    (tmp_path / "fleet.toml").unlink()
+    arguments = ("main@192.0.2.1=start.sh", "m.json")
+    seen = typed(tmp_path, "v0.9.1", "", "", "/srv/models", "", arguments=arguments)
+    assert "-aiModelsDir: it is what you answered\n" in seen.text and said in seen.text
+    compared = fleetc("adopt", *arguments, "--compare", "fleet.toml", "--report", "text", cwd=tmp_path).stdout
+    assert "DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it" in compared
+
+
+def test_cap_that_admits_nobody_is_asked_with_the_amount_that_does(two: Path) -> None:
+    gate = WATCHED.replace("-orchAddr orch.example.net:8935", "-orchAddr https://orch.example.net:8935")
+    (two / "gate.sh").write_text(gate.replace("-maxPricePerUnit 1000", "-maxPricePerUnit 5"))
+    seen = typed(two, *FIRST, "yes", "9.5 wei / pixel", "nobody", arguments=OF_TWO)
+    assert seen.code == 0, seen.text
+    assert "gateways.gate.max_price: gateway gate pays at most 5 wei / pixel, but no orchestrator sells" in seen.text
+    assert "\n  it is 5 wei / pixel; write 9.18 wei / pixel or more: " in seen.text
+    assert "\n  it is refused as it stands: write 9.18 wei / pixel or more\n" in seen.text
+    assert spec(two)["gateways"]["gate"]["max_price"] == "9.5 wei / pixel"
+
+
+def test_price_that_a_list_says_in_vain_is_taken_with_yes_and_asked_once(tmp_path: Path) -> None:
+    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /pw"
+    account = f"-ethAcctAddr 0x{'1' * 40} -serviceAddr o.example.net:8935 -pricePerUnit 9 -dataDir /d"
+    commands = [f"livepeer -orchestrator -aiServiceRegistry {chain} {account} -orchSecret /s\n"]
+    for number, price in ((1, 77), (2, 88)):
+        entry = f'[{{"pipeline": "llm", "model_id": "a/b", "price_per_unit": {price}}}]'
+        (tmp_path / f"m{number}.json").write_text(entry)
+        flags = f"-nvidia {number} -aiModels m{number}.json -aiModelsDir /models -cliAddr 127.0.0.1:{4935 + number}"
+        commands.append(f"livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /s {flags}\n")
+    (tmp_path / "start.sh").write_text("".join(commands))
+    arguments = ("main@192.0.2.1=start.sh", "m1.json", "m2.json", "--set", "fleet.node_release=v0.9.1")
+    seen = typed(tmp_path, "lp", "", "", "\x04", arguments=arguments)
+    assert seen.text.partition("stopped: ")[0].count("says so, where the node does not read it\n") == 2, seen.text
+    (tmp_path / "fleet.toml").unlink()
+    seen = typed(tmp_path, "lp", "", "yes", "\x04", arguments=arguments)
+    assert "\n  77 wei / pixel? yes, or another: yes\n" in seen.text and "88 wei" not in seen.text, seen.text
+    assert spec(tmp_path)["models"]["b"]["price"] == "77 wei / pixel"
+
+
+def test_rpc_address_of_nodes_that_ask_several_is_one_that_all_of_them_get(two: Path) -> None:
+    gate = WATCHED.replace("https://arb1.arbitrum.io/rpc", "http://127.0.0.1:8547").replace("0.0.0.0:8935", ":9935")
+    (two / "gate.sh").write_text(gate)
+    here = tuple(one.replace("edge@192.0.2.7", "main@192.0.2.1") for one in OF_TWO)
+    seen = typed(two, FIRST[0], FIRST[1], "\x04", arguments=here)
+    hint = "an address that all these nodes reach, or env NAME for a variable, such as https://arb1.arbitrum.io/rpc: "
+    assert f"orchestrator asks arb1.arbitrum.io\n  {hint}" in seen.text, seen.text
+
+
+def test_yes_to_a_runner_without_its_token_says_what_it_means(tmp_path: Path) -> None:
+    entry = '{"pipeline": "llm", "model_id": "a/b", "url": "http://10.0.0.9:8000", "token": "x7Qk29fLm3PzR8vT"}'
+    (tmp_path / "m.json").write_text(f"[{entry}]")
+    words = "-orchAddr o.example.net:8935 -orchSecret /etc/lp/s -nvidia 0 -aiModels m.json -aiModelsDir /models"
+    (tmp_path / "start.sh").write_text(f"livepeer -aiWorker {words}\n")
+    seen = typed(tmp_path, "v0.9.1", "yes", "", arguments=("main@192.0.2.1=start.sh", "m.json"))
+    assert (
+        "ai_workers.ai-worker.models: the runner of a/b gets no token any more, as a spec has none\n"
+        "  yes if it will answer this host without a token: yes\n"
+    ) in seen.text, seen.text
+    assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
+
+
+def test_hosts_are_called_as_the_headings_of_notes_call_them(tmp_path: Path) -> None:
+    worker = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /s -nvidia 0 -dataDir /d"
+    garage = f"## garage (192.168.1.40)\n```\n{worker}\n```\n### Transcoder\n```\n{worker} -v 5\n```\n"
+    orch = ORCH.replace('"$PRICE"', "9").replace("~/", "/").replace("0.0.0.0:7935", "127.0.0.1:7935")
+    (tmp_path / "NOTES.md").write_text(f"Frankfurt\n=========\n```\n{orch}```\n{garage}")
+    seen = typed(tmp_path, "yes", "yes", "\x04", arguments=("NOTES.md",))
+    assert "  orchestrator: yes for frankfurt@orch.example.net, NAME@ADDRESS: yes\n" in seen.text, seen.text
+    both = "  transcoder and transcoder-2: yes for garage@192.168.1.40, NAME@ADDRESS, or frankfurt, or each: yes\n"
+    assert both in seen.text, seen.text
+    assert {name: host["address"] for name, host in spec(tmp_path)["hosts"].items()} == {
+        "frankfurt": "orch.example.net", "garage": "192.168.1.40",
+    }  # fmt: skip
+    (tmp_path / "NOTES.md").write_text(f"# Orchestrator\n## gpu-7 - ssh gpu7\n```\n{worker}\n```\n")
+    (tmp_path / "fleet.toml").unlink()
+    seen = typed(tmp_path, "\x04", arguments=("NOTES.md",))
+    assert "notes called, and where do you log in?\n  NAME@ADDRESS, such as gpu-7@203.0.113.20: " in seen.text
+    (tmp_path / "NOTES.md").write_text(f"# Orchestrator\n```\n{worker}\n```\n")
+    (tmp_path / "fleet.toml").unlink()
+    assert "such as gpu-1@203.0.113.20: " in typed(tmp_path, "\x04", arguments=("NOTES.md",)).text

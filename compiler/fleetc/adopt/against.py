@@ -36,7 +36,7 @@ from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.releases import release_said
 from fleetc.adopt.rpc import compared_rpc
 from fleetc.adopt.takeover import account, directory
-from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure
+from fleetc.adopt.unread import Doubt, doubts, open_settings, said_by_script, unsure
 from fleetc.adopt.words import SET
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
@@ -211,17 +211,19 @@ def _settings(
         if today.get(flag) == then.get(flag):
             same += name not in nowhere
             continue
+        script = said_by_script(one.process, today.get(flag), then.get(flag))
         if waits(flag, unanswered) or reason.startswith(QUESTION):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
             fits = fits_example(made, then.get(flag)) and not _known(one, list_of(flag), today)
-            answer = ANSWERED if fits or flag == "ethUrl" else ""
+            answer = script or (ANSWERED if fits or flag == "ethUrl" else "")
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             helper = listener_of(flag, service)
             reason = LISTENS.format(helper) if helper and names.get(listener_of(flag, fresh)) == helper else ""
             if flag in otherwise and not all(path.startswith("/") for path in otherwise[flag][1:]):
                 reason = OTHERWISE
-        reason = unsure(reason, one) if name in nowhere and reason not in (ANSWERED, _LEFT) else reason
+        if name in nowhere and reason not in (script or ANSWERED, ANSWERED, _LEFT):
+            reason = unsure(reason, one)
         found.append(difference(service.name, flag, today, then, reason))
     return found, same + len(found)
 

@@ -14,11 +14,12 @@ from pydantic_core import PydanticCustomError
 from fleetc.adopt import asking_words
 from fleetc.adopt.host_paths import ANSWERS
 from fleetc.adopt.listeners import is_loopback, orchestrator_url, service_url, split
-from fleetc.adopt.markdown import NAMES
+from fleetc.adopt.markdown import NAMES, heading_of
 from fleetc.adopt.reading import Running
 from fleetc.language.fields import check_name
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
+from fleetc.toml.document import Source
 
 _MOST_NAMED = 20
 """Folders or nodes that a question names."""
@@ -86,6 +87,13 @@ def likely_host(here: Sequence[Running]) -> tuple[str, str]:
         return check_name(name), address
     except PydanticCustomError:
         return "", address
+
+
+def host_by_heading(one: Running, sources: Iterable[Source]) -> tuple[str, str]:
+    """The name and the address of the host that a heading of notes gives a node; "" for each that none gives."""
+    span = one.process.span
+    page = next((source.text for source in sources if source.name == span.source), "") if _is_page(span.source) else ""
+    return heading_of(page, span.start)
 
 
 def _signs(groups: list[list[Running]]) -> Iterator[str]:

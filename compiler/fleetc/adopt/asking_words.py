@@ -6,6 +6,8 @@ prompts read with the same names that the others write with, so that words can c
 
 from __future__ import annotations
 
+import re
+
 CREDENTIAL = "the runner of "
 """How a question begins about a model whose runner loses its credential."""
 REPAIR = "repair "
@@ -14,9 +16,14 @@ BY_NAME = " is taken for its file by the name alone"
 """What a question says of a source that has only the name of the file that is meant."""
 NO_SOURCE = " has it: copy it from the host and name it too"
 """What a question says of a file that somebody has to name."""
+UNREAD = " says so, where the node does not read it"
+"""What a question says of a value that a source has in vain."""
+_KEEP = "or keep it with cli = "
 _SETS = " sets it; "
 _SHOWS = " shows it in wei"
 _TURN = "; if "
+_LEAST = re.compile(r'; raise \S+ to "([^"]+)" or more')
+"""How the check says the least amount that it takes."""
 
 
 def funds(what: str, command: str, more: str = "") -> str:
@@ -31,8 +38,13 @@ def command_of(words: str) -> str:
 
 
 def same_command(words: str) -> str:
-    """A question about funds whose command stands just above."""
-    return words.replace(f"{command_of(words)}{_SHOWS}", "the same command shows it")
+    """Where a wallet has it, whose command stands just above."""
+    return f"there{words.partition(_SHOWS)[2]}"
+
+
+def shown_by(words: str) -> str:
+    """How to see what a wallet has set aside: its command, and which of the values it is."""
+    return words.partition("; ")[2]
 
 
 def only_command(words: str) -> str:
@@ -59,3 +71,19 @@ def several(why: str, condition: str, options: str) -> str:
 def why_several(words: str) -> str:
     """Why it is asked whether nodes run on one host."""
     return words.rpartition(_TURN)[0] or words
+
+
+def least_in(words: str) -> str:
+    """The least amount that the check takes where it refuses one; "" where it names none."""
+    found = _LEAST.search(words)
+    return found[1] if found is not None else ""
+
+
+def keep_listener(listener: str) -> str:
+    """What to do with an administration listener that others reach."""
+    return f'use an SSH tunnel, {_KEEP}"{listener}", cli_exposed = true and a firewall'
+
+
+def listener_in(words: str) -> str:
+    """The listener that can be kept; "" where none is."""
+    return words.partition(f'{_KEEP}"')[2].partition('"')[0]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fleetc.adopt import documents
+from fleetc.adopt import asking_words, documents
 from fleetc.adopt.asking_chain import asks_chain, fill_rpc, rpc_value
 from fleetc.adopt.assembled import FLEET_NAME, Assembled, Prometheus
 from fleetc.adopt.callers import note_callers
@@ -430,6 +430,6 @@ def _ask_unread_prices(uses: Mapping[str, list[dict[str, object]]], session: Ses
             offers.setdefault(price, worker)
         for price, worker in offers.items():
             table.ask(
-                f'TODO price = "{price}": the list of {worker} says so, where the node does not read it; without a '
-                "price it is sold at the base price of its orchestrator"
+                f'TODO price = "{price}": the list of {worker}{asking_words.UNREAD}; without a price it is sold at the '
+                "base price of its orchestrator"
             )

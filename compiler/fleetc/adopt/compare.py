@@ -36,7 +36,7 @@ from fleetc.adopt.rpc import compared_rpc
 from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
-from fleetc.adopt.unread import open_settings, unsure
+from fleetc.adopt.unread import open_settings, said_by_script, unsure
 from fleetc.adopt.words import SET, Unknown
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
@@ -117,8 +117,9 @@ def compare(
                 continue
             count += 1
             if before.get(flag) != after.get(flag):
-                reason = ANSWERED if list_of(flag) in known else reason_of(node, flag)
-                reason = unsure(reason, node) if open_ and reason != ANSWERED else reason
+                answer = said_by_script(node.process, before.get(flag), after.get(flag)) or ANSWERED
+                reason = answer if list_of(flag) in known else reason_of(node, flag)
+                reason = unsure(reason, node) if open_ and reason != answer else reason
                 found.append(difference(node.name, flag, before, after, reason))
     return Comparison(tuple(found), count, tuple(waiting), unknown)
 

@@ -29,6 +29,7 @@ from fleetc.adopt.reading import (
 )
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import PIXEL_PRICE, Session, Table
+from fleetc.adopt.unread import likely_words
 from fleetc.adopt.words import Fate, Process, Same, Word
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -231,11 +232,7 @@ class Filling:
 
     def unless(self, flag: str, more: str) -> str:
         """The words of a question about a setting that has a `likely` value."""
-        process, holes = self.process, self.running.word(flag).holes
-        names = " and ".join(hole.strip("${}") for hole in holes)
-        values = " and ".join(process.likely[hole] for hole in holes)
-        file = process.unread[0].shown if len(process.unread) == 1 else "a file that is none of the sources"
-        return asking_words.unless(names, values, file, more)
+        return likely_words(self.process, self.running.word(flag).holes, more)
 
     def hidden(self, flag: str, key: str) -> dict[str, str] | None:
         """A reference for a setting that is a secret: a file on the host, a variable of who deploys, or one made up.

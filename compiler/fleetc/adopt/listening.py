@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import plain_container
@@ -67,7 +68,7 @@ def cli(work: Filling) -> None:
         funds = running.on_chain and running.role not in ("transcoder", "ai-worker") and not _has_signer(running)
         power = "move funds" if funds else "change its settings and read its state"
         words = f"who reaches {written(listener)} can {power}"
-        keep = f'use an SSH tunnel, or keep it with cli = "{written(listener)}", cli_exposed = true and a firewall'
+        keep = asking_words.keep_listener(written(listener))
         told = None
         running.reasons["cliAddr"] = f"{QUESTION}: {words}"
         word = running.word("cliAddr") if text else None

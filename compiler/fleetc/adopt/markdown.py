@@ -10,9 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pydantic_core import PydanticCustomError
+
 from fleetc.adopt.docker_run import STARTS_NONE
 from fleetc.adopt.shell_words import ShellError, tokens
 from fleetc.adopt.words import Entry, Fate
+from fleetc.language.fields import check_name
+from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -22,6 +26,14 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([A-Za-z0-9_+.-]*)")
 _SHELLS = frozenset({"", "sh", "bash", "shell", "console", "terminal", "zsh", "shell-session", "shellsession", "text"})
 _INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _HEADING = re.compile(r"^ {0,3}(?:#{1,6}[ \t]|\S[^\n]*\n {0,3}(?:={2,}|-{2,})[ \t]*$)", re.MULTILINE)
+_DEEPEST = 6
+_NAMED = re.compile(r"[*_`]*([A-Za-z][A-Za-z0-9-]*)[*_`]*(?=\s*$|\s*[(:,]|\s+[-–—])(.*)")
+_ADDRESSES = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_NO_HOSTS = frozenset(
+    {"ai", "broadcaster", "gateway", "gateways", "livepeer", "orchestrator", "orchestrators", "redeemer", "reward",
+     "signer", "transcoder", "transcoders", "worker", "workers"}
+)  # fmt: skip
+"""Headings that say what a node is, and not where."""
 _NOT_BLANK = re.compile(r"[^\n]")
 _NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+--?[A-Za-z]|livepeer/go-livepeer[: \t])")
 _LINE = re.compile(r"(?:[^\n\\]|\\\r?\n|\\.)+")
@@ -111,6 +123,60 @@ def parts(text: str) -> list[range]:
                 section = start + heading.start()
         start = end
     return [*found, range(section, start)]
+
+
+class Heading(NamedTuple):
+    """What a heading calls a host, and where it says that this is; "" for each that it does not say."""
+
+    name: str
+    address: str
+
+
+def heading_of(text: str, place: int) -> Heading:
+    """The innermost heading above a place of a page that may name a host, of the sections that the place is in."""
+    above: list[tuple[int, str]] = []
+    start = 0
+    for block, code in _blocks(text):
+        for found in _HEADING.finditer(block) if not code else ():
+            if start + found.start() < place:
+                above.append(_level(found[0] + block[found.end() :].partition("\n")[0]))
+        start += len(block)
+    depth = _DEEPEST + 1
+    for level, words in reversed(above):
+        if level < depth:
+            depth = level
+            heading = _named(words)
+            if heading.name:
+                return heading
+    return Heading("", "")
+
+
+def _level(heading: str) -> tuple[int, str]:
+    """How deep a heading is, and its words."""
+    first, _, line = heading.strip().partition("\n")
+    if line:
+        return (1 if line.lstrip().startswith("=") else 2), first
+    words = first.lstrip("#")
+    return len(first) - len(words), words.strip(" \t#")
+
+
+def _named(words: str) -> Heading:
+    """The host of a heading such as `frankfurt`, `Frankfurt (orchestrator)` or `gpu-1: 203.0.113.9`."""
+    found = _NAMED.match(words)
+    known, rest = (found[1].lower(), found[2]) if found is not None else ("", "")
+    try:
+        check_name(known)
+    except PydanticCustomError:
+        return Heading("", "")
+    address = next((one for one in _ADDRESSES.findall(rest) if _is_address(one)), "")
+    return Heading("" if known in _NO_HOSTS else known, address)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return "." in str(parse_host(text))
+    except QuantityError:
+        return False
 
 
 def _readable(block: str) -> bool:

@@ -50,11 +50,17 @@ class Kind(Enum):
     """Which source is meant, or has to be repaired or named: at most a yes to the value that stands answers it."""
     VARIABLE = auto()
     """What a path begins with that a script says, and that another file may set."""
+    RPC = auto()
+    """The RPC address that all nodes of the fleet, or of a host, get."""
+    UNREAD = auto()
+    """A value that a source says where the node does not read it: its example is that value."""
     VALUE = auto()
     """Any other value."""
 
 
 _KINDS = {
+    ("fleet", "rpc"): Kind.RPC,
+    ("hosts", "rpc"): Kind.RPC,
     ("hosts", "address"): Kind.ADDRESS,
     ("wallets", "minimum_balance"): Kind.BALANCE,
     ("monitoring", "host"): Kind.METRICS,
@@ -93,6 +99,8 @@ class Question:
             return Kind.SOURCE
         if self.example and asking_words.variable_of(self.words):
             return Kind.VARIABLE
+        if self.example and asking_words.UNREAD in self.words:
+            return Kind.UNREAD
         if self.key in ("deposit", "reserve") and asking_words.command_of(self.words):
             return Kind.FUNDS
         return _KINDS.get((self.table.partition(".")[0], self.key), Kind.VALUE)

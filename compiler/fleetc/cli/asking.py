@@ -40,6 +40,7 @@ _OWN = frozenset(
 )
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _ADDRESS = "address"
+_KEPT_OPEN = " to keep it open behind a firewall (cli_exposed)"
 
 
 class Adopting(Protocol):
@@ -176,17 +177,28 @@ def _ask_path(one: Question, more: int, options: Options) -> None:
 def _ask_name(one: Question, found: Adopted, options: Options) -> None:
     """Ask what a host is called, and where people log in to it; it may be one that the spec has already."""
     nodes, known = _unplaced(found, name_of(one)), known_hosts(found, name_of(one))
-    stands = _stands(_raw(found.text), one)
+    called, at = _by_heading(nodes, found)
+    stands = at or _stands(_raw(found.text), one)
+    offered = f"{called or name_of(one)}@{stands}" if stands else ""
     say(one, f"what is the host of {listed(nodes)} called, and where do you log in?")
-    kept = f"yes for {name_of(one)}@{stands}, " if stands else ""
-    while typed := typed_for(f"{kept}NAME@ADDRESS, {usual(known)}", one, runs=nodes):
-        typed = f"{name_of(one)}@{stands}" if stands and is_yes(typed) else typed
+    looks = f"such as {called}@203.0.113.20" if called and not known else usual(known)
+    kept = f"yes for {offered}, " if offered else ""
+    while typed := typed_for(f"{kept}NAME@ADDRESS, {looks}", one, runs=nodes):
+        typed = offered if offered and is_yes(typed) else typed
         name, _, address = typed.partition("@")
         problem = problem_of(name, address, known)
         if not problem:
             options.append(("--host", f"{name}@{known.get(name, address)}"))
             return
         message(f"  {problem}")
+
+
+def _by_heading(nodes: Sequence[str], found: Adopted) -> tuple[str, str]:
+    """The name and the address that one heading of notes gives the host of all of some nodes; "" where none does."""
+    from fleetc.adopt.asking_hosts import host_by_heading
+
+    headings = {host_by_heading(node, found.sources) for node in found.nodes if node.name in nodes}
+    return headings.pop() if len(headings) == 1 else ("", "")
 
 
 # ------------------------------------------------------------------------------------------------------- values
@@ -216,7 +228,9 @@ def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, st
         seen |= {(one.table, one.said) for one in asked}
         try:
             for group, hint in _grouped(before, asked):
-                _ask_group(draft, group, hint)
+                open_ = {(one.table, one.said) for one in questions_in(draft.text)}
+                if any((one.table, one.said) in open_ for one in group):  # else another question got its answer
+                    _ask_group(draft, group, hint)
         finally:
             if draft.text != before:
                 adopting.take(draft.text)
@@ -270,7 +284,10 @@ def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     if several and not shown:
         common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
         message(f"  {common}; write each to answer one after another")
-    while typed := typed_for("each" if shown else _such_as(draft, first), first, default, shown=shown):
+    looks = "each" if shown else _such_as(draft, first)
+    if len({asking_words.listener_in(one.words) for one in group}) > 1:
+        looks = f"each{_KEPT_OPEN}"
+    while typed := typed_for(looks, first, default, shown=shown):
         taken = bool(default) and typed == default
         if several and (typed == "each" or (own and not taken and not is_yes(typed))):
             for one in group:
@@ -294,10 +311,12 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
         WrongAnswerError,
         addresses_in,
         answered,
+        example_at,
         kept,
         place_of,
         problem_at,
         silenced,
+        with_silence,
         words_of,
     )
     from fleetc.adopt.writing import toml
@@ -309,6 +328,8 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
         raise _RefusedError(f"{typed} is the address of {hosts[typed]}; two hosts are not one machine")
     try:
         agreed = is_yes(typed) and all(_stands(raw, one) is not None for one in group)
+        if first.kind is Kind.UNREAD and is_yes(typed):
+            typed = example_at(places[0], first.example)
         if first.kind in (Kind.METRICS, Kind.ALERTS) and typed == "nobody":
             return silenced(text, first)
         if first.kind is Kind.ALERTS:
@@ -321,11 +342,17 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
             if not confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
                 raise _RefusedError(f"then write one that only the host itself reaches, such as {_default(first)}")
             after = answered(after, {(*place[:-1], "cli_exposed"): "true" for place in places})
+            for place in (one for one in places if len(one) == 3 and "{" not in one[1]):  # a table of one node
+                reason = f"a firewall keeps all others away from {typed}"
+                after = with_silence(after, "firewall", "cli-exposed", reason, ".".join(place))
     except WrongAnswerError as problem:
         raise _RefusedError(str(problem)) from None
     found = problem_at(after, places)
     if found is not None:
-        raise _RefusedError(words_of(found))
+        words = words_of(found)
+        if agreed and words.partition("; ")[0] == first.words.partition("; ")[0]:
+            words = f"it is refused as it stands: {_instead(words)}"
+        raise _RefusedError(words)
     return after
 
 
@@ -351,7 +378,7 @@ def _default(one: Question) -> str:
 
 def _such_as(draft: _Draft, one: Question) -> str:
     """How an answer looks."""
-    from fleetc.adopt.answering import addresses_in, example_at, place_of
+    from fleetc.adopt.answering import addresses_in, example_at, place_of, problem_at, words_of
     from fleetc.adopt.writing import toml
 
     if one.kind is Kind.METRICS:
@@ -359,21 +386,39 @@ def _such_as(draft: _Draft, one: Question) -> str:
         return f"{' or '.join(hosts)}, https://... of a receiver, or nobody"
     if one.kind is Kind.ALERTS:
         return "such as 203.0.113.5:9093, or nobody"
+    if one.kind is Kind.LISTENER and (today := asking_words.listener_in(one.words)):
+        return f"{today}{_KEPT_OPEN}"
     if _default(one):
         return ""
     stands = _stands(_raw(draft.text), one)
+    if stands is not None and (one.table, one.key) in draft.refused and asking_words.least_in(one.words):
+        now = problem_at(draft.text, [place_of(one)])  # what is answered by now can change the amount
+        return f"it is {toml(stands).strip(chr(34))[:SHORT]}; {_instead(words_of(now) if now else one.words)}"
     meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
     if meant is not None:
         return f"such as {meant[1].strip(chr(34))}"
     if stands is not None and (one.table, one.key) in draft.refused:
         return f"it is {toml(stands).strip(chr(34))[:SHORT]}; another"
+    if one.kind is Kind.CREDENTIAL:
+        return "yes if it will answer this host without a token"
     if isinstance(stands, list | dict):
         return "yes if it is right as it stands, or another value"
     if stands is not None:
         return f"{toml(stands).strip(chr(34))[:SHORT]}? yes, or another"
     looks = example_at(place_of(one), one.example)
-    in_wei = " or 500000000000000000 wei" if one.kind is Kind.FUNDS else ""
-    return f"such as {looks}{in_wei}" if looks else "a value"
+    if one.kind is Kind.UNREAD:
+        return f"{looks}? yes, or another"
+    if one.kind is Kind.RPC:
+        return f"an address that all these nodes reach, or env NAME for a variable, such as {looks}"
+    if one.kind is Kind.FUNDS and one.key == "deposit":
+        looks = "500000000000000000 wei"  # as its command has it; the reserve behind it is in ether
+    return f"such as {looks}" if looks else "a value"
+
+
+def _instead(words: str) -> str:
+    """What to write instead of an amount that the check refuses."""
+    least = asking_words.least_in(words)
+    return f"write {least} or more" if least else "write another"
 
 
 def _stands(raw: dict[str, Any], one: Question) -> object:

@@ -77,20 +77,25 @@ def _ask_host(
 
 
 def _together(nodes: Sequence[str], found: Adopted) -> list[tuple[list[str], tuple[str, str]]]:
-    """The nodes in groups that are of one host, each with a likely name and address of that. Where all sources are in
-    one folder, that says nothing of hosts.
+    """The nodes in groups that are of one host, each with a likely name and address of that: by the headings of notes,
+    and by folders. Where all sources are in one folder, that says nothing of hosts.
     """
-    from fleetc.adopt.asking_hosts import group_of, likely_host
+    from fleetc.adopt.asking_hosts import group_of, host_by_heading, likely_host
 
     by_name = {node.name: node for node in found.nodes}
+    headings = {name: host_by_heading(by_name[name], found.sources) for name in nodes}
     folders = {group[0] for name in nodes if not (group := group_of(by_name[name]))[1]}
-    if len(folders) < 2:
-        return [([name], ("", "")) for name in nodes]
     groups: dict[tuple[str, int] | str, list[Running]] = {}
     for name in nodes:
-        node = by_name[name]
-        groups.setdefault(name if node.process.placed else group_of(node), []).append(node)
-    return [([node.name for node in some], likely_host(some)) for some in groups.values()]
+        node, alone = by_name[name], by_name[name].process.placed or len(folders) < 2
+        called = f"{node.process.span.source} {headings[name][0]}" if headings[name][0] else ""
+        groups.setdefault(called or (f" {name}" if alone else group_of(node)), []).append(node)
+    together = []
+    for some in groups.values():
+        (name, address), (folder, reached) = headings[some[0].name], likely_host(some)
+        likely = (name or folder, address or reached) if name or len(folders) > 1 else ("", "")
+        together.append(([node.name for node in some], likely))
+    return together
 
 
 def _put(node: str, host: str, options: Options) -> None:

@@ -36,7 +36,9 @@ def sentence(one: Question, hint: bool = True) -> str:
     """The first words of a question; of one about funds without a `hint`, its command is the same as above."""
     words = one.without_options("").partition(": ")[2] if one.key else one.words
     if one.kind is Kind.FUNDS:
-        return words if hint else asking_words.same_command(words)
+        return asking_words.shown_by(words) if hint else asking_words.same_command(words)
+    if one.kind is Kind.CREDENTIAL:
+        return words.partition(": ")[0]
     if one.kind in (Kind.BALANCE, Kind.METRICS):
         return "; ".join(words.split("; ")[:2])
     first, *others = re.split(r"; |: write |(?<=\?) Write ", words)
