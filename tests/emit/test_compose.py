@@ -82,15 +82,21 @@ def test_file_of_secrets_is_named_only_when_there_are_some(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("processes")
-def test_gpus_are_reserved_by_id_or_all_of_them(tmp_path: Path) -> None:
-    def devices(gpus: tuple[int, ...] | str) -> dict[str, Any]:
-        service = project(tmp_path, support.service("gw-eu", gpus=gpus))["services"]["gw-eu"]
+def test_node_sees_all_gpus_because_its_flag_has_ids_of_the_host_and_a_runner_its_own(tmp_path: Path) -> None:
+    """A container counts the GPUs that it gets from 0: with GPU 2 alone, -nvidia=2 would name none."""
+
+    def devices(gpus: tuple[int, ...] | str, **more: Any) -> dict[str, Any]:
+        service = project(tmp_path, support.service("gw-eu", gpus=gpus, **more))["services"]["gw-eu"]
         (device,) = service["deploy"]["resources"]["reservations"]["devices"]
         assert isinstance(device, dict)
         return device
 
-    assert devices((0, 3)) == {"driver": "nvidia", "capabilities": ["gpu"], "device_ids": ["0", "3"]}
-    assert devices("all") == {"driver": "nvidia", "capabilities": ["gpu"], "count": -1}
+    every = {"driver": "nvidia", "capabilities": ["gpu"], "count": -1}
+    assert devices((2,)) == devices((0, 3)) == devices("all") == every
+    assert devices((2,), table="runners") == {"driver": "nvidia", "capabilities": ["gpu"], "device_ids": ["2"]}
+    assert devices("all", table="runners") == every
+    service = project(tmp_path, support.service("gw-eu"))["services"]["gw-eu"]
+    assert "deploy" not in service
 
 
 @pytest.mark.usefixtures("processes")

@@ -33,7 +33,10 @@ def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
 def _view(service: Service, mark: Mark) -> View:
     table = given(service.table, service.name)
     gpus = derived("the GPUs that the node uses", (service.table, service.name, "gpus"))
-    listed = service.gpus if isinstance(service.gpus, tuple) else ()
+    # A container counts the GPUs that it gets from 0, and -nvidia has the ids of the host: a node gets all of them. A
+    # runner uses the first one that it finds.
+    chooses = service.node_release != "" and bool(service.gpus)
+    listed = service.gpus if isinstance(service.gpus, tuple) and not chooses else ()
     return {
         "name": mark(service.name, table),
         "unit": mark(service.unit, table),
@@ -45,6 +48,6 @@ def _view(service: Service, mark: Mark) -> View:
         "secret_file": mark(service.secret_file if service.secrets else "", *(s.origin for s in service.secrets)),
         # Only a missing data directory may be created; a missing keystore or password must be noticed.
         "mounts": [mark((m.path, m.read_only, m.path == service.data_dir), m.origin) for m in service.mounts],
-        "all_gpus": mark(service.gpus == "all", gpus),
+        "all_gpus": mark(chooses or service.gpus == "all", gpus),
         "gpus": [mark(str(gpu), gpus) for gpu in listed],
     }
