@@ -554,3 +554,22 @@ def test_hosts_are_called_as_the_headings_of_notes_call_them(tmp_path: Path) -> 
     (tmp_path / "NOTES.md").write_text(f"# Orchestrator\n```\n{worker}\n```\n")
     (tmp_path / "fleet.toml").unlink()
     assert "such as gpu-1@203.0.113.20: " in typed(tmp_path, "\x04", arguments=("NOTES.md",)).text
+
+
+@pytest.mark.parametrize("rpc", ["https://arb1.arbitrum.io/rpc", "env RPC"])
+def test_rpc_address_is_asked_again_for_a_node_that_an_earlier_spec_does_not_have(two: Path, rpc: str) -> None:
+    given = ("fleet.node_release=v0.9.1", "hosts.edge.node_user=lp", "wallets.payer.deposit=1 ETH")
+    words = [word for one in (*given, "wallets.payer.reserve=1 ETH") for word in ("--set", one)]
+    assert fleetc("adopt", OF_TWO[0], *words, "-o", "fleet.toml", cwd=two).returncode == 0
+    if rpc == "env RPC":
+        text = (two / "fleet.toml").read_text().replace('"https://arb1.arbitrum.io/rpc"', '{ env = "RPC" }')
+        (two / "fleet.toml").write_text(text)
+    orch = (two / "start.sh").read_text().replace("~/", "/")
+    (two / "start.sh").write_text(orch.replace("https://arb1.arbitrum.io/rpc", "http://10.0.0.5"))
+    again = (*OF_TWO, "--answers", "fleet.toml")
+    hint = f"  {rpc}? yes, or an address that all nodes reach, or env NAME for a variable: "
+    for keys in (("",), ("", "lp"), ("yes",)):
+        seen = typed(two, *keys, "\x04", arguments=again)
+        assert hint in seen.text, seen.text
+        assert ("# TODO rpc: a fleet has one" in (two / "fleet.toml").read_text()) is (keys[0] == "")
+    assert "\nfleet.rpc: " not in typed(two, "\x04", arguments=again).text

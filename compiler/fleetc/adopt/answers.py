@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, get_args, get_origin
 
+from fleetc.adopt.asking_chain import asks_chain
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.earlier import Carried, Contradiction, Earlier, Place, mentions, tables_of
+from fleetc.adopt.filling import hole_variable
 from fleetc.adopt.host_paths import FOLDER_KEYS, is_open
 from fleetc.adopt.kept_names import keep_names
 from fleetc.adopt.questions import path_of, questions_in
@@ -54,10 +56,11 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     fleet = earlier.raw.get("fleet", {})
     if any(one.text("ethUrl") == fleet.get("rpc") for one in assembled.nodes):
         assembled.fleet.guessed.add("rpc")  # it looked as if it had a key, and people know that it has none
+    open_keys = asked.at("fleet") | _ask_rpc_anew(earlier, assembled)
     if earlier.stands("fleet", ""):
-        _stay(assembled.fleet, fleet, ("fleet",), asked.at("fleet"), done)
+        _stay(assembled.fleet, fleet, ("fleet",), open_keys, done)
     else:
-        _merge(assembled.fleet, fleet, ("fleet",), asked.at("fleet"), set(), done)
+        _merge(assembled.fleet, fleet, ("fleet",), open_keys, set(), done)
     for kind in tables():
         for name, values in tables_of(earlier.raw, kind):
             members = assembled.tables.setdefault(kind, {})
@@ -84,6 +87,23 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     _order(earlier, assembled)
     _remarks(earlier, assembled)
     return done
+
+
+def _ask_rpc_anew(earlier: Earlier, assembled: Assembled) -> set[str]:
+    """Ask about the RPC address of an earlier spec where a node that it does not have asks another one: nobody has said
+    that this node gets it. The key, while that is asked.
+    """
+    known, fleet = earlier.raw.get("fleet", {}).get("rpc"), assembled.fleet
+    question = next((one for one in fleet.questions if _asked_key(one) == "rpc"), "")
+    parts = split_question(question)
+    before = [one for one in questions_in(earlier.source.text) if (one.table, one.key) == ("fleet", "rpc")]
+    new = [one for one in assembled.nodes if asks_chain(one) and one.name not in earlier.raw.get(one.table, {})]
+    others = [one for one in new if known not in (one.text("ethUrl"), {"env": hole_variable(one.word("ethUrl"))})]
+    if known is None or parts is None or not (others or (before and not before[0].example)):
+        return set()
+    fleet.values["rpc"] = known
+    fleet.questions[fleet.questions.index(question)] = f"TODO rpc: {parts.words}"
+    return {"rpc"}
 
 
 class _Open:

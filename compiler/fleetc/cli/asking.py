@@ -39,6 +39,7 @@ _OWN = frozenset(
 )
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _ADDRESS = "address"
+_RPC = "an address that all nodes reach, or env NAME for a variable"
 _KEPT_OPEN = " to keep it open behind a firewall (cli_exposed)"
 
 
@@ -394,6 +395,9 @@ def _such_as(draft: _Draft, one: Question) -> str:
         return f"it is {toml(stands).strip(chr(34))[:SHORT]}; another"
     if one.kind is Kind.CREDENTIAL:
         return "yes if it will answer this host without a token"
+    if one.kind is Kind.RPC and stands is not None:
+        shown = " ".join(stands.popitem()) if isinstance(stands, dict) else stands
+        return f"{shown}? yes, or {_RPC}"
     if isinstance(stands, list | dict):
         return "yes if it is right as it stands, or another value"
     if stands is not None:
@@ -402,7 +406,7 @@ def _such_as(draft: _Draft, one: Question) -> str:
     if one.kind is Kind.UNREAD:
         return f"{looks}? yes, or another"
     if one.kind is Kind.RPC:
-        return f"an address that all nodes reach, or env NAME for a variable, such as {looks}"
+        return f"{_RPC}, such as {looks}"
     if one.kind is Kind.FUNDS and one.key == "deposit":
         looks = "500000000000000000 wei"  # as its command has it; the reserve behind it is in ether
     return f"such as {looks}" if looks else "a value"
