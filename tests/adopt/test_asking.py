@@ -447,10 +447,18 @@ def test_list_that_nobody_types_is_not_asked_and_its_fault_is_said_once_before_t
     assert seen.text.count("price_per_unit is not a number") == 1 and seen.text.count("repair the list") == 2
     assert ".models: " not in seen.text
     (tmp_path / "m.json").write_text(listed.replace('"5"', "5"))
-    (tmp_path / "fleet.toml").unlink()
-    seen = typed(tmp_path, "v0.9.1", arguments=arguments)
-    assert seen.code == 0 and seen.text.count("keeps 2 containers warm but has 1 slot") == 1
-    assert "yes if it is right" not in seen.text
+    again = (*arguments, "--answers", "fleet.toml")
+    seen = typed(tmp_path, "", arguments=again)
+    crowded = "ai-worker.models: ai-worker keeps 2 containers warm but has 1 slot on 1 GPU\n"
+    assert f"{crowded}  yes for containers_per_gpu = 2 if there is enough memory: " in seen.text, seen.text
+    assert "# TODO models: " in (tmp_path / "fleet.toml").read_text() and "yes if it is right" not in seen.text
+    seen = typed(tmp_path, "2", "yes", arguments=again)
+    assert "  write yes, or leave it with Enter: nobody types the list here\n" in seen.text
+    assert spec(tmp_path)["ai_workers"]["ai-worker"]["containers_per_gpu"] == 2
+    assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
+    assert "-aiRunnerContainersPerGPU: 1 -> 2: it is what you answered\n" in seen.text
+    compared = fleetc("adopt", *arguments, "--compare", "fleet.toml", cwd=tmp_path)
+    assert "none of it without a reason" in compared.stdout and compared.returncode == 0
 
 
 def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question(tmp_path: Path) -> None:

@@ -240,8 +240,8 @@ def _is_answerable(found: Adopted, one: Question) -> bool:
     """Whether a value that somebody types answers a question. A list of tables is written in the spec: nobody types
     one, and where one stands there, a yes answers only if nothing is wrong with it.
     """
-    if not is_askable(one):
-        return False
+    if not is_askable(one) or one.kind is Kind.CROWDED:
+        return is_askable(one)
     stands = _stands(_raw(found.text), one)
     tables = isinstance(stands, list) and any(isinstance(item, dict) for item in stands)
     if one.kind is Kind.SOURCE or tables:
@@ -325,6 +325,11 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
         raise _RefusedError(f"{typed} is the address of {hosts[typed]}; two hosts are not one machine")
     try:
         agreed = is_yes(typed) and all(_stands(raw, one) is not None for one in group)
+        if first.kind in (Kind.CROWDED, Kind.CREDENTIAL) and not agreed:
+            raise _RefusedError("write yes, or leave it with Enter: nobody types the list here")
+        if first.kind is Kind.CROWDED:
+            room = {(*place[:-1], "containers_per_gpu"): asking_words.room_in(first.words)[1] for place in places}
+            text = answered(text, room)
         if first.kind is Kind.UNREAD and is_yes(typed):
             typed = example_at(places[0], first.example)
         if first.kind in (Kind.METRICS, Kind.ALERTS) and typed == "nobody":
@@ -384,6 +389,8 @@ def _such_as(draft: _Draft, one: Question) -> str:
         return f"{today}{_KEPT_OPEN}"
     if _default(one):
         return ""
+    if one.kind is Kind.CROWDED:
+        return f"yes for {asking_words.room_in(one.words)[0]}"
     stands = _stands(_raw(draft.text), one)
     if stands is not None and (one.table, one.key) in draft.refused and asking_words.least_in(one.words):
         now = problem_at(draft.text, [place_of(one)])  # what is answered by now can change the amount
