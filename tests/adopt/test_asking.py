@@ -223,7 +223,8 @@ def test_answer_for_one_of_two_tables_stays_when_somebody_ends(tmp_path: Path) -
         (tmp_path / f"{name}.sh").write_text(ORCH.replace("orch.example", f"{name}.example").replace('"$PRICE"', "9"))
     keys = ("/home/lp", "y", "v0.9.1", "each", "yes", "\x03")
     seen = typed(tmp_path, *keys, arguments=("a=a.sh", "b=b.sh"))
-    assert "hosts.a.address, hosts.b.address: is this also where you log in?" in seen.text
+    asked = "hosts.a.address, hosts.b.address: is this also where you log in?\n"
+    assert f"{asked}  a.example.net and b.example.net? yes, or each: " in seen.text
     text = (tmp_path / "fleet.toml").read_text()
     assert text.count("# TODO address") == 1 and text.count("/home/lp/pw") >= 1
 
@@ -248,9 +249,8 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     sources = ("a@192.0.2.1=a.sh", "b@192.0.2.2=b.sh")
     seen = typed(tmp_path, "v0.9.1", "", arguments=sources)
     assert seen.code == 0, seen.text
-    assert "  an answer is for all; write each" in seen.text
     keep = "to keep it open behind a firewall (cli_exposed): "
-    assert f"  Enter for 127.0.0.1:7936, or 0.0.0.0:7936 {keep}" in seen.text
+    assert f"  Enter for 127.0.0.1:7936, or 0.0.0.0:7936 {keep[:-2]}, for all; or each: " in seen.text
     assert [one.get("cli") for one in spec(tmp_path)["transcoders"].values()] == ["127.0.0.1:7936"] * 2
     (tmp_path / "fleet.toml").unlink()
     typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)
@@ -363,7 +363,7 @@ def test_balance_is_asked_once_for_all_wallets_and_enter_takes_what_is_recommend
         "wallets.payer.minimum_balance, wallets.earner.minimum_balance: what to keep for gas; a rollout warns of less, "
         "and stops where an account that sends transactions is empty\n" in seen.text
     )
-    assert "  Enter for 0.05 ETH, or another: " in seen.text
+    assert "  Enter for 0.05 ETH, or another, for all; or each: " in seen.text
     assert {wallet["minimum_balance"] for wallet in spec(two)["wallets"].values()} == {"0.05 ETH"}
 
 

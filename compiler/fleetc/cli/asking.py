@@ -277,14 +277,9 @@ def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
     default = _default(first)
     own = first.key in _OWN or any(_default(one) != default for one in group)
     say(first, sentence(first, hint), group)
-    paths = list(dict.fromkeys(map(_default, group))) if several and first.kind is Kind.VARIABLE else []
-    shown = listed(paths) if len(paths) > 1 else ""
-    if several and not shown:
-        common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
-        message(f"  {common}; write each to answer one after another")
-    looks = "each" if shown else _such_as(draft, first)
-    if len({asking_words.listener_in(one.words) for one in group}) > 1:
-        looks = f"each{_KEPT_OPEN}"
+    defaults = list(dict.fromkeys(map(_default, group)))
+    shown = listed(defaults) if len(defaults) > 1 else ""
+    looks = _of_all(draft, group, own, default) if several else _such_as(draft, first)
     while typed := typed_for(looks, first, default, shown=shown):
         taken = bool(default) and typed == default
         if several and (typed == "each" or (own and not taken and not is_yes(typed))):
@@ -297,6 +292,19 @@ def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
             message(f"  {problem}")
         else:
             return
+
+
+def _of_all(draft: _Draft, group: Sequence[Question], own: bool, default: str) -> str:
+    """How an answer for all of a group looks; where it would be of one table alone, a yes or each."""
+    if len({asking_words.listener_in(one.words) for one in group}) > 1:
+        return f"each{_KEPT_OPEN}"
+    if own and default:
+        return "each"
+    raw = _raw(draft.text)
+    stands = dict.fromkeys(_stands(raw, one) for one in group if own)
+    if stands and all(isinstance(one, str) for one in stands):
+        return f"{listed([*map(str, stands)])}? yes, or each"
+    return f"{_such_as(draft, group[0]) or 'another'}, for all; or each"
 
 
 class _RefusedError(Exception):
