@@ -358,10 +358,11 @@ def two(tmp_path: Path) -> Path:
 
 
 def test_balance_is_asked_once_for_all_wallets_and_enter_takes_what_is_recommended(two: Path) -> None:
-    seen = typed(two, *FIRST, "nobody", arguments=OF_TWO)
+    seen = typed(two, *FIRST[:5], "?", "", "nobody", arguments=OF_TWO)
+    assert "a rollout warns of less, and stops where an account that sends transactions is empty\n" in seen.text
     assert (
-        "wallets.payer.minimum_balance, wallets.earner.minimum_balance: what to keep for gas; a rollout warns of less, "
-        "and stops where an account that sends transactions is empty\n" in seen.text
+        "wallets.payer.minimum_balance, wallets.earner.minimum_balance: what to keep for gas; a rollout warns of less\n"
+        in seen.text
     )
     assert "  Enter for 0.05 ETH, or another, for all; or each: " in seen.text
     assert {wallet["minimum_balance"] for wallet in spec(two)["wallets"].values()} == {"0.05 ETH"}
