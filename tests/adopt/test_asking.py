@@ -223,7 +223,8 @@ def test_answer_for_one_of_two_tables_stays_when_somebody_ends(tmp_path: Path) -
         (tmp_path / f"{name}.sh").write_text(ORCH.replace("orch.example", f"{name}.example").replace('"$PRICE"', "9"))
     keys = ("/home/lp", "y", "v0.9.1", "each", "yes", "\x03")
     seen = typed(tmp_path, *keys, arguments=("a=a.sh", "b=b.sh"))
-    assert "hosts.a.address, hosts.b.address: is this also where you log in?" in seen.text
+    asked = "hosts.a.address, hosts.b.address: is this also where you log in?\n"
+    assert f"{asked}  a.example.net and b.example.net? yes, or each: " in seen.text
     text = (tmp_path / "fleet.toml").read_text()
     assert text.count("# TODO address") == 1 and text.count("/home/lp/pw") >= 1
 
@@ -248,9 +249,8 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     sources = ("a@192.0.2.1=a.sh", "b@192.0.2.2=b.sh")
     seen = typed(tmp_path, "v0.9.1", "", arguments=sources)
     assert seen.code == 0, seen.text
-    assert "  an answer is for all; write each" in seen.text
     keep = "to keep it open behind a firewall (cli_exposed): "
-    assert f"  Enter for 127.0.0.1:7936, or 0.0.0.0:7936 {keep}" in seen.text
+    assert f"  Enter for 127.0.0.1:7936, or 0.0.0.0:7936 {keep[:-2]}, for all; or each: " in seen.text
     assert [one.get("cli") for one in spec(tmp_path)["transcoders"].values()] == ["127.0.0.1:7936"] * 2
     (tmp_path / "fleet.toml").unlink()
     typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)
@@ -361,12 +361,13 @@ def two(tmp_path: Path) -> Path:
 
 
 def test_balance_is_asked_once_for_all_wallets_and_enter_takes_what_is_recommended(two: Path) -> None:
-    seen = typed(two, *FIRST, "nobody", arguments=OF_TWO)
+    seen = typed(two, *FIRST[:5], "?", "", "nobody", arguments=OF_TWO)
+    assert "a rollout warns of less, and stops where an account that sends transactions is empty\n" in seen.text
     assert (
-        "wallets.payer.minimum_balance, wallets.earner.minimum_balance: what to keep for gas; a rollout warns of less, "
-        "and stops where an account that sends transactions is empty\n" in seen.text
+        "wallets.payer.minimum_balance, wallets.earner.minimum_balance: what to keep for gas; a rollout warns of less\n"
+        in seen.text
     )
-    assert "  Enter for 0.05 ETH, or another: " in seen.text
+    assert "  Enter for 0.05 ETH, or another, for all; or each: " in seen.text
     assert {wallet["minimum_balance"] for wallet in spec(two)["wallets"].values()} == {"0.05 ETH"}
 
 
@@ -450,10 +451,18 @@ def test_list_that_nobody_types_is_not_asked_and_its_fault_is_said_once_before_t
     assert seen.text.count("price_per_unit is not a number") == 1 and seen.text.count("repair the list") == 2
     assert ".models: " not in seen.text
     (tmp_path / "m.json").write_text(listed.replace('"5"', "5"))
-    (tmp_path / "fleet.toml").unlink()
-    seen = typed(tmp_path, "v0.9.1", arguments=arguments)
-    assert seen.code == 0 and seen.text.count("keeps 2 containers warm but has 1 slot") == 1
-    assert "yes if it is right" not in seen.text
+    again = (*arguments, "--answers", "fleet.toml")
+    seen = typed(tmp_path, "", arguments=again)
+    crowded = "ai-worker.models: ai-worker keeps 2 containers warm but has 1 slot on 1 GPU\n"
+    assert f"{crowded}  yes for containers_per_gpu = 2 if there is enough memory: " in seen.text, seen.text
+    assert "# TODO models: " in (tmp_path / "fleet.toml").read_text() and "yes if it is right" not in seen.text
+    seen = typed(tmp_path, "2", "yes", arguments=again)
+    assert "  write yes, or leave it with Enter: nobody types the list here\n" in seen.text
+    assert spec(tmp_path)["ai_workers"]["ai-worker"]["containers_per_gpu"] == 2
+    assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
+    assert "-aiRunnerContainersPerGPU: 1 -> 2: it is what you answered\n" in seen.text
+    compared = fleetc("adopt", *arguments, "--compare", "fleet.toml", cwd=tmp_path)
+    assert "none of it without a reason" in compared.stdout and compared.returncode == 0
 
 
 def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question(tmp_path: Path) -> None:
@@ -559,3 +568,23 @@ def test_hosts_are_called_as_the_headings_of_notes_call_them(tmp_path: Path) -> 
     (tmp_path / "NOTES.md").write_text(f"# Orchestrator\n```\n{worker}\n```\n")
     (tmp_path / "fleet.toml").unlink()
     assert "such as gpu-1@203.0.113.20: " in typed(tmp_path, "\x04", arguments=("NOTES.md",)).text
+
+
+@pytest.mark.parametrize("rpc", ["https://arb1.arbitrum.io/rpc", "env RPC"])
+def test_rpc_address_is_asked_again_for_a_node_that_an_earlier_spec_does_not_have(two: Path, rpc: str) -> None:
+    (two / "gate.sh").write_text(WATCHED.replace("0.0.0.0:8935", "127.0.0.1:9935"))
+    given = ("fleet.node_release=v0.9.1", "hosts.edge.node_user=lp", "wallets.payer.deposit=1 ETH")
+    words = [word for one in (*given, "wallets.payer.reserve=1 ETH") for word in ("--set", one)]
+    assert fleetc("adopt", OF_TWO[0], *words, "-o", "fleet.toml", cwd=two).returncode == 0
+    if rpc == "env RPC":
+        text = (two / "fleet.toml").read_text().replace('"https://arb1.arbitrum.io/rpc"', '{ env = "RPC" }')
+        (two / "fleet.toml").write_text(text)
+    orch = (two / "start.sh").read_text().replace("~/", "/")
+    (two / "start.sh").write_text(orch.replace("https://arb1.arbitrum.io/rpc", "http://10.0.0.5"))
+    again = (OF_TWO[0], OF_TWO[1].replace("main@192.0.2.1", "edge@192.0.2.7"), "--answers", "fleet.toml")
+    hint = f"  {rpc}? yes, or an address that all these nodes reach, or env NAME for a variable: "
+    for keys in (("",), ("", "lp"), ("yes",)):
+        seen = typed(two, *keys, "\x04", arguments=again)
+        assert hint in seen.text, seen.text
+        assert ("# TODO rpc: a host has one" in (two / "fleet.toml").read_text()) is (keys[0] == "")
+    assert "\nfleet.rpc: " not in typed(two, "\x04", arguments=again).text

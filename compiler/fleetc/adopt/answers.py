@@ -8,12 +8,14 @@ it has under other names keep these.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, get_args, get_origin
 
+from fleetc.adopt.asking_chain import asks_chain
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.earlier import Carried, Contradiction, Earlier, Place, mentions, tables_of
+from fleetc.adopt.filling import hole_variable
 from fleetc.adopt.host_paths import FOLDER_KEYS, is_open
 from fleetc.adopt.kept_names import keep_names
 from fleetc.adopt.questions import path_of, questions_in
@@ -55,14 +57,17 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     fleet = earlier.raw.get("fleet", {})
     if any(one.text("ethUrl") == fleet.get("rpc") for one in assembled.nodes):
         assembled.fleet.guessed.add("rpc")  # it looked as if it had a key, and people know that it has none
-    named = {(one.host, one.text("ethUrl")) for one in assembled.nodes}
+    by_host: dict[str, list[Running]] = {}
+    for one in assembled.nodes:
+        by_host.setdefault(one.host, []).append(one)
     for name, host in tables_of(earlier.raw, "hosts"):
-        if name in assembled.tables.get("hosts", {}) and (name, host.get("rpc")) in named:
+        if any(one.text("ethUrl") == host.get("rpc") for one in by_host.get(name, [])):
             assembled.tables["hosts"][name].guessed.add("rpc")
+    open_keys = asked.at("fleet") | _ask_rpc_anew(earlier, assembled, ("fleet",), fleet.get("rpc"), assembled.nodes)
     if earlier.stands("fleet", ""):
-        _stay(assembled.fleet, fleet, ("fleet",), asked.at("fleet"), done)
+        _stay(assembled.fleet, fleet, ("fleet",), open_keys, done)
     else:
-        _merge(assembled.fleet, fleet, ("fleet",), asked.at("fleet"), set(), done)
+        _merge(assembled.fleet, fleet, ("fleet",), open_keys, set(), done)
     for kind in tables():
         for name, values in tables_of(earlier.raw, kind):
             members = assembled.tables.setdefault(kind, {})
@@ -72,12 +77,16 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
                 members[name] = Table(dict(values), origin="" if kind == SILENCES else NO_SOURCE)
                 done.tables.append((kind, name))
                 continue
+            open_keys = asked.at(kind, name)
+            if kind == "hosts":
+                here = by_host.get(name, [])
+                open_keys = open_keys | _ask_rpc_anew(earlier, assembled, (kind, name), values.get("rpc"), here)
             if earlier.stands(kind, name):
-                _stay(members[name], values, (kind, name), asked.at(kind, name), done)
+                _stay(members[name], values, (kind, name), open_keys, done)
                 done.stacks += [name] if kind == "avatars" else []
                 continue
             said = _said(nodes[name]) if name in nodes and kind in NODE_TABLES else set()
-            _merge(members[name], values, (kind, name), asked.at(kind, name), said, done)
+            _merge(members[name], values, (kind, name), open_keys, said, done)
             if not _has_new_nodes(earlier, assembled, kind, name):
                 _leave_removed(members[name], values, open_of.get((kind, name), set()))
     for key, value in earlier.raw.items():
@@ -89,6 +98,28 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     _order(earlier, assembled)
     _remarks(earlier, assembled)
     return done
+
+
+def _ask_rpc_anew(
+    earlier: Earlier, assembled: Assembled, place: Place, known: Any, nodes: Sequence[Running]
+) -> set[str]:
+    """Ask about the RPC address that an earlier spec has for some nodes, where one that it does not have asks another:
+    nobody has said that this node gets it. The key, while that is asked.
+    """
+    table = assembled.fleet if place == ("fleet",) else assembled.tables[place[0]][place[1]]
+    question = next((one for one in table.questions if _asked_key(one) == "rpc"), "")
+    parts = split_question(question)
+    if known is None or parts is None:
+        return set()
+    dotted = ".".join(place)
+    before = [one for one in questions_in(earlier.source.text) if (one.table, one.key) == (dotted, "rpc")]
+    new = [one for one in nodes if asks_chain(one) and one.name not in earlier.raw.get(one.table, {})]
+    others = [one for one in new if known not in (one.text("ethUrl"), {"env": hole_variable(one.word("ethUrl"))})]
+    if not (others or (before and not before[0].example)):
+        return set()
+    table.values["rpc"] = known
+    table.questions[table.questions.index(question)] = f"TODO rpc: {parts.words}"
+    return {"rpc"}
 
 
 class _Open:

@@ -18,6 +18,8 @@ NO_SOURCE = " has it: copy it from the host and name it too"
 """What a question says of a file that somebody has to name."""
 UNREAD = " says so, where the node does not read it"
 """What a question says of a value that a source has in vain."""
+_ROOM = re.compile("(?<=, or )containers_per_gpu = ([0-9]+) if there is enough memory")
+"""What the check says of a GPU that has room for more containers."""
 _KEEP = "or keep it with cli = "
 _SETS = " sets it; "
 _SHOWS = " shows it in wei"
@@ -87,3 +89,9 @@ def keep_listener(listener: str) -> str:
 def listener_in(words: str) -> str:
     """The listener that can be kept; "" where none is."""
     return words.partition(f'{_KEEP}"')[2].partition('"')[0]
+
+
+def room_in(words: str) -> tuple[str, str]:
+    """What gives a node room for its warm containers, in words, and how many that is for each GPU; "" where nothing."""
+    found = _ROOM.search(words)
+    return (found[0], found[1]) if found is not None else ("", "")

@@ -46,6 +46,8 @@ class Kind(Enum):
     """Where alerts go."""
     CREDENTIAL = auto()
     """A credential of a runner that a spec does not have."""
+    CROWDED = auto()
+    """More warm containers than a node has room for: a yes gives it room."""
     SOURCE = auto()
     """Which source is meant, or has to be repaired or named: at most a yes to the value that stands answers it."""
     VARIABLE = auto()
@@ -93,6 +95,8 @@ class Question:
             return Kind.LISTENER
         if self.key == "models" and self.words.startswith(asking_words.CREDENTIAL):
             return Kind.CREDENTIAL
+        if self.key == "models" and asking_words.room_in(self.words)[0]:
+            return Kind.CROWDED
         if self.words.startswith(asking_words.REPAIR) or any(
             words in self.words for words in (asking_words.BY_NAME, asking_words.NO_SOURCE)
         ):

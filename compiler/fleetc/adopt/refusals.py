@@ -16,6 +16,7 @@ import tomli
 
 from fleetc.adopt import asking_words
 from fleetc.adopt.assembled import Assembled
+from fleetc.adopt.compare import QUESTION
 from fleetc.adopt.host_paths import EXAMPLE_PATH, with_folders
 from fleetc.adopt.session import Table, split_question
 from fleetc.adopt.warned import settle
@@ -29,6 +30,7 @@ from fleetc.toml.document import Source
 _AMOUNTS = {"... wei / pixel": "1200 wei / pixel", "... USD / hour": "0.72 USD / hour", "... ETH": "0.5 ETH"}
 """What stands for amounts that a question leaves blank. No spec has it: it would be a guess about money."""
 _SAME_PORT = "port-used-twice"
+_CROWDED = "too-many-warm-containers"
 _OF_OFFERS = "gateway-price-admits-nobody"
 """The error about what orchestrators sell, which nobody knows while the list of one cannot be read."""
 _MOST_NODES = 500
@@ -65,7 +67,7 @@ def ask_refusals(assembled: Assembled, written: Callable[[Assembled], str]) -> E
         refused = [found for found in refused if found.code != _OF_OFFERS]
     for found in refused:
         _ask(assembled, found)
-        said |= _asked(found)
+        said |= _asked(found) | _room(assembled, found)
     if sound(checked) is None and _without(exemplary, errors, said):
         checked = check_spec([Source("fleet.toml", written(exemplary))])
     settle(assembled, checked.diagnostics)
@@ -102,6 +104,17 @@ def _ask(assembled: Assembled, found: Diagnostic) -> None:
             places = (one.place for one in found.related if isinstance(one.place, tuple) and len(one.place) > 1)
             others = tuple(other for place in places if (other := str(place[1])) != name)
             assembled.sharing[f"{kind}.{name}", key] = others
+
+
+def _room(assembled: Assembled, found: Diagnostic) -> set[tuple[str, ...]]:
+    """The place whose answer gives a node room for its warm containers, where an error is about that; else none."""
+    if found.code != _CROWDED or not isinstance(found.primary.place, tuple):
+        return set()
+    kind, name = map(str, found.primary.place[:2])
+    for one in assembled.nodes:
+        if (one.table, one.name) == (kind, name):
+            one.reasons.setdefault("aiRunnerContainersPerGPU", f"{QUESTION}: room for its warm containers")
+    return {(kind, name, "containers_per_gpu")}
 
 
 def _table_of(assembled: Assembled, place: object) -> tuple[Table | None, str]:

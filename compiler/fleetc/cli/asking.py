@@ -10,15 +10,15 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fleetc.adopt import asking_words
 from fleetc.adopt.questions import Kind, Question, questions_in
 from fleetc.cli.adopted import tell_unread
-from fleetc.cli.host_prompts import MOST_HOSTS, Options, ask_hosts, known_hosts, problem_of, usual
+from fleetc.cli.hints import Draft, default_of, instead_of_refused, is_closed, looks_of, looks_of_all, raw_of, stands_at
+from fleetc.cli.host_prompts import Options, ask_hosts, known_hosts, problem_of, usual
 from fleetc.cli.output import message, plain
 from fleetc.cli.prompts import (
-    SHORT,
     EndedError,
     confirmed,
     is_askable,
@@ -40,7 +40,6 @@ _OWN = frozenset(
 )
 """Keys whose values are of one table: a question that several have can have one yes, and no other common answer."""
 _ADDRESS = "address"
-_KEPT_OPEN = " to keep it open behind a firewall (cli_exposed)"
 
 
 class Adopting(Protocol):
@@ -136,7 +135,7 @@ def _is_of_invented(one: Question, found: Adopted) -> bool:
 
     if one.kind is not Kind.ADDRESS or name_of(one) != LONE_HOST:
         return False
-    others = [table for kind in ("avatars", "runners") for table in _raw(found.text).get(kind, {}).values()]
+    others = [table for kind in ("avatars", "runners") for table in raw_of(found.text).get(kind, {}).values()]
     nodes = [node for node in found.nodes if node.host == LONE_HOST]
     alone = all(table.get("host") != LONE_HOST for table in others)
     return alone and bool(nodes) and len(nodes) == len(_unplaced(found, LONE_HOST))
@@ -178,7 +177,7 @@ def _ask_name(one: Question, found: Adopted, options: Options) -> None:
     """Ask what a host is called, and where people log in to it; it may be one that the spec has already."""
     nodes, known = _unplaced(found, name_of(one)), known_hosts(found, name_of(one))
     called, at = _by_heading(nodes, found)
-    stands = at or _stands(_raw(found.text), one)
+    stands = at or stands_at(raw_of(found.text), one)
     offered = f"{called or name_of(one)}@{stands}" if stands else ""
     say(one, f"what is the host of {listed(nodes)} called, and where do you log in?")
     looks = f"such as {called}@203.0.113.20" if called and not known else usual(known)
@@ -204,18 +203,11 @@ def _by_heading(nodes: Sequence[str], found: Adopted) -> tuple[str, str]:
 # ------------------------------------------------------------------------------------------------------- values
 
 
-class _Draft:
-    """The text of a spec, and what somebody has answered of it so far; `refused` are the places that `Adopted` has."""
-
-    def __init__(self, found: Adopted) -> None:
-        self.text, self.refused = found.text, found.refused
-
-
 def _ask_values(adopting: Adopting, placed: bool, left: Collection[tuple[str, str]]) -> None:
     """Ask for values, but for those `left` to people, and again for what the answers bring up."""
     seen: set[tuple[str, str]] = set()
     while True:
-        draft = _Draft(adopting.found)
+        draft = Draft(adopting.found)
         before = draft.text
         asked = [one for one in questions_in(before) if not one.options and _is_answerable(adopting.found, one)]
         asked = [
@@ -242,9 +234,9 @@ def _is_answerable(found: Adopted, one: Question) -> bool:
     """Whether a value that somebody types answers a question. A list of tables is written in the spec: nobody types
     one, and where one stands there, a yes answers only if nothing is wrong with it.
     """
-    if not is_askable(one):
-        return False
-    stands = _stands(_raw(found.text), one)
+    if not is_askable(one) or one.kind is Kind.CROWDED:
+        return is_askable(one)
+    stands = stands_at(raw_of(found.text), one)
     tables = isinstance(stands, list) and any(isinstance(item, dict) for item in stands)
     if one.kind is Kind.SOURCE or tables:
         return stands is not None and (one.table, one.key) not in found.refused
@@ -254,10 +246,10 @@ def _is_answerable(found: Adopted, one: Question) -> bool:
 def _grouped(text: str, asked: Sequence[Question]) -> Iterator[tuple[list[Question], bool]]:
     """The questions that one answer may settle, and whether they still need their hint: that of funds is said once."""
     groups: dict[tuple[str, ...], list[Question]] = {}
-    raw = _raw(text)
+    raw = raw_of(text)
     for one in asked:
-        own = one.key in _OWN and _stands(raw, one) is None
-        said = re.sub(r"\b[0-9.]+:[0-9]+\b", "", one.said) if _default(one) else one.said
+        own = one.key in _OWN and stands_at(raw, one) is None
+        said = re.sub(r"\b[0-9.]+:[0-9]+\b", "", one.said) if default_of(one) else one.said
         if one.kind is Kind.VARIABLE:
             own, said = False, asking_words.variable_of(one.words)
         groups.setdefault((one.table if own else "", said), []).append(one)
@@ -273,20 +265,15 @@ def _command(one: Question) -> str:
     return asking_words.command_of(one.words) if one.kind is Kind.FUNDS else ""
 
 
-def _ask_group(draft: _Draft, group: Sequence[Question], hint: bool) -> None:
+def _ask_group(draft: Draft, group: Sequence[Question], hint: bool) -> None:
     """Ask something once for all tables of the group, or one after another."""
     first, several = group[0], len(group) > 1
-    default = _default(first)
-    own = first.key in _OWN or any(_default(one) != default for one in group)
+    default = default_of(first)
+    own = first.key in _OWN or any(default_of(one) != default for one in group)
     say(first, sentence(first, hint), group)
-    paths = list(dict.fromkeys(map(_default, group))) if several and first.kind is Kind.VARIABLE else []
-    shown = listed(paths) if len(paths) > 1 else ""
-    if several and not shown:
-        common = "Enter gives all of them theirs" if default and own else f"{'yes' if own else 'an answer'} is for all"
-        message(f"  {common}; write each to answer one after another")
-    looks = "each" if shown else _such_as(draft, first)
-    if len({asking_words.listener_in(one.words) for one in group}) > 1:
-        looks = f"each{_KEPT_OPEN}"
+    defaults = list(dict.fromkeys(map(default_of, group)))
+    shown = listed(defaults) if len(defaults) > 1 else ""
+    looks = looks_of_all(draft, group, own, default) if several else looks_of(draft, first)
     while typed := typed_for(looks, first, default, shown=shown):
         taken = bool(default) and typed == default
         if several and (typed == "each" or (own and not taken and not is_yes(typed))):
@@ -321,13 +308,18 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
     )
     from fleetc.adopt.writing import toml
 
-    first, raw = group[0], _raw(text)
+    first, raw = group[0], raw_of(text)
     places = [place_of(one) for one in group]
     hosts = {address: name for name, address in addresses_in(raw).items() if f"hosts.{name}" != first.table}
     if first.kind is Kind.ADDRESS and typed in hosts:
         raise _RefusedError(f"{typed} is the address of {hosts[typed]}; two hosts are not one machine")
     try:
-        agreed = is_yes(typed) and all(_stands(raw, one) is not None for one in group)
+        agreed = is_yes(typed) and all(stands_at(raw, one) is not None for one in group)
+        if first.kind in (Kind.CROWDED, Kind.CREDENTIAL) and not agreed:
+            raise _RefusedError("write yes, or leave it with Enter: nobody types the list here")
+        if first.kind is Kind.CROWDED:
+            room = {(*place[:-1], "containers_per_gpu"): asking_words.room_in(first.words)[1] for place in places}
+            text = answered(text, room)
         if first.kind is Kind.UNREAD and is_yes(typed):
             typed = example_at(places[0], first.example)
         if first.kind in (Kind.METRICS, Kind.ALERTS) and typed == "nobody":
@@ -336,11 +328,11 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
             typed = toml([one.strip() for one in typed.strip("[]").split(",")])
         if first.kind is Kind.METRICS and "://" in typed:
             text, places = kept(text, places), [("monitoring", "receiver")]
-        given = dict.fromkeys(places, typed) if typed else {place_of(one): _default(one) for one in group}
+        given = dict.fromkeys(places, typed) if typed else {place_of(one): default_of(one) for one in group}
         after = kept(text, places) if agreed else answered(text, given)
-        if first.kind is Kind.LISTENER and typed and not agreed and not _is_closed(typed):
+        if first.kind is Kind.LISTENER and typed and not agreed and not is_closed(typed):
             if not confirmed(f"does a firewall keep all others away from {plain(typed)}?"):
-                raise _RefusedError(f"then write one that only the host itself reaches, such as {_default(first)}")
+                raise _RefusedError(f"then write one that only the host itself reaches, such as {default_of(first)}")
             after = answered(after, {(*place[:-1], "cli_exposed"): "true" for place in places})
             for place in (one for one in places if len(one) == 3 and "{" not in one[1]):  # a table of one node
                 reason = f"a firewall keeps all others away from {typed}"
@@ -351,85 +343,6 @@ def _answered(text: str, group: Sequence[Question], typed: str) -> str:
     if found is not None:
         words = words_of(found)
         if agreed and words.partition("; ")[0] == first.words.partition("; ")[0]:
-            words = f"it is refused as it stands: {_instead(words)}"
+            words = f"it is refused as it stands: {instead_of_refused(words)}"
         raise _RefusedError(words)
     return after
-
-
-def _is_closed(typed: str) -> bool:
-    from fleetc.adopt.listeners import is_loopback
-
-    return is_loopback(typed.strip('"').rpartition(":")[0])
-
-
-def _default(one: Question) -> str:
-    """An answer that Enter gives: the address that only the host itself reaches, which is safe whatever runs, what is
-    recommended to keep for gas, the host that runs a Prometheus, and a path as a script says it.
-    """
-    from fleetc.adopt.answering import example_at, place_of
-
-    example = one.example.strip('"')
-    if one.kind is Kind.VARIABLE:
-        return example_at(place_of(one), one.example)
-    if one.kind is Kind.LISTENER:
-        return example if _is_closed(example) else ""
-    return example if one.kind in (Kind.BALANCE, Kind.METRICS) and example != "..." else ""
-
-
-def _such_as(draft: _Draft, one: Question) -> str:
-    """How an answer looks."""
-    from fleetc.adopt.answering import addresses_in, example_at, place_of, problem_at, words_of
-    from fleetc.adopt.writing import toml
-
-    if one.kind is Kind.METRICS:
-        hosts = [name for name in addresses_in(_raw(draft.text)) if name != _default(one)][:MOST_HOSTS]
-        return f"{' or '.join(hosts)}, https://... of a receiver, or nobody"
-    if one.kind is Kind.ALERTS:
-        return "such as 203.0.113.5:9093, or nobody"
-    if one.kind is Kind.LISTENER and (today := asking_words.listener_in(one.words)):
-        return f"{today}{_KEPT_OPEN}"
-    if _default(one):
-        return ""
-    stands = _stands(_raw(draft.text), one)
-    if stands is not None and (one.table, one.key) in draft.refused and asking_words.least_in(one.words):
-        now = problem_at(draft.text, [place_of(one)])  # what is answered by now can change the amount
-        return f"it is {toml(stands).strip(chr(34))[:SHORT]}; {_instead(words_of(now) if now else one.words)}"
-    meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
-    if meant is not None:
-        return f"such as {meant[1].strip(chr(34))}"
-    if stands is not None and (one.table, one.key) in draft.refused:
-        return f"it is {toml(stands).strip(chr(34))[:SHORT]}; another"
-    if one.kind is Kind.CREDENTIAL:
-        return "yes if it will answer this host without a token"
-    if isinstance(stands, list | dict):
-        return "yes if it is right as it stands, or another value"
-    if stands is not None:
-        return f"{toml(stands).strip(chr(34))[:SHORT]}? yes, or another"
-    looks = example_at(place_of(one), one.example)
-    if one.kind is Kind.UNREAD:
-        return f"{looks}? yes, or another"
-    if one.kind is Kind.RPC:
-        return f"an address that all these nodes reach, or env NAME for a variable, such as {looks}"
-    if one.kind is Kind.FUNDS and one.key == "deposit":
-        looks = "500000000000000000 wei"  # as its command has it; the reserve behind it is in ether
-    return f"such as {looks}" if looks else "a value"
-
-
-def _instead(words: str) -> str:
-    """What to write instead of an amount that the check refuses."""
-    least = asking_words.least_in(words)
-    return f"write {least} or more" if least else "write another"
-
-
-def _stands(raw: dict[str, Any], one: Question) -> object:
-    """The value that the spec has there already."""
-    from fleetc.adopt.answering import place_of
-    from fleetc.toml.document import value_at
-
-    return value_at(raw, place_of(one))
-
-
-def _raw(text: str) -> dict[str, Any]:
-    import tomli
-
-    return tomli.loads(text)

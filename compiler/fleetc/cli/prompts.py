@@ -39,7 +39,9 @@ def sentence(one: Question, hint: bool = True) -> str:
         return asking_words.shown_by(words) if hint else asking_words.same_command(words)
     if one.kind is Kind.CREDENTIAL:
         return words.partition(": ")[0]
-    if one.kind in (Kind.BALANCE, Kind.METRICS):
+    if one.kind is Kind.BALANCE:
+        return words.partition(", and ")[0]
+    if one.kind is Kind.METRICS:
         return "; ".join(words.split("; ")[:2])
     first, *others = re.split(r"; |: write |(?<=\?) Write ", words)
     short = first if " " in first.removeprefix("the ") or not others else f"{first}; {others[0]}"
