@@ -182,7 +182,7 @@ def test_adopting_compares_before_anybody_has_answered(fleet: Path) -> None:
     assert waiting == {("lp-gateway", "dataDir"), ("lp-gateway", "ethKeystorePath")}
     assert report["compared"] == compare(fleet)["compared"] - len(waiting)
     assert report["differences"] == []
-    assert "2 wait for answers" in done.stderr
+    assert ", 2 open" in done.stderr
 
 
 def test_last_lines_say_what_is_next(fleet: Path) -> None:
@@ -190,8 +190,8 @@ def test_last_lines_say_what_is_next(fleet: Path) -> None:
     done = fleetc("adopt", *SOURCES, "-o", "my fleet.toml", cwd=fleet)
     assert done.stderr.splitlines()[-2:] == [
         f"next: answer the TODO lines, then: fleetc adopt {' '.join(SOURCES)} --compare 'my fleet.toml'",
-        "then: fleetc compile 'my fleet.toml'; before the first deploy, for each of 3 hosts: fleetc adopt --in-place "
-        "HOST 'my fleet.toml'",
+        "then: fleetc compile 'my fleet.toml'; before the first deploy of a host: fleetc adopt --in-place HOST "
+        "'my fleet.toml'",
     ]
 
 

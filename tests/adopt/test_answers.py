@@ -399,4 +399,4 @@ def test_a_worker_says_nothing_of_the_network_and_no_source_of_a_host(tmp_path: 
     assert 'no longer "arbitrum' not in said and 'no longer "gpu"' not in said
     assert spec["transcoders"]["worker"]["orchestrator"] == "orch"
     assert 'no longer "orch"' not in said
-    assert "for each of 2 hosts: fleetc adopt --in-place HOST fleet.toml" in said
+    assert "of a host: fleetc adopt --in-place HOST fleet.toml" in said

@@ -61,7 +61,7 @@ def test_what_a_missing_file_may_set_is_unknown_and_said_once(kind: str) -> None
     assert found.unknown > 5
     (head, line) = glance.unknown(found)
     there = ", if there is one," if "optional" in kind else ""
-    assert head.startswith("not known of what runs today") and f"{file}{there} may set listeners, " in line
+    assert head.startswith("not known without these files") and f"{file}{there} may set listeners, " in line
     assert "adopt-file-missing" in {one.code for one in found.diagnostics}
     assert ("adopt-file-missing", found.nodes[0].unread[0].span) in found.elsewhere
     given = {"config map": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: lp-env}\ndata: {LP_V: '5'}\n"}

@@ -37,7 +37,7 @@ from fleetc.adopt.releases import release_said
 from fleetc.adopt.rpc import compared_rpc
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure
-from fleetc.adopt.words import SET
+from fleetc.adopt.words import SET, Aside
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
@@ -116,9 +116,9 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         process = started(pair.today, before)
         expected = set(beside_process(pair.today, fresh, process, hosts[pair.today.host])) if fresh else set()
         moved = _moved(pair, hosts.get(pair.today.host), found.asked)
-        beside += [Beside(pair.node.service.name, moved, "")] if moved else []
-        for words in beside_process(pair.today, pair.node.service, process, pair.node.place):
-            beside.append(Beside(pair.node.service.name, words, _MADE if words in expected else ""))
+        beside += [Beside(pair.node.service.name, Aside(moved))] if moved else []
+        for what in beside_process(pair.today, pair.node.service, process, pair.node.place):
+            beside.append(Beside(pair.node.service.name, what, _MADE if what in expected else ""))
     known = {pair.node.service.name for pair in pairs}
     there = {pair.today.name for pair in pairs}
     return Compared(

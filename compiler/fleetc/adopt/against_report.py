@@ -49,7 +49,8 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
     for line in (*map(_pair, moved), *_alone(found)):
         yield f"  {visible(line)}"
     yield from values(listed, _UNEXPLAINED)
-    yield from beside_lines(replace(one, words=f"{one.words}: {_UNEXPLAINED}") for one in strange)
+    told = (replace(one, what=one.what._replace(words=f"{one.words}: {_UNEXPLAINED}")) for one in strange)
+    yield from beside_lines(told)
     rest = len(found.differences) + len(found.beside) - len(listed) - len(strange)
     if rest:
         has = "1 of these has the reason" if rest == 1 else f"{rest} of these have the reasons"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.filling import hole_variable, printed_place
 from fleetc.adopt.listeners import is_loopback
 from fleetc.adopt.reading import OFFCHAIN, Running
@@ -46,7 +47,7 @@ def fill_rpc(found: list[Running], fleet: Table, session: Session) -> None:
         offered = next((key for key in values if not _is_local(key)), next(iter(values)))
         asked = [f"{_names(nodes)} asks {site_of(key)}" for key, nodes in islice(named.items(), _SHOWN)]
         more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-        fleet.ask(f"TODO rpc = {_written(values[offered])}: a fleet has one RPC address, but {', '.join(asked)}{more}")
+        fleet.ask(f"TODO rpc = {_written(values[offered])}: {asking_words.ONE_RPC}{', '.join(asked)}{more}")
         for one in (one for nodes in named.values() for one in nodes):
             one.reasons["ethUrl"] = ASKED
     elif fleet.values["network"] != OFFCHAIN:

@@ -14,6 +14,18 @@ BY_NAME = " is taken for its file by the name alone"
 """What a question says of a source that has only the name of the file that is meant."""
 NO_SOURCE = " has it: copy it from the host and name it too"
 """What a question says of a file that somebody has to name."""
+ONE_RPC = "a fleet has one RPC address, but "
+ONE_HOST = "no source says that it is one host, and "
+SHOWS_RELEASE = " livepeer -version says it"
+HAS_NONE = ", as a spec has none"
+RELEASE = "which release runs?"
+FOR_GAS = "what to keep for gas"
+ALSO_LOGIN = "is this also where you log in?"
+IN_BRIEF = (
+    (ONE_RPC, ""), (ONE_HOST, "one host? "), (RELEASE, "which?"), (SHOWS_RELEASE, ""), (HAS_NONE, ""),
+    (FOR_GAS, "for gas"), (ALSO_LOGIN, "where you log in"),
+)  # fmt: skip
+"""Words of questions that a list of them can do without, with what stands for them there."""
 _SETS = " sets it; "
 _SHOWS = " shows it in wei"
 _TURN = "; if "
@@ -37,7 +49,7 @@ def same_command(words: str) -> str:
 
 def only_command(words: str) -> str:
     """What a question about funds is where its key says what is asked."""
-    return f"{command_of(words)}{_SHOWS}"
+    return command_of(words)
 
 
 def unless(variable: str, value: str, file: str, more: str) -> str:

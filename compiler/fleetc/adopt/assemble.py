@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fleetc.adopt import documents
+from fleetc.adopt import asking_words, documents
 from fleetc.adopt.asking_chain import asks_chain, fill_rpc, rpc_value
 from fleetc.adopt.assembled import FLEET_NAME, Assembled, Prometheus
 from fleetc.adopt.callers import note_callers
@@ -332,7 +332,7 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
     else:
         release, where = likely_release(found, session.library.sources)
         fleet.values["node_release"] = release
-        fleet.ask(f"TODO node_release: which release runs? livepeer -version says it ({release} is {where})")
+        fleet.ask(f"TODO node_release: {asking_words.RELEASE}{asking_words.SHOWS_RELEASE} ({release} is {where})")
     for one in found:
         table = tables[one.table][one.name]
         own = releases[one.name]
@@ -344,7 +344,7 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
         if image is None:
             if common and not own and not in_path:
                 table.ask(
-                    f'TODO node_release = "{common[0][0]}": which release runs here? livepeer -version says it; '
+                    f'TODO node_release = "{common[0][0]}": which release runs here?{asking_words.SHOWS_RELEASE}; '
                     "no source does, and without an answer it is that of the fleet"
                 )
             continue
@@ -426,8 +426,9 @@ def _ask_unread_prices(uses: Mapping[str, list[dict[str, object]]], session: Ses
         if "price" in table.values or (sold and all("price" in use for use in sold)):
             continue
         offers: dict[str, str] = {}
-        for price, worker in prices:
+        for price, worker, place in prices:
             offers.setdefault(price, worker)
+            session.ledger.elsewhere.add(("adopt-setting-unread", place))
         for price, worker in offers.items():
             table.ask(
                 f'TODO price = "{price}": the list of {worker} says so, where the node does not read it; without a '

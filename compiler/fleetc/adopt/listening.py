@@ -12,7 +12,7 @@ from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import plain_container
 from fleetc.adopt.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
 from fleetc.adopt.reading import Running
-from fleetc.adopt.words import Process, Same
+from fleetc.adopt.words import Brief, Process, Same
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.text import leaks
 
@@ -32,7 +32,9 @@ def open_listener(work: Filling, flag: str, listener: Listener | None, what: str
         return LOOPBACK, port
     reason = "containers get the network of the host"
     if published is None:
-        work.running.reasons.setdefault(flag, f"{reason}, which does not publish this port: it is on loopback")
+        work.running.reasons.setdefault(
+            flag, Brief(f"{reason}, which does not publish this port: it is on loopback", "")
+        )
         return LOOPBACK, port
     address = published.address or "*"
     if own or (address, published.port) != listener:

@@ -174,7 +174,7 @@ def _unread_price(work: Filling, entry: ModelEntry, place: Span) -> None:
     )  # fmt: skip
     if price is not None and entry.gateway in ("", "default"):
         name = work.session.model(entry)
-        work.session.unread_prices.setdefault(name, []).append((price, work.running.name))
+        work.session.unread_prices.setdefault(name, []).append((price, work.running.name, place))
 
 
 def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[str, Any]) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
         "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", elsewhere=True,
     )  # fmt: skip
     work.table.ask(
-        f"TODO models: {asking_words.CREDENTIAL}{model} gets no token any more, as a spec has none: let it "
+        f"TODO models: {asking_words.CREDENTIAL}{model} gets no token any more{asking_words.HAS_NONE}: let it "
         "answer this host without one, or take the model out"
     )
 

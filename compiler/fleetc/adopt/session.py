@@ -110,7 +110,7 @@ class Session:
     """Hosts that ask whether all of their nodes run there."""
     called: set[int] = field(default_factory=set)
     """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
-    unread_prices: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     opened: Opened = field(default_factory=Opened)
     """Paths in the spec of which something is left to find out."""

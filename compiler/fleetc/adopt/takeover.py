@@ -138,9 +138,9 @@ def _taken(
     moves = not _LISTENERS.isdisjoint(change.flag for change in found.differences)
     return Taken(
         service.name, one.process, seen.facts[one.process.span.source], same, found.compared, found.differences,
-        tuple(beside_settings(one, service, one.process, place)),
+        tuple(what.words for what in beside_settings(one, service, one.process, place)),
         tuple(sorted(secret.name for secret in service.secrets)),
-        tuple(lost_orders(one.process, service, place)),
+        tuple(what.words for what in lost_orders(one.process, service, place)),
         tuple(f"{doubt.words}, and was not read" for doubt in doubts([one])),
         bool(service.ports) and one.process.network == "host" and not moves,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 
@@ -88,6 +88,19 @@ class Same(str):
     __slots__ = ()
 
 
+class Brief(str):
+    """A reason whose first screen says less, because another line there says the rest: `brief`, "" for nothing."""
+
+    __slots__ = ("brief",)
+    brief: str
+
+    def __new__(cls, words: str, brief: str) -> Self:
+        """The whole reason, and what of it the first screen says."""
+        made = super().__new__(cls, words)
+        made.brief = brief
+        return made
+
+
 class Unknown(str):
     """A reason of a setting whose value of today no source says, so that nobody knows whether it changes."""
 
@@ -104,6 +117,17 @@ class Unread(NamedTuple):
     shown: str
     optional: bool = False
     flags: bool = False
+
+
+class Aside(NamedTuple):
+    """What changes for a process beside its settings: in `words`, and as a `topic` with what is so of this process, by
+    which the first screen tells it of several at once. `values` are keys with another value: key, today, then.
+    """
+
+    words: str
+    topic: str = ""
+    detail: str = ""
+    values: tuple[tuple[str, str, str], ...] = ()
 
 
 class InClear(NamedTuple):
