@@ -73,7 +73,7 @@ def test_answers_at_the_terminal_make_a_spec_that_compiles(tmp_path: Path, scrip
     assert found["orchestrators"]["orchestrator"]["cli"] == "127.0.0.1:7935"
     assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
     assert seen.text.count("wrote fleet.toml: ") == 1
-    assert "-pricePerUnit: ${PRICE} -> 850 wei / pixel: it is what you answered" in seen.text
+    assert "-pricePerUnit: ${PRICE} -> 850 wei / pixel: as you answered" in seen.text
     assert "adopt-value-unknown" not in seen.text and "adopt-listener-exposed" not in seen.text
     assert "next: fleetc adopt main@192.0.2.1=start.sh --home /home/lp --compare fleet.toml\n" in seen.text
     assert fleetc("check", cwd=tmp_path).returncode == 0
@@ -259,7 +259,7 @@ def test_one_answer_is_for_all_tables_of_a_counter(tmp_path: Path) -> None:
         (tmp_path / f"g{number}.sh").write_text(worker)
     seen = typed(tmp_path, "v0.9.1", "", "loud", "1", arguments=sources)
     assert "  verbosity must be a whole number" in seen.text
-    assert "g1, g2, g3, g4 -v: ${V} -> 1: it is what you answered\n" in seen.text
+    assert "g1, g2, g3, g4 -v: ${V} -> 1: as you answered\n" in seen.text
     assert spec(tmp_path)["transcoders"]["g{1..4}"]["verbosity"] == 1
 
 
@@ -289,7 +289,7 @@ def test_answers_on_the_command_line(tmp_path: Path, script: tuple[str, ...]) ->
     )  # fmt: skip
     found = spec(tmp_path)["orchestrators"]["orchestrator"]
     assert found["price"] == "850 wei / pixel" and found["cli_exposed"] is True
-    assert "the spec compiles" in said and "it is what you answered" in said
+    assert "the spec compiles" in said and "as you answered" in said
     assert fleetc("check", cwd=tmp_path).returncode == 0
 
 

@@ -96,7 +96,7 @@ def test_comparison_is_not_settled_while_a_file_is_missing(tmp_path: Path) -> No
     done = fleetc(*words, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout.startswith(
-        "1 node compared with fleet.toml: 5 settings, 1 differs; none of it without a reason; "
+        "1 node compared with fleet.toml: 5 settings, 1 differs, none without a reason; "
         "what 1 file may set is not known\n"
         "  w -v: (unknown) -> 5: /etc/lp/w.env may set it, and no source has it\n"
         "not known: w: /etc/lp/w.env may set listeners, GPUs, 9 more settings, and variables, "

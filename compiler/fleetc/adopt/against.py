@@ -37,7 +37,7 @@ from fleetc.adopt.releases import release_said
 from fleetc.adopt.rpc import compared_rpc
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, unsure
-from fleetc.adopt.words import SET, Aside
+from fleetc.adopt.words import SET, Aside, Brief
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
@@ -279,7 +279,12 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
     if found.stacks or any(place.avatar for place in blueprint.hosts):
         yield "avatar stacks"
     if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
-        yield f"the release of {', '.join(unsaid)}, which no image and no unit among the sources says"
+        names, no_source = f"the release of {', '.join(unsaid)}", "which no source says"
+        every = len(unsaid) == len({one.name for one in found.nodes}) > 1
+        yield Brief(
+            f"{names}, which no image and no unit among the sources says",
+            f"the releases, {no_source}" if every else f"{names}, {no_source}",
+        )
     doubted = {file.span for one in found.nodes for file in one.unread}
     missing = (one.shown for one in found.entries if one.code == "adopt-file-missing" and one.span not in doubted)
     for name in dict.fromkeys(missing):

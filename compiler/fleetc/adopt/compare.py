@@ -161,7 +161,7 @@ def difference(
 
 QUESTION = "a question is left"
 """With what the reason begins of a setting that the spec asks for."""
-ANSWERED = "it is what you answered"
+ANSWERED = "as you answered"
 """The reason of such a setting once it has an answer."""
 
 _FOLLOWS = {

@@ -214,7 +214,7 @@ def _of_settings(found: Adopted) -> Iterator[str]:
     """Money first, then who reaches a node, then the rest."""
     asked = {one.table.partition(".")[2] for one in questions_in(found.text) if one.kind is Kind.CREDENTIAL}
     left = [
-        one
+        replace(one, reason=Brief(one.reason, "asked above")) if one.reason.startswith(QUESTION) else one
         for one in found.differences
         if not isinstance(one.reason, Same) and not (one.flag == TOKENS and one.node in asked)
     ]
@@ -225,7 +225,7 @@ def _of_settings(found: Adopted) -> Iterator[str]:
     many = Counter((one.node, one.reason) for one in others)
     few = [one for one in others if many[one.node, one.reason] < _MANY or one.flag in _SAFETY]
     paths = (one for one in left if one.flag in PATHS and one.reason)
-    yield from _capped([*_joined(few), *_by_reason([*(one for one in others if one not in few), *paths])], "changes")
+    yield from _capped([*joined(few), *_by_reason([*(one for one in others if one not in few), *paths])], "changes")
 
 
 def _beside(found: Adopted) -> Iterator[str]:
@@ -254,20 +254,32 @@ def _told_elsewhere(one: Beside, found: Adopted) -> bool:
     return one.what.topic == PROGRAM and f"hosts.{hosts[one.node]}" in asked
 
 
-def values(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:
+def values(found: Iterable[Difference]) -> Iterator[str]:
     """A line for each setting with its values, and all nodes where they are the same."""
     for setting, changes in _by_setting(found).items():
         for (today, compiled, reason), names in changes.items():
-            yield f"  {named(names)} {setting}: {_with_reason(today, compiled, reason or unexplained)}"
+            yield f"  {named(names)} {setting}: {today} -> {compiled}{_because(reason or UNEXPLAINED)}"
 
 
-def _joined(found: Iterable[Difference]) -> Iterator[str]:
-    """The same, with a few values of one setting, and their reasons, in one line."""
+def joined(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:
+    """The same, with a few values of one setting in one line."""
     for setting, changes in _by_setting(found).items():
-        if 1 < len(changes) <= _MANY:
-            yield f"  {setting}: " + "; ".join(f"{named(names)} {_with_reason(*one)}" for one, names in changes.items())
+        several = [
+            (named(names), today, compiled, _because(reason or unexplained))
+            for (today, compiled, reason), names in changes.items()
+        ]
+        if 1 < len(several) <= _MANY:
+            yield f"  {setting}: {_together(several)}"
         else:
-            yield from (f"  {named(names)} {setting}: {_with_reason(*one)}" for one, names in changes.items())
+            yield from (f"  {names} {setting}: {today} -> {then}{because}" for names, today, then, because in several)
+
+
+def _together(several: Sequence[tuple[str, str, str, str]]) -> str:
+    """Nodes with their values of today, those that are compiled, and why; once where it is so of all."""
+    made, reasons = {then for _, _, then, _ in several}, {because for *_, because in several}
+    if len(made) == len(reasons) == 1:
+        return "; ".join(f"{names} {today}" for names, today, *_ in several) + f" -> {made.pop()}{reasons.pop()}"
+    return "; ".join(f"{names} {today} -> {then}{because}" for names, today, then, because in several)
 
 
 _Change = tuple[str, str, str]
@@ -279,7 +291,8 @@ def _by_setting(found: Iterable[Difference]) -> dict[str, dict[_Change, list[str
     for one in found:
         today, compiled = _what_differs(one)
         compiled = "its own name" if compiled == one.node else compiled
-        settings.setdefault(visible(one.setting), {}).setdefault((today, compiled, one.reason), []).append(one.node)
+        values = settings.setdefault(visible(one.setting), {})
+        values.setdefault((visible(today), visible(compiled), one.reason), []).append(one.node)
     return settings
 
 
@@ -292,15 +305,13 @@ def _what_differs(one: Difference) -> tuple[str, str]:
     return ", ".join(today for today, _ in pairs), ", ".join(compiled for _, compiled in pairs)
 
 
-def _with_reason(today: str, compiled: str, reason: str) -> str:
-    brief = _brief_reason(reason)
-    return f"{visible(today)} -> {visible(compiled)}" + (f": {visible(brief)}" if brief else "")
+def _because(reason: str) -> str:
+    return f": {visible(less)}" if (less := brief(reason)) else ""
 
 
-def _brief_reason(reason: str) -> str:
-    if isinstance(reason, Brief):
-        return reason.brief
-    return "asked above" if reason.startswith(QUESTION) else reason
+def brief(reason: str) -> str:
+    """As much of a reason as the first screen has to say."""
+    return reason.brief if isinstance(reason, Brief) else reason
 
 
 def _by_reason(found: Iterable[Difference]) -> Iterator[str]:
@@ -310,7 +321,7 @@ def _by_reason(found: Iterable[Difference]) -> Iterator[str]:
         of_reason.setdefault(one.reason, {}).setdefault(one.setting, []).append(one.node)
     for reason, settings in of_reason.items():
         for names, flags in _alike(settings).items():
-            yield f"  {named(names)} {', '.join(flags)}: {visible(_brief_reason(reason))}"
+            yield f"  {named(names)} {', '.join(flags)}: {visible(brief(reason))}"
 
 
 def _alike(settings: dict[str, list[str]]) -> dict[tuple[str, ...], list[str]]:
