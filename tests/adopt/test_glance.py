@@ -265,6 +265,9 @@ def test_no_variable_is_to_be_set_that_the_spec_does_not_name(tmp_path: Path) ->
     assert "secrets in clear: set A_SECRET (a.sh:1) where you deploy, then change it\n" in told
     assert "secrets in clear without a variable in the spec: RPC_URL (b.sh:1): change it\n" in told
     assert '"RPC_URL"' not in (tmp_path / "fleet.toml").read_text()
+    whole = fleetc("adopt", "a.sh", "b.sh", *answer, "--report", "text", cwd=tmp_path)
+    assert "RPC_URL" not in whole.stderr + whole.stdout and "the spec names the variable A_SECRET" in whole.stderr
+    assert "the RPC address with its key stands in this file in clear; the spec has no variable for it" in whole.stderr
 
 
 def asked_in_brief(**texts: str) -> str:

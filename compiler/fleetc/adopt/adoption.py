@@ -140,6 +140,8 @@ def adopt(
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     blueprint, asked = _lowered(checked, examples)
+    corrected = [*session.without_variable(text)]
+    findings = [next((new for told, new in corrected if told == one), one) for one in ledger.findings]
     of_nodes = Comparison()
     if blueprint is not None:
         before = ((*carried.answers, *followed), carried.earlier.asked) if carried is not None else ()
@@ -149,7 +151,7 @@ def adopt(
     if earlier is not None and not any(questions_in(text)):
         differences = tuple(map(_with_answer, differences))
     return Adopted(
-        tuple(sources), text, _still_open(ledger.findings, assembled), tuple(ledger.entries), tuple(processes),
+        tuple(sources), text, _still_open(findings, assembled), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, differences,
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
