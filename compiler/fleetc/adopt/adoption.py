@@ -24,6 +24,7 @@ from fleetc.adopt.questions import questions_in
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
 from fleetc.adopt.registering import registers_elsewhere
+from fleetc.adopt.releases import OFFERED
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
@@ -222,6 +223,7 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
     places = (one.primary.place for one in ledger.findings if one.code == "adopt-name-unreached")
     calls = {place.source for place in places if isinstance(place, Span)} - known
     left = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.UNDERSTOOD}
+    others = {entry.span.source for entry in ledger.entries if entry.words != OFFERED}
     for source in sources:
         span = Span(source.name, 0, 1)
         if source.name in library.used:
@@ -230,6 +232,8 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
         elif source.name in calls:
             words = "no node reads it; it names addresses of nodes, and those that lead nowhere from now on are said"
             ledger.note(span, "the file", Fate.DROPPED, words)
+        elif source.name in known - others:
+            ledger.note(span, "the file", Fate.DROPPED, "but for its release, no node reads it")
         elif source.name not in known:
             ledger.note(span, "the file", Fate.DROPPED, UNNAMED)
 

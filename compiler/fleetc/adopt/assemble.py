@@ -28,7 +28,7 @@ from fleetc.adopt.nodes import fill
 from fleetc.adopt.own_files import note_mounted
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
-from fleetc.adopt.releases import likely_release, release_of_path, release_said
+from fleetc.adopt.releases import likely_release, note_release, release_of_path, release_said
 from fleetc.adopt.runner_host import Machines, complete_gpus
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table, price_text
@@ -332,6 +332,7 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
     else:
         release, where = likely_release(found, session.library.sources)
         fleet.values["node_release"] = release
+        note_release(release, session.library.sources, session.ledger)
         fleet.ask(f"TODO node_release: {asking_words.RELEASE}{asking_words.SHOWS_RELEASE} ({release} is {where})")
     for one in found:
         table = tables[one.table][one.name]
