@@ -76,7 +76,7 @@ def cli(work: Filling) -> None:
         if word is not None:
             told = work.session.ledger.mistake(
                 "adopt-listener-exposed", word.span, f"-cliAddr={leaks.shown(word.text)}",
-                "the administration listener is reachable from outside, and asks nobody for a password",
+                "others than the host itself reach the administration listener, and it asks nobody for a password",
                 f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel', elsewhere=True,
             )  # fmt: skip
         work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}; {keep}', told)
