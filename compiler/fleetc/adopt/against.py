@@ -31,7 +31,7 @@ from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
 from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
-from fleetc.adopt.price_lists import list_of
+from fleetc.adopt.price_lists import fill_caps, list_of
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.releases import release_said
 from fleetc.adopt.rpc import compared_rpc
@@ -195,6 +195,9 @@ def _settings(
     expected = of_service(one.role, fresh) if fresh is not None else {}
     _, expected["ethUrl"] = compared_rpc(one, today.get("ethUrl"), expected.get("ethUrl"))
     today["ethUrl"], then["ethUrl"] = compared_rpc(one, today.get("ethUrl"), then.get("ethUrl"))
+    if one.role == "gateway":
+        fill_caps({**today}, expected)
+        fill_caps(today, then)
     unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
     for flag, path in _asked_files(one, library).items():
         if flag in unanswered and flag in _ways(service):
