@@ -18,12 +18,12 @@ ONE_RPC = "a fleet has one RPC address, but "
 ONE_HOST = "no source says that it is one host, and "
 SHOWS_RELEASE = " livepeer -version says it"
 HAS_NONE = ", as a spec has none"
-RELEASE = "which release runs?"
+RELEASE, RELEASE_HERE = "which release runs?", "which release runs here?"
 FOR_GAS = "what to keep for gas"
 ALSO_LOGIN = "is this also where you log in?"
 IN_BRIEF = (
-    (ONE_RPC, ""), (ONE_HOST, "one host? "), (RELEASE, "which?"), (SHOWS_RELEASE, ""), (HAS_NONE, ""),
-    (FOR_GAS, "for gas"), (ALSO_LOGIN, "where you log in"),
+    (ONE_RPC, ""), (ONE_HOST, "one host? "), (RELEASE, "which?"), (RELEASE_HERE, "which?"), (SHOWS_RELEASE, ""),
+    (HAS_NONE, ""), (FOR_GAS, "for gas"), (ALSO_LOGIN, "where you log in"),
 )  # fmt: skip
 """Words of questions that a list of them can do without, with what stands for them there."""
 _SETS = " sets it; "

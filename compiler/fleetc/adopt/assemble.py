@@ -345,7 +345,7 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
         if image is None:
             if common and not own and not in_path:
                 table.ask(
-                    f'TODO node_release = "{common[0][0]}": which release runs here?{asking_words.SHOWS_RELEASE}; '
+                    f'TODO node_release = "{common[0][0]}": {asking_words.RELEASE_HERE}{asking_words.SHOWS_RELEASE}; '
                     "no source does, and without an answer it is that of the fleet"
                 )
             continue

@@ -71,6 +71,21 @@ def beside_process(one: Running, service: Service, process: Process, place: Host
     """What differs beside the settings of a node, also where that is nothing to a process that runs."""
     yield from beside_settings(one, service, process, place)
     yield from lost_orders(process, service, place)
+    if process.waits:
+        names = ", ".join(process.waits)
+        yield Aside(f"it waits for {names} today (depends_on), and not then", "no longer waits for", names)
+    if process.profiles:
+        names = ", ".join(process.profiles)
+        yield Aside(
+            f"it starts only with the profile {names} today, and always then",
+            "starts always, no longer only with profile", names,
+        )  # fmt: skip
+    if process.log:
+        then = "docker logs" if place.runtime == "docker" else "the journal"
+        yield Aside(
+            f"its script writes its log to {process.log}, and then it is in {then}", f"log in {then} instead of",
+            process.log,
+        )  # fmt: skip
 
 
 def beside_settings(one: Running, service: Service, process: Process, place: HostBlueprint) -> Iterator[Aside]:

@@ -91,7 +91,7 @@ def _host(name: str, here: list[Running], known: Table | None, session: Session)
         other = next(one for one in here if one.process.runtime != runtime)
         session.ledger.warn(
             "adopt-runtimes-differ", other.process.span,
-            "this node runs without a container, others of its host in one; fleetc runs all of a host alike",
+            "this node runs without a container, others of its host in one; fleetc runs all alike",
             f"they become containers; or give it a host of its own, with NAME={leaks.shown(other.process.span.source)}",
         )  # fmt: skip
     if runtime == "systemd":

@@ -254,7 +254,9 @@ class Process:
     the ports `open_in_pod`; 0 may be any. `unread` may set any variable that the process has not by `variables`.
     `given` is how many GPUs a cluster gives it. `orders` are what its unit waits for, is bound to or checks. `located`
     says in words what of the path of its source says its host. `likely` is what its script gives variables, by the
-    holes that they are in `words`; one of the `unread` may give them other values.
+    holes that they are in `words`; one of the `unread` may give them other values. `waits` are the services that
+    Compose starts before it, and `profiles` those without which Compose does not start it. `log` is the file that its
+    script writes its output to, as people may see it.
     """
 
     name: str
@@ -292,6 +294,9 @@ class Process:
     likely: dict[str, str] = field(default_factory=dict)
     located: str = ""
     given: int = 0
+    waits: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    log: str = ""
 
     def beside(self, commands: tuple[tuple[str, str], ...]) -> Process:
         """The same process with commands that run beside it."""
