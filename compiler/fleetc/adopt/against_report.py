@@ -25,7 +25,7 @@ from fleetc.adopt.report import (
     doubt_lines,
     doubt_values,
 )
-from fleetc.adopt.words import Same, Unknown
+from fleetc.adopt.words import Brief, Same, Unknown
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.text.encoders import plain_output, visible
 
@@ -48,7 +48,12 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
     moved = [pair for pair in found.pairs if (pair.today.name, pair.today.host) != _name(pair)]
     for line in (*map(_pair, moved), *_alone(found)):
         yield f"  {visible(line)}"
-    yield from joined(listed, _UNEXPLAINED)
+    answered = [replace(one, reason=Brief(ANSWERED, "")) for one in listed if one.reason == ANSWERED]
+    several = len(answered) > 1
+    yield from joined((one for one in listed if not several or one.reason != ANSWERED), _UNEXPLAINED)
+    if several:
+        yield f"  {ANSWERED}:"
+        yield from (f"  {line}" for line in joined(answered))
     told = (replace(one, what=one.what._replace(words=f"{one.words}: {_UNEXPLAINED}")) for one in strange)
     yield from beside_lines(told)
     rest = len(found.differences) + len(found.beside) - len(listed) - len(strange)
@@ -81,8 +86,8 @@ def summary(found: Compared, spec: str) -> str:
     nodes, beside = len(found.pairs), len(found.beside)
     words = f"{'1 node' if nodes == 1 else f'{nodes} nodes'} compared with {spec}: {found.compared} settings, "
     if found.differences or beside:
-        more = "1 thing changes" if beside == 1 else f"{beside} things change"
-        words += f"{counted(found.differences)}{f', {more} beside them' if beside else ''}"
+        more = "1 other change" if beside == 1 else f"{beside} other changes"
+        words += f"{counted(found.differences)}{f', {more}' if beside else ''}"
         words += f", {found.unexplained or 'none'} without a reason"
     else:
         words += "nothing differs"

@@ -20,14 +20,16 @@ from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
 from fleetc.adopt.web import address
-from fleetc.adopt.words import Fate, InClear, Process, Same
+from fleetc.adopt.words import Brief, Fate, InClear, Process, Same
 from fleetc.adopt.yaml_nodes import YamlError
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 
-_UNSAID = "a spec has no credential of a runner, so the node reaches it without one"
+_UNSAID = Brief(
+    "a spec has no credential of a runner, so the node reaches it without one", "a spec has no credential of a runner"
+)
 
 
 def fill_models(work: Filling) -> None:
