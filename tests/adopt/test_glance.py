@@ -307,6 +307,19 @@ def test_orchestrators_that_stay_are_not_said_again() -> None:
     assert changes(Difference("n", "orchAddr", "https://a:1, https://b:1", "https://c:1, https://b:1", "moved")) == [
         "  n -orchAddr: https://a:1 -> https://c:1: moved"
     ]
+    cut = "https://a:1, https://b..."  # what differs may be behind it
+    assert changes(Difference("n", "orchAddr", cut, cut, "moved")) == [f"  n -orchAddr: {cut} -> {cut}: moved"]
+
+
+def test_new_runtime_is_told_once() -> None:
+    worker = "-transcoder -orchAddr o.example.net:1 -orchSecret /srv/s -dataDir /srv/"
+    container = f"docker run --name c -v /srv/c:/srv/c --network host livepeer/go-livepeer:v0.9.1 {worker}c"
+    found = adopt([Source("c.sh", f"{container}\n"), Source("p.sh", f"livepeer {worker}p\n")])
+    assert "adopt-runtimes-differ" in {one.code for one in found.diagnostics}
+    assert any("it runs in a process of the host" in one.words for one in found.beside)
+    assert not any("runs in" in line for line in glance.changes(found))
+    without = replace(found, diagnostics=())
+    assert "  p: runs in a process of the host -> a container" in glance.changes(without)
 
 
 def test_a_price_that_is_asked_keeps_its_values_and_says_its_reason_once() -> None:

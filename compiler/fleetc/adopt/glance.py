@@ -247,9 +247,10 @@ def _nodes_of(found: Adopted, runtime: str) -> set[str]:
 
 def _told_elsewhere(one: Beside, found: Adopted) -> bool:
     """Whether a message or a question says the same."""
-    if one.what.topic == RUNTIME:
-        return any(message.code == "adopt-runtimes-differ" for message in found.diagnostics)
     hosts = {node.name: node.host for node in found.nodes}
+    if one.what.topic == RUNTIME:
+        told = {message.primary.place for message in found.diagnostics if message.code == "adopt-runtimes-differ"}
+        return hosts[one.node] in {node.host for node in found.nodes if node.process.span in told}
     asked = {asks.table for asks in questions_in(found.text) if asks.key == "binary"}
     return one.what.topic == PROGRAM and f"hosts.{hosts[one.node]}" in asked
 
@@ -299,9 +300,10 @@ def _by_setting(found: Iterable[Difference]) -> dict[str, dict[_Change, list[str
 def _what_differs(one: Difference) -> tuple[str, str]:
     """Both values of a setting; of a list of orchestrators, only those that are not in both."""
     lists = [one.today.split(", "), one.compiled.split(", ")]
-    if one.flag != "orchAddr" or len(lists[0]) != len(lists[1]):
+    pairs = [pair for pair in zip(*lists, strict=False) if pair[0] != pair[1]]
+    cut = one.today.endswith("...") or one.compiled.endswith("...")
+    if one.flag != "orchAddr" or len(lists[0]) != len(lists[1]) or cut:
         return one.today, one.compiled
-    pairs = [pair for pair in zip(*lists, strict=True) if pair[0] != pair[1]]
     return ", ".join(today for today, _ in pairs), ", ".join(compiled for _, compiled in pairs)
 
 
