@@ -440,5 +440,5 @@ def test_when_a_service_starts_is_told_at_once(lines: list[str], whole: str, bri
 def test_log_that_a_script_keeps_in_a_file_is_told_at_once(text: str, log: str, then: str) -> None:
     found = adopt([Source("start.sh", text)])
     told = [line.partition(": ")[2] for line in glance.changes(found) if " instead of " in line]
-    assert told == ([f"log in {then} instead of {log}"] if log else [])
+    assert told == ([f"logs to {then} instead of {log}"] if log else [])
     assert (f"its script writes its log to {log}, and then it is in {then}" in _said(found)) is bool(log)

@@ -83,7 +83,7 @@ def beside_process(one: Running, service: Service, process: Process, place: Host
     if process.log:
         then = "docker logs" if place.runtime == "docker" else "the journal"
         yield Aside(
-            f"its script writes its log to {process.log}, and then it is in {then}", f"log in {then} instead of",
+            f"its script writes its log to {process.log}, and then it is in {then}", f"logs to {then} instead of",
             process.log,
         )  # fmt: skip
 

@@ -44,24 +44,23 @@ def note_redirections(line: Sequence[Token], started: Sequence[Process], source:
         ledger.note(span, shown, Fate.DROPPED, f"what a node of fleetc prints is in {log}")
 
 
-def with_log(line: Sequence[Token], words: Sequence[Word], processes: Sequence[Process], before: int) -> list[Process]:
-    """Processes with the file that a command writes their output to: those behind `before`, which it starts, and the
+def note_log(line: Sequence[Token], words: Sequence[Word], processes: list[Process], before: int) -> None:
+    """Give processes the file that a command writes their output to: those behind `before`, which it starts, and the
     containers whose logs it follows.
     """
-    texts = [word.text for word in words]
-    follows = texts[1:] if texts[:2] in (["docker", "logs"], ["podman", "logs"]) else []
-    files = [
+    files = (
         line[place + 1].text
         for place, token in enumerate(line[:-1])
         if token.kind == "op" and ">" in token.text and _has_target(token)
-    ]
+    )
     file = next((text for text in files if not text.isdecimal() and not text.startswith(("&", "/dev/"))), "")
-    return [
-        replace(one, log=file_name(file))
-        if file and (place >= before or (one.runtime == "docker" and one.name in follows))
-        else one
-        for place, one in enumerate(processes)
-    ]
+    if not file:
+        return
+    texts = [word.text for word in words]
+    follows = texts[2:] if texts[:2] in (["docker", "logs"], ["podman", "logs"]) else []
+    for place, one in enumerate(processes):
+        if place >= before or (one.runtime == "docker" and one.name in follows):
+            processes[place] = replace(one, log=file_name(file))
 
 
 def _has_target(token: Token) -> bool:
