@@ -73,7 +73,7 @@ def test_answers_at_the_terminal_make_a_spec_that_compiles(tmp_path: Path, scrip
     assert found["orchestrators"]["orchestrator"]["cli"] == "127.0.0.1:7935"
     assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
     assert seen.text.count("wrote fleet.toml: ") == 1
-    assert "-pricePerUnit: ${PRICE} -> 850 wei / pixel: it is what you answered" in seen.text
+    assert "-pricePerUnit: ${PRICE} -> 850 wei / pixel: as you answered" in seen.text
     assert "adopt-value-unknown" not in seen.text and "adopt-listener-exposed" not in seen.text
     assert "next: fleetc adopt main@192.0.2.1=start.sh --home /home/lp --compare fleet.toml\n" in seen.text
     assert fleetc("check", cwd=tmp_path).returncode == 0
@@ -273,7 +273,7 @@ def test_one_answer_is_for_all_tables_of_a_counter(tmp_path: Path) -> None:
         (tmp_path / f"g{number}.sh").write_text(worker)
     seen = typed(tmp_path, "v0.9.1", "", "loud", "1", arguments=sources)
     assert "  verbosity must be a whole number" in seen.text
-    assert "g1, g2, g3, g4 -v: ${V} -> 1: it is what you answered\n" in seen.text
+    assert "g1, g2, g3, g4 -v: ${V} -> 1: as you answered\n" in seen.text
     assert spec(tmp_path)["transcoders"]["g{1..4}"]["verbosity"] == 1
 
 
@@ -303,7 +303,7 @@ def test_answers_on_the_command_line(tmp_path: Path, script: tuple[str, ...]) ->
     )  # fmt: skip
     found = spec(tmp_path)["orchestrators"]["orchestrator"]
     assert found["price"] == "850 wei / pixel" and found["cli_exposed"] is True
-    assert "the spec compiles" in said and "it is what you answered" in said
+    assert "the spec compiles" in said and "as you answered" in said
     assert fleetc("check", cwd=tmp_path).returncode == 0
 
 
@@ -460,7 +460,7 @@ def test_list_that_nobody_types_is_not_asked_and_its_fault_is_said_once_before_t
     assert "  write yes, or leave it with Enter: nobody types the list here\n" in seen.text
     assert spec(tmp_path)["ai_workers"]["ai-worker"]["containers_per_gpu"] == 2
     assert "# TODO" not in (tmp_path / "fleet.toml").read_text()
-    assert "-aiRunnerContainersPerGPU: 1 -> 2: it is what you answered\n" in seen.text
+    assert "-aiRunnerContainersPerGPU: 1 -> 2: as you answered\n" in seen.text
     compared = fleetc("adopt", *arguments, "--compare", "fleet.toml", cwd=tmp_path)
     assert "none of it without a reason" in compared.stdout and compared.returncode == 0
 
@@ -486,13 +486,13 @@ def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question
     node = found["orchestrators"]["orchestrator"]
     assert (node["data_dir"], node["models_dir"]) == ("/opt/lp/ai", "/srv/models")
     said = "-dataDir, -ethKeystorePath: DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it\n"
-    assert said in seen.text and "it is what you answered" not in seen.text
+    assert said in seen.text and "as you answered" not in seen.text
     (tmp_path / "m.json").write_text('[{"pipeline": "llm", "model_id": "a/b", "price_per_unit": 5}]')
     (tmp_path / "start.sh").write_text((tmp_path / "start.sh").read_text().replace("$DATADIR/m.json", "m.json"))
     (tmp_path / "fleet.toml").unlink()
     arguments = ("main@192.0.2.1=start.sh", "m.json")
     seen = typed(tmp_path, "v0.9.1", "", "", "/srv/models", "", arguments=arguments)
-    assert "-aiModelsDir: it is what you answered\n" in seen.text and said in seen.text
+    assert "-aiModelsDir: as you answered\n" in seen.text and said in seen.text
     compared = fleetc("adopt", *arguments, "--compare", "fleet.toml", "--report", "text", cwd=tmp_path).stdout
     assert "DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it" in compared
 

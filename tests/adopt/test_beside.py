@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt import bounds
+from fleetc.adopt import bounds, glance
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.report import reported
 from fleetc.adopt.said import Said
@@ -323,13 +323,13 @@ def test_first_run_says_it_in_each_form(tmp_path: Path) -> None:
         COMPOSE.replace("SETTINGS", "    mem_limit: 8g\n").replace("    network_mode: host\n", "")
     )
     done = fleetc("adopt", "compose.yaml", "-o", "fleet.toml", cwd=tmp_path)
-    told = ["worker: its own network becomes that of the host", "worker: gone from its container: mem_limit=8g"]
-    for line in told:
+    for line in ("worker: gets the network of the host", "worker: loses mem_limit=8g"):
         assert f"  {line}\n" in done.stderr
     found = adopt([Source("compose.yaml", (tmp_path / "compose.yaml").read_text())])
     for form in AdoptionFormat:
         report = reported(found, form, located(found)).replace("\\", "")
-        assert all(line.partition(": ")[2] in report for line in told)
+        assert "its own network becomes that of the host" in report
+        assert "gone from its container: mem_limit=8g" in report
 
 
 @pytest.mark.parametrize("name", ["demo", "home-gpu"])
@@ -405,3 +405,40 @@ def test_user_that_no_source_says_is_asked_in_a_home_and_said_elsewhere(start: s
     assert (f"# TODO {asked}" in found.text) if asked else ("TODO node_user" not in found.text)
     words = "its user is not known, and will be livepeer, who must be able to read its files"
     assert (words in [one.words for one in found.beside]) is said
+
+
+@pytest.mark.parametrize(
+    ("lines", "whole", "brief"),
+    [
+        (["depends_on: [redis, orch]"], "it waits for redis, orch today (depends_on), and not then",
+         "worker: no longer waits for redis, orch"),
+        (["depends_on: {orch: {condition: service_healthy}}"], "it waits for orch today (depends_on), and not then",
+         "worker: no longer waits for orch"),
+        (["profiles: [gpu]"], "it starts only with the profile gpu today, and always then",
+         "worker: starts always, no longer only with profile gpu"),
+    ],
+)  # fmt: skip
+def test_when_a_service_starts_is_told_at_once(lines: list[str], whole: str, brief: str) -> None:
+    assert whole in of_compose(*lines)
+    text = COMPOSE.replace("SETTINGS", "".join(f"    {one}\n" for one in lines))
+    assert f"  {brief}" in glance.changes(adopt([Source("compose.yaml", text)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "log", "then"),
+    [
+        (f"livepeer {WORKER} >> /var/log/lp.log 2>&1 &\n", "/var/log/lp.log", "the journal"),
+        (f"{CONTAINER_LINE} > /var/log/lp.log\n", "/var/log/lp.log", "docker logs"),
+        (CONTAINER_LINE.replace("run ", "run -d --name w ") + "\ndocker logs -f w >> /var/log/lp.log 2>&1 &\n",
+         "/var/log/lp.log", "docker logs"),
+        (CONTAINER_LINE.replace("run ", "run -d --name w ") + "\ndocker logs -f other >> /var/log/lp.log\n", "", ""),
+        (f"livepeer {WORKER} > /dev/null 2>&1 &\n", "", ""),
+        (f"livepeer {WORKER} 2>&1\necho done > /var/log/done\n", "", ""),
+        (f"livepeer {WORKER} > '/srv/x sk-proj-abcdefghijklmnopqrstuvwx'\n", "a file", "the journal"),
+    ],
+)  # fmt: skip
+def test_log_that_a_script_keeps_in_a_file_is_told_at_once(text: str, log: str, then: str) -> None:
+    found = adopt([Source("start.sh", text)])
+    told = [line.partition(": ")[2] for line in glance.changes(found) if " instead of " in line]
+    assert told == ([f"logs to {then} instead of {log}"] if log else [])
+    assert (f"its script writes its log to {log}, and then it is in {then}" in _said(found)) is bool(log)

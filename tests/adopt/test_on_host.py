@@ -222,6 +222,22 @@ def test_plan_says_what_differs_and_why_it_restarts(process: dict[str, Any], wor
     assert words in as_text(plan(SPEC, {**ORCHESTRATOR, **process}))
 
 
+def test_variables_that_nobody_may_read_are_unknown() -> None:
+    """Their settings are not those of a process without variables, and its home is no usual one."""
+    hidden = {**ORCHESTRATOR, "environment": {}, "other_variables": [], "environment_read": False}
+    unit = {**ORCHESTRATOR["unit"], "name": "livepeer-orch.service"}
+    (node,) = plan(SPEC, {**hidden, "unit": unit, "process": "boot 71 5"}).nodes
+    text = as_text(plan(SPEC, {**hidden, "unit": unit}))
+    assert node.same == "the same account" and not node.goes_on
+    assert "  not known: /proc/71/environ may set prices, the account, -orchSecret, listeners, " in text
+    assert " compared, 0 differ, 3 may differ\n" in text and "nobody knows whether its settings stay" in text
+    assert "-maxSessions: (unknown) today, 12 then" in text
+    assert "nothing that fleetc compares would change" not in text
+    found = adopted(hidden)
+    assert "adopt-host-cut" in codes(found) and "adopt-host-cut" not in codes(adopted(ORCHESTRATOR))
+    assert any("lp: /proc/71/environ may set " in line for line in glance.unknown(found))
+
+
 def test_process_that_can_go_on_does_so_once_its_host_knows() -> None:
     own = {**ORCHESTRATOR, "unit": {**ORCHESTRATOR["unit"], "name": "livepeer-orch.service"}, "process": "boot 71 5"}
     found = plan(SPEC, own)

@@ -48,6 +48,7 @@ def test_source_that_nothing_reads_is_named(sources: dict[str, str], said: list[
         {"w.sh": f"set -a\n. ./w.env\n{NODE}", "w.env": "LP_V=6\n"},
         {"w.sh": NODE.replace("-transcoder", "-transcoder -v $LEVEL"), "w.env": "LEVEL=6\n"},  # beside the script
         {"s": "x\n"},  # the file of the secret
+        {"group_vars/all.yml": "lp_price: 7\nlp_version: v0.8.6\n"},  # its release is offered
         {"w.service": "[Service]\nExecStart=/opt/w.sh\n"},
         {"lp@.service": f"[Service]\nExecStart=/bin/{NODE}", "up.sh": "systemctl enable --now lp@eu\n"},
         {"hosts.ini": "[gpus]\nh ansible_host=203.0.113.9\n"},
@@ -66,6 +67,15 @@ def test_source_that_nothing_reads_is_named(sources: dict[str, str], said: list[
 )
 def test_source_that_something_reads_is_not(sources: dict[str, str]) -> None:
     assert lines({**STARTS, **sources}) == []
+
+
+def test_what_else_a_file_with_the_release_has_is_said_to_be_unread() -> None:
+    texts = {**STARTS, "group_vars/all.yml": "lp_price: 7\nlp_version: v0.8.6\n"}
+    found = adopt([Source(name, text) for name, text in texts.items()])
+    assert [(one.shown, one.words) for one in found.entries if one.span.source == "group_vars/all.yml"] == [
+        ("lp_version", "offered as node_release"),
+        ("the file", "but for its release, no node reads it"),
+    ]
 
 
 def test_first_lines_name_them_once(tmp_path: Path) -> None:

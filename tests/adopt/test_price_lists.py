@@ -96,6 +96,31 @@ def test_only_the_entry_and_the_field_that_differ_are_shown(fleet: Path) -> None
         assert "sd-turbo" not in done.stdout and "..." not in done.stdout
 
 
+def test_cap_that_says_what_the_node_takes_without_it_is_no_difference(fleet: Path) -> None:
+    """For a model without a cap it takes that of `default` in its pipeline, else the base cap, which is 1200 wei."""
+    key, upscale = "maxPricePerCapability", "upscale default"
+    change(
+        fleet, 'text-to-image = "5000 wei / pixel"', 'text-to-image = "5000 wei / pixel", upscale = "1200 wei / pixel"'
+    )
+    assert lists(fleet) == []
+    change(fleet, 'upscale = "1200', 'upscale = "1201')
+    assert lists(fleet, code=1) == [(f"{key} {upscale}", "1200 wei / pixel", "1201 wei / pixel")]
+    change(fleet, 'upscale = "1201 wei / pixel"', 'sd-turbo = "1200 wei / pixel"')
+    turbo = f"{key} text-to-image stabilityai/sd-turbo"
+    assert lists(fleet, code=1) == [(turbo, "5000 wei / pixel", "1200 wei / pixel")]
+    change(fleet, 'sd-turbo = "1200 wei', 'sd-turbo = "5000 wei')
+    assert lists(fleet) == []
+
+
+def test_caps_of_the_source_may_go_where_the_base_cap_is_the_same(fleet: Path) -> None:
+    caps = {"capabilities_prices": [{"pipeline": "upscale", "model_id": "default", "price_per_unit": 1200}]}
+    (fleet / "caps.json").write_text(json.dumps(caps))
+    text = (fleet / "fleet.toml").read_text()
+    (line,) = (line for line in text.split("\n") if line.startswith("max_model_prices"))
+    change(fleet, f"{line}\n", "")
+    assert lists(fleet) == []
+
+
 def test_model_that_only_one_side_has_is_shown_whole(fleet: Path) -> None:
     change(fleet, '{ use = "sd-turbo" }, ', "")
     assert lists(fleet, code=1) == [

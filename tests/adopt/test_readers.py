@@ -645,7 +645,7 @@ def test_one_key_of_a_secret_is_one_reference_whatever_its_variable(secret: str,
     )
     found = adopted(pods__yaml=f"{orch}---\n{gate}")
     assert 'rpc = { env = "RPC_URL" }' in found.text
-    assert ("a fleet has one RPC address" in found.text) is differs
+    assert ("a host has one RPC address" in found.text) is differs
 
 
 PODS = """\

@@ -93,7 +93,7 @@ def test_node_with_another_address_is_a_difference(tmp_path: Path) -> None:
     options = [word for answer in answers for word in ("--set", answer)]
     done = fleetc(*sources, *options, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path)
     assert f'rpc = "{LOCAL}"' in (tmp_path / "fleet.toml").read_text(), done.stderr
-    line = "  g -ethUrl: arb1.arbitrum.io -> 127.0.0.1:8547: it is what you answered\n"
+    line = "  g -ethUrl: arb1.arbitrum.io -> 127.0.0.1:8547: as you answered\n"
     assert line in done.stderr
     assert line in fleetc(*sources, "--compare", "fleet.toml", "--report", "text", cwd=tmp_path).stdout
 

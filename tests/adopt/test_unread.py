@@ -61,7 +61,7 @@ def test_what_a_missing_file_may_set_is_unknown_and_said_once(kind: str) -> None
     assert found.unknown > 5
     (head, line) = glance.unknown(found)
     there = ", if there is one," if "optional" in kind else ""
-    assert head.startswith("not known of what runs today") and f"{file}{there} may set listeners, " in line
+    assert head.startswith("not known without these files") and f"{file}{there} may set listeners, " in line
     assert "adopt-file-missing" in {one.code for one in found.diagnostics}
     assert ("adopt-file-missing", found.nodes[0].unread[0].span) in found.elsewhere
     given = {"config map": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: lp-env}\ndata: {LP_V: '5'}\n"}
@@ -96,7 +96,7 @@ def test_comparison_is_not_settled_while_a_file_is_missing(tmp_path: Path) -> No
     done = fleetc(*words, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout.startswith(
-        "1 node compared with fleet.toml: 5 settings, 1 differs; none of it without a reason; "
+        "1 node compared with fleet.toml: 5 settings, 1 differs, none without a reason; "
         "what 1 file may set is not known\n"
         "  w -v: (unknown) -> 5: /etc/lp/w.env may set it, and no source has it\n"
         "not known: w: /etc/lp/w.env may set listeners, GPUs, 9 more settings, and variables, "

@@ -85,6 +85,30 @@ def test_settings_files_and_place_of_a_process(program: Path, tmp_path: Path) ->
     ]
 
 
+def test_what_this_user_may_not_read_of_a_process_is_said(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No variables, and variables that nobody may read, are not the same."""
+    with running(program, tmp_path, "-gateway", LP_V="6") as pid:
+        assert ask(tmp_path, pid)[0]["environment_read"] is True
+        opened, led = open, os.readlink
+
+        def refuse(path: Any, *words: Any, **more: Any) -> Any:
+            if path == f"/proc/{pid}/environ":
+                raise PermissionError(path)
+            return opened(path, *words, **more)
+
+        def no_link(path: Any, **more: Any) -> Any:
+            if path in (f"/proc/{pid}/exe", f"/proc/{pid}/cwd"):
+                raise PermissionError(path)
+            return led(path, **more)
+
+        monkeypatch.setattr("builtins.open", refuse)
+        monkeypatch.setattr("os.readlink", no_link)
+        found, _ = ask(tmp_path, pid)
+    assert (found["environment_read"], found["environment"], found["program"]) == (False, {}, str(program))
+
+
 SECRETS = {
     "flag": ["-orchSecret", SECRET],
     "flag with a sign": [f"--orchSecret={SECRET}"],

@@ -24,6 +24,7 @@ from fleetc.adopt.questions import questions_in
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
 from fleetc.adopt.registering import registers_elsewhere
+from fleetc.adopt.releases import OFFERED
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
@@ -140,6 +141,8 @@ def adopt(
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     blueprint, asked = _lowered(checked, examples)
+    corrected = [*session.without_variable(text)]
+    findings = [next((new for told, new in corrected if told == one), one) for one in ledger.findings]
     of_nodes = Comparison()
     if blueprint is not None:
         before = ((*carried.answers, *followed), carried.earlier.asked) if carried is not None else ()
@@ -149,7 +152,7 @@ def adopt(
     if earlier is not None and not any(questions_in(text)):
         differences = tuple(map(_with_answer, differences))
     return Adopted(
-        tuple(sources), text, _still_open(ledger.findings, assembled), tuple(ledger.entries), tuple(processes),
+        tuple(sources), text, _still_open(findings, assembled), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), checked, differences,
         of_nodes.compared + assembled.compared, tuple(ledger.secrets), len(assembled.tables.get("avatars", {})),
         of_nodes.waiting, asked | guessed, blueprint, library, carried,
@@ -220,6 +223,7 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
     places = (one.primary.place for one in ledger.findings if one.code == "adopt-name-unreached")
     calls = {place.source for place in places if isinstance(place, Span)} - known
     left = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.UNDERSTOOD}
+    others = {entry.span.source for entry in ledger.entries if entry.words != OFFERED}
     for source in sources:
         span = Span(source.name, 0, 1)
         if source.name in library.used:
@@ -228,6 +232,8 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
         elif source.name in calls:
             words = "no node reads it; it names addresses of nodes, and those that lead nowhere from now on are said"
             ledger.note(span, "the file", Fate.DROPPED, words)
+        elif source.name in known - others:
+            ledger.note(span, "the file", Fate.DROPPED, "but for its release, no node reads it")
         elif source.name not in known:
             ledger.note(span, "the file", Fate.DROPPED, UNNAMED)
 

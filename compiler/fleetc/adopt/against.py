@@ -31,13 +31,13 @@ from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
 from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
-from fleetc.adopt.price_lists import list_of
+from fleetc.adopt.price_lists import fill_caps, list_of
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.releases import release_said
 from fleetc.adopt.rpc import compared_rpc
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, said_by_script, unsure
-from fleetc.adopt.words import SET
+from fleetc.adopt.words import SET, Aside, Brief
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
@@ -116,9 +116,9 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         process = started(pair.today, before)
         expected = set(beside_process(pair.today, fresh, process, hosts[pair.today.host])) if fresh else set()
         moved = _moved(pair, hosts.get(pair.today.host), found.asked)
-        beside += [Beside(pair.node.service.name, moved, "")] if moved else []
-        for words in beside_process(pair.today, pair.node.service, process, pair.node.place):
-            beside.append(Beside(pair.node.service.name, words, _MADE if words in expected else ""))
+        beside += [Beside(pair.node.service.name, Aside(moved))] if moved else []
+        for what in beside_process(pair.today, pair.node.service, process, pair.node.place):
+            beside.append(Beside(pair.node.service.name, what, _MADE if what in expected else ""))
     known = {pair.node.service.name for pair in pairs}
     there = {pair.today.name for pair in pairs}
     return Compared(
@@ -195,6 +195,9 @@ def _settings(
     expected = of_service(one.role, fresh) if fresh is not None else {}
     _, expected["ethUrl"] = compared_rpc(one, today.get("ethUrl"), expected.get("ethUrl"))
     today["ethUrl"], then["ethUrl"] = compared_rpc(one, today.get("ethUrl"), then.get("ethUrl"))
+    if one.role == "gateway":
+        fill_caps({**today}, expected)
+        fill_caps(today, then)
     unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
     for flag, path in _asked_files(one, library).items():
         if flag in unanswered and flag in _ways(service):
@@ -281,7 +284,12 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
     if found.stacks or any(place.avatar for place in blueprint.hosts):
         yield "avatar stacks"
     if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
-        yield f"the release of {', '.join(unsaid)}, which no image and no unit among the sources says"
+        names, no_source = f"the release of {', '.join(unsaid)}", "which no source says"
+        every = len(unsaid) == len({one.name for one in found.nodes}) > 1
+        yield Brief(
+            f"{names}, which no image and no unit among the sources says",
+            f"the releases, {no_source}" if every else f"{names}, {no_source}",
+        )
     doubted = {file.span for one in found.nodes for file in one.unread}
     missing = (one.shown for one in found.entries if one.code == "adopt-file-missing" and one.span not in doubted)
     for name in dict.fromkeys(missing):

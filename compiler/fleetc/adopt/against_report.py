@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.adopt.against import OTHERWISE, Compared, Pair
 from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
-from fleetc.adopt.glance import MONEY, values
+from fleetc.adopt.glance import MONEY, brief, joined
 from fleetc.adopt.report import (
     NOT_KNOWN,
     beside_lines,
@@ -25,11 +25,11 @@ from fleetc.adopt.report import (
     doubt_lines,
     doubt_values,
 )
-from fleetc.adopt.words import Same, Unknown
+from fleetc.adopt.words import Brief, Same, Unknown
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.text.encoders import plain_output, visible
 
-_UNEXPLAINED = "the spec says something other than the sources"
+_UNEXPLAINED = "the sources say otherwise"
 
 
 def reported(found: Compared, form: AdoptionFormat, spec: str) -> str:
@@ -48,15 +48,20 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
     moved = [pair for pair in found.pairs if (pair.today.name, pair.today.host) != _name(pair)]
     for line in (*map(_pair, moved), *_alone(found)):
         yield f"  {visible(line)}"
-    yield from values(listed, _UNEXPLAINED)
-    yield from beside_lines(replace(one, words=f"{one.words}: {_UNEXPLAINED}") for one in strange)
+    answered = [replace(one, reason=Brief(ANSWERED, "")) for one in listed if one.reason == ANSWERED]
+    several = len(answered) > 1
+    yield from joined((one for one in listed if not several or one.reason != ANSWERED), _UNEXPLAINED)
+    if several:
+        yield f"  {ANSWERED}:"
+        yield from (f"  {line}" for line in joined(answered))
+    told = (replace(one, what=one.what._replace(words=f"{one.words}: {_UNEXPLAINED}")) for one in strange)
+    yield from beside_lines(told)
     rest = len(found.differences) + len(found.beside) - len(listed) - len(strange)
     if rest:
-        has = "1 of these has the reason" if rest == 1 else f"{rest} of these have the reasons"
-        yield f"  {has} that adopting gave (--report text)"
+        yield f"  adopting explains {rest}{' more' if listed or strange else ''} (--report text)"
     yield from (f"not known: {line}, and no source has it" for line in doubt_lines(found.doubts))
     yield f"TODO lines are left: {visible(', '.join(questions))}" if questions else "no question is left"
-    yield f"not compared: {'; '.join(map(visible, found.uncompared))}"
+    yield f"not compared: {'; '.join(visible(brief(one)) for one in found.uncompared)}"
 
 
 def _shown(one: Difference) -> bool:
@@ -81,9 +86,9 @@ def summary(found: Compared, spec: str) -> str:
     nodes, beside = len(found.pairs), len(found.beside)
     words = f"{'1 node' if nodes == 1 else f'{nodes} nodes'} compared with {spec}: {found.compared} settings, "
     if found.differences or beside:
-        more = "1 thing changes" if beside == 1 else f"{beside} things change"
-        words += f"{counted(found.differences)}{f'; beside them {more}' if beside else ''}"
-        words += f"; {found.unexplained or 'none'} of it without a reason"
+        more = "1 other change" if beside == 1 else f"{beside} other changes"
+        words += f"{counted(found.differences)}{f', {more}' if beside else ''}"
+        words += f", {found.unexplained or 'none'} without a reason"
     else:
         words += "nothing differs"
     variables = sum(one.flags for one in found.doubts)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.filling import hole_variable, printed_place
 from fleetc.adopt.listeners import is_loopback
 from fleetc.adopt.reading import OFFCHAIN, Running
@@ -71,7 +72,7 @@ def _ask_rpc(named: Mapping[str, Sequence[Running]], values: Mapping[str, Any], 
     offered = next((key for key in named if not _is_local(key)), next(iter(named)))
     asked = [f"{_names(nodes)} asks {site_of(key)}" for key, nodes in islice(named.items(), _SHOWN)]
     more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-    table.ask(f"TODO rpc = {_written(values[offered])}: a host has one RPC address, but {', '.join(asked)}{more}")
+    table.ask(f"TODO rpc = {_written(values[offered])}: {asking_words.ONE_RPC}{', '.join(asked)}{more}")
     for one in (one for nodes in named.values() for one in nodes):
         one.reasons["ethUrl"] = ASKED
 

@@ -36,7 +36,7 @@ def several_hosts(here: list[Running]) -> str:
         return f"TODO host: {asking_words.several(why, 'that is more than one host', _options(placed[1:]))}"
     folders = _folders(here)
     if folders:
-        why = "no source says that it is one host, and two of these nodes would listen at the same port"
+        why = f"{asking_words.ONE_HOST}two of these nodes would listen at the same port"
         return f"TODO host: {asking_words.several(why, 'their folders are hosts', f'adopt again with {folders}')}"
     groups: dict[tuple[str, int], list[Running]] = {}
     for one in here:
@@ -46,7 +46,7 @@ def several_hosts(here: list[Running]) -> str:
         return ""
     _, *others = groups.values()
     options = _options(one for group in others for one in group)
-    why = f"no source says that it is one host, and {sign}"
+    why = f"{asking_words.ONE_HOST}{sign}"
     return f"TODO host: {asking_words.several(why, 'it is more than one', options)}"
 
 

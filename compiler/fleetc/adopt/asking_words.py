@@ -21,6 +21,18 @@ UNREAD = " says so, where the node does not read it"
 _ROOM = re.compile("(?<=, or )containers_per_gpu = ([0-9]+) if there is enough memory")
 """What the check says of a GPU that has room for more containers."""
 _KEEP = "or keep it with cli = "
+ONE_RPC = "a host has one RPC address, but "
+ONE_HOST = "no source says that it is one host, and "
+SHOWS_RELEASE = " livepeer -version says it"
+HAS_NONE = ", as a spec has none"
+RELEASE, RELEASE_HERE = "which release runs?", "which release runs here?"
+FOR_GAS = "what to keep for gas"
+ALSO_LOGIN = "is this also where you log in?"
+IN_BRIEF = (
+    (ONE_RPC, ""), (ONE_HOST, "one host? "), (RELEASE, "which?"), (RELEASE_HERE, "which?"), (SHOWS_RELEASE, ""),
+    (HAS_NONE, ""), (FOR_GAS, "for gas"), (ALSO_LOGIN, "where you log in"),
+)  # fmt: skip
+"""Words of questions that a list of them can do without, with what stands for them there."""
 _SETS = " sets it; "
 _SHOWS = " shows it in wei"
 _TURN = "; if "
@@ -51,7 +63,7 @@ def shown_by(words: str) -> str:
 
 def only_command(words: str) -> str:
     """What a question about funds is where its key says what is asked."""
-    return f"{command_of(words)}{_SHOWS}"
+    return command_of(words)
 
 
 def unless(variable: str, value: str, file: str, more: str) -> str:

@@ -28,7 +28,7 @@ from fleetc.adopt.nodes import fill
 from fleetc.adopt.own_files import note_mounted
 from fleetc.adopt.reading import OFFCHAIN, Running, running
 from fleetc.adopt.registering import fill_others, registers_elsewhere
-from fleetc.adopt.releases import likely_release, release_of_path, release_said
+from fleetc.adopt.releases import likely_release, note_release, release_of_path, release_said
 from fleetc.adopt.runner_host import Machines, complete_gpus
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table, price_text
@@ -332,7 +332,8 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
     else:
         release, where = likely_release(found, session.library.sources)
         fleet.values["node_release"] = release
-        fleet.ask(f"TODO node_release: which release runs? livepeer -version says it ({release} is {where})")
+        note_release(release, session.library.sources, session.ledger)
+        fleet.ask(f"TODO node_release: {asking_words.RELEASE}{asking_words.SHOWS_RELEASE} ({release} is {where})")
     for one in found:
         table = tables[one.table][one.name]
         own = releases[one.name]
@@ -344,7 +345,7 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
         if image is None:
             if common and not own and not in_path:
                 table.ask(
-                    f'TODO node_release = "{common[0][0]}": which release runs here? livepeer -version says it; '
+                    f'TODO node_release = "{common[0][0]}": {asking_words.RELEASE_HERE}{asking_words.SHOWS_RELEASE}; '
                     "no source does, and without an answer it is that of the fleet"
                 )
             continue
@@ -426,8 +427,9 @@ def _ask_unread_prices(uses: Mapping[str, list[dict[str, object]]], session: Ses
         if "price" in table.values or (sold and all("price" in use for use in sold)):
             continue
         offers: dict[str, str] = {}
-        for price, worker in prices:
+        for price, worker, place in prices:
             offers.setdefault(price, worker)
+            session.ledger.elsewhere.add(("adopt-setting-unread", place))
         for price, worker in offers.items():
             table.ask(
                 f'TODO price = "{price}": the list of {worker}{asking_words.UNREAD}; without a price it is sold at the '

@@ -15,7 +15,7 @@ from fleetc.adopt.bounds import OF_UNITS
 from fleetc.adopt.shell_words import Token
 from fleetc.adopt.shell_wrappers import WRAPPERS, base_of
 from fleetc.adopt.showing import harmless
-from fleetc.adopt.words import Process, Word
+from fleetc.adopt.words import Aside, Process, Word
 from fleetc.text import leaks
 
 BY_SCRIPT = "its script also runs"
@@ -118,8 +118,8 @@ def with_commands(processes: Iterable[Process], commands: Iterable[tuple[str, st
     return [one if one.login else one.beside(of_host if one.runtime == "docker" else added) for one in processes]
 
 
-def lost(process: Process) -> Iterator[str]:
-    """What runs beside a process today, and will not, in words."""
+def lost(process: Process) -> Iterator[Aside]:
+    """What runs beside a process today, and will not."""
     by: dict[str, list[str]] = {}
     for how, text in process.commands:
         by.setdefault(how, []).append(f"`{text}`" if text else "a command")
@@ -127,4 +127,6 @@ def lost(process: Process) -> Iterator[str]:
         more = f" and {len(texts) - _MOST} more commands" if len(texts) > _MOST else ""
         listed = ", ".join(texts[:_MOST]) + more
         runs = f"{how} {listed}" if how in (BY_SCRIPT, UNDER) else f"its unit also runs {listed} ({how})"
-        yield f"{runs}, and fleetc does not"
+        yield Aside(
+            f"{runs}, and fleetc does not", "no longer starts under" if how == UNDER else "no longer runs", listed
+        )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from fleetc.adopt.unit_orders import orders
-from fleetc.adopt.words import Process
+from fleetc.adopt.words import Aside, Process
 from fleetc.adopt.yaml_nodes import Node
 from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.text import leaks
@@ -72,8 +72,6 @@ OF_RUNS = frozenset(
 _ALONE = frozenset({"labels", "label", "healthcheck", "health-cmd"})
 """Keys whose values are long, and may be anything."""
 _LONGEST = 60
-ALTERED = "in its "
-"""How the words begin that say what has another value from now on; others say what is gone."""
 
 
 def counts(key: str) -> bool:
@@ -143,22 +141,22 @@ def of_options(options: Iterable[tuple[str, str]]) -> Bounds:
     return tuple(sorted((key, ", ".join(filter(None, values))) for key, values in found.items()))
 
 
-def changed(process: Process, service: Service, place: HostBlueprint) -> Iterator[str]:
-    """What the new unit or container has otherwise, or not at all, in words."""
+def changed(process: Process, service: Service, place: HostBlueprint) -> Iterator[Aside]:
+    """What the new unit or container has otherwise, or not at all."""
     called = "container" if process.runtime == "docker" else "unit"
     has = _new(service, place) if process.runtime == place.runtime else {}
     same = process.runtime == place.runtime
     lost = [(key, value) for key, value in process.bounds if key not in has]
     gone = [_said(key, value) for key, value in lost if same or key not in _ELSEWHERE_IN_CONTAINERS]
     others = [
-        f"{_said(key, value)} becomes {has[key]}"
-        for key, value in process.bounds
-        if value and key in has and _plain(value) != _plain(has[key])
+        (key, value) for key, value in process.bounds if value and key in has and _plain(value) != _plain(has[key])
     ]
     if gone:
-        yield f"gone from its {called}: {', '.join(gone)}"
+        yield Aside(f"gone from its {called}: {', '.join(gone)}", "loses", ", ".join(gone))
     if others:
-        yield f"{ALTERED}{called}, {', '.join(others)}"
+        words = ", ".join(f"{_said(key, value)} becomes {has[key]}" for key, value in others)
+        values = tuple((key, _shown(value), has[key]) for key, value in others)
+        yield Aside(f"in its {called}, {words}", values=values)
 
 
 def added(process: Process, service: Service, place: HostBlueprint) -> Iterator[str]:
@@ -186,9 +184,12 @@ def _of_new_unit(service: Service) -> dict[str, str]:
 
 
 def _said(key: str, value: str) -> str:
+    return f"{visible(key)}={_shown(value)}" if value else visible(key)
+
+
+def _shown(value: str) -> str:
     text = leaks.shown(visible(value))
-    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-    return f"{visible(key)}={text}" if value else visible(key)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 _TIME = re.compile(r"([0-9]{1,9}) ?(s|sec|second|seconds|m|min|minute|minutes|h|hr|hour|hours)?")

@@ -26,7 +26,7 @@ from fleetc.adopt.listening import helper_http, open_listener, say_listener
 from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
 from fleetc.adopt.values import rows_of, takes_text
-from fleetc.adopt.words import Same
+from fleetc.adopt.words import Brief, Same
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
 from fleetc.text import leaks
 from fleetc.upstream import PIPELINES, RENDITIONS
@@ -93,11 +93,11 @@ def _ingest(work: Filling, ingest: bool) -> None:
         return
     if not ingest:
         word = running.word("httpAddr")
-        wanted = "and its AI endpoints " if _mode(work) != "video" else ""
+        wanted = "with the AI endpoints " if _mode(work) != "video" else ""
         work.session.ledger.warn(
             "adopt-ingest-off", word.span,
-            f"the node switches HTTP ingest {wanted}off, because this listener is public and no webhook admits streams",
-            'write http_ingest = true in the spec, and mode = "ai" or "dual" for AI, if it should serve them',
+            f"HTTP ingest {wanted}is off: no webhook admits streams, and the listener is not on loopback",
+            'to serve them, write http_ingest = true, for AI also mode = "ai" or "dual"',
         )  # fmt: skip
     said = split(str(work.table.values.get("http", GATEWAY_HTTP)))
     if said is not None and is_loopback(said[0]) is not ingest:
@@ -199,7 +199,10 @@ def _orchestrators(work: Filling) -> None:
     work.take("orchAddr", "orchestrators")
 
 
-_LOOK = "the same orchestrator; make sure that the host reaches it there (curl -k)"
+_LOOK = Brief(
+    "the same orchestrator; make sure that the host reaches it there (curl -k)",
+    "the same orchestrator; try curl -k from the host",
+)
 """Why to look at the address of an orchestrator that was called by a name, or at loopback."""
 
 

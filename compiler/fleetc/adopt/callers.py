@@ -16,7 +16,7 @@ from fleetc.adopt.listeners import RTMP, Listener, cli_listener, completed, http
 from fleetc.adopt.reading import Running
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import Session, Table
-from fleetc.adopt.words import Other
+from fleetc.adopt.words import Brief, Other, Same
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -108,7 +108,11 @@ def _tell(span: Span, said: str, moved: Sequence[Listens], session: Session) -> 
         if told:
             line = LineMap(session.library.sources[span.source].text).position(span.start)[0]
             place = leaks.shown(visible(f"{span.source}:{line} ({said})"))
-            then.node.reasons[FLAGS[then.key]] = f"{why}; {place} leads nowhere then"
+            nowhere = f"{place} leads nowhere then"
+            of_network = "" if isinstance(why, Same) else why.brief if isinstance(why, Brief) else why
+            then.node.reasons[FLAGS[then.key]] = Brief(
+                f"{why}; {nowhere}", "; ".join(filter(None, (of_network, nowhere)))
+            )
         advice = f"write the address of its host, with port {then.port}"
         if is_loopback(then.host):
             advice = f"a program in the network of the host reaches it at {where}: give it network_mode: host"
@@ -138,7 +142,7 @@ def _note_left(found: Sequence[Running], left: Sequence[Other], session: Session
             elsewhere=True,
         )  # fmt: skip
         for one in nodes:
-            one.reasons["network"] = f"{names} {keeps} it, and no name of one leads to the other then"
+            one.reasons["network"] = f"{names} {keeps} its own, and no name of one leads to the other then"
 
 
 def _listed(names: Sequence[str]) -> str:

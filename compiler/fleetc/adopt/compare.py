@@ -103,6 +103,8 @@ def compare(
             continue
         before, after = of_process(node, library), of_service(node.role, service)
         before["ethUrl"], after["ethUrl"] = compared_rpc(node, before.get("ethUrl"), after.get("ethUrl"))
+        if node.role == "gateway":
+            price_lists.fill_caps(before, after)
         unanswered = open_flags(node, service, said) if said else frozenset()
         nowhere = open_settings(node)
         known = _follow(node, service, [place for place in answered if place in asked])
@@ -162,7 +164,7 @@ def difference(
 
 QUESTION = "a question is left"
 """With what the reason begins of a setting that the spec asks for."""
-ANSWERED = "it is what you answered"
+ANSWERED = "as you answered"
 """The reason of such a setting once it has an answer."""
 
 _FOLLOWS = {

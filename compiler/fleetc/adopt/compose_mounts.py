@@ -1,7 +1,7 @@
-"""Reads what Compose files say of volumes, files and ports of a container.
+"""Reads what Compose files say of volumes, files, ports and other services of a container.
 
-In: parts of a file, and what fills in variables. Out: mounts and published ports. A volume with a name is that of its
-project, unless the file says what Docker calls it, or which folder it is.
+In: parts of a file, and what fills in variables. Out: mounts, published ports and names. A volume with a name is that
+of its project, unless the file says what Docker calls it, or which folder it is.
 """
 
 from __future__ import annotations
@@ -12,6 +12,10 @@ from dataclasses import replace
 from fleetc.adopt.docker_run import is_published, mount, published
 from fleetc.adopt.words import Mount, Published
 from fleetc.adopt.yaml_nodes import Node
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+
+_LONGEST_NAME = 60
 
 Text = Callable[[Node | None], str]
 """Gives the text of a node with variables filled in; "" for nodes that are none."""
@@ -75,6 +79,12 @@ def files_of(fields: Mapping[str, Node], root: Node, text: Text) -> Iterator[Mou
             variable = text(said.get("environment"))
             where = f"the variable {variable} of who starts Compose" if variable else f"{name} of {kind} in Docker"
             yield Mount(inside if inside.startswith("/") else f"{folder}{inside}", text(said.get("file")), where)
+
+
+def names_of(node: Node | None, text: Text) -> tuple[str, ...]:
+    """The names that a list, or the keys of a map, has, as people may see them."""
+    found = () if node is None else node.fields() or map(text, node.texts())
+    return tuple(leaks.shown(visible(one))[:_LONGEST_NAME] for one in found)
 
 
 def ports_of(node: Node | None, text: Text) -> Iterator[Published]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fleetc.adopt.listeners import RTMP, SERVICE_PORT, split
 from fleetc.adopt.reading import Running
 from fleetc.adopt.session import Table
-from fleetc.adopt.words import Fate, Ledger
+from fleetc.adopt.words import Brief, Fate, Ledger
 from fleetc.language.effective import CLI_LISTENERS, GATEWAY_HTTP, HELPER_HTTP
 
 FLAGS = {"cli": "cliAddr", "http": "httpAddr", "rtmp": "rtmpAddr"}
@@ -88,9 +88,10 @@ def _separate(listens: list[Listens], taken: set[int], ledger: Ledger) -> None:
 
 def _move(one: Listens, port: int, owner: str, ledger: Ledger) -> None:
     """Write down another port, and why."""
-    why = f"today each container has a network of its own; on the host, {owner} has port {one.port}"
+    has = f"{owner} has port {one.port}"
+    why = Brief(f"today each container has a network of its own; on the host, {has}", has)
     one.table.values[one.key] = f"{one.host}:{port}"
-    one.table.notes[one.key] = f"{owner} has port {one.port}"
+    one.table.notes[one.key] = has
     one.table.guessed.add(one.key)
     one.node.reasons[FLAGS[one.key]] = why
     ledger.note(

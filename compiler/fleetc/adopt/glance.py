@@ -6,20 +6,22 @@ values, and what is written otherwise and means the same are in the report.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fleetc.adopt import asking_words
+from fleetc.adopt import asides, asking_words
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.bounds import ALTERED
-from fleetc.adopt.compare import PRICED_FLAGS, Difference
+from fleetc.adopt.asides import named
+from fleetc.adopt.beside import PROGRAM, RUNTIME, Beside
+from fleetc.adopt.compare import PRICED_FLAGS, QUESTION, Difference
 from fleetc.adopt.filling import PATHS
 from fleetc.adopt.price_lists import TOKENS
 from fleetc.adopt.questions import Kind, Question, options_of, questions_in
-from fleetc.adopt.report import UNEXPLAINED, beside_lines, doubt_lines
+from fleetc.adopt.report import UNEXPLAINED, doubt_lines
 from fleetc.adopt.unread import doubts
-from fleetc.adopt.words import InClear, Same
+from fleetc.adopt.words import Brief, InClear, Same
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.messages.locate import Located
 from fleetc.text import leaks
@@ -28,20 +30,23 @@ from fleetc.toml.document import LineMap
 
 _MOST = 15
 """Lines of one kind; what is about money, or has no reason, counts for none of them."""
-_MOST_NAMES = 4
 _MOST_PLACES = 4
 _MANY = 3
 """Settings of a node that change for one reason: so many are one line, without values."""
 _MOST_WORDS = 12
 """Words of a question; a longer one is cut at the end of its first sentence."""
+_SECOND_SENTENCE = re.compile(r"(?<=\?) [A-Z].*")
+"""What follows a whole question: how to answer, which its line in the spec says too."""
+_ENDS = {Kind.VARIABLE: "; ", Kind.METRICS: ": "}
+"""Where the words of questions end that need no more, by kind."""
 MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
 _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
 """Settings that say who reaches a node, and who may use it."""
 _DEAD = frozenset({"adopt-setting-unread", "adopt-setting-overridden"})
 """Messages about what does nothing today: the spec leaves it out, so there is nothing to repair."""
 _OURS = {
-    "systemd": "every new unit has fleetc's restart, sandbox and HOME settings",
-    "docker": "every new container has fleetc's restart, stop time and log limits",
+    "systemd": "units get fleetc's restart, sandbox and HOME",
+    "docker": "containers get fleetc's restart, stop time and log limits",
 }
 """What no source sets, by the runtime of a host."""
 _REST = "--report text has all of them"
@@ -71,15 +76,16 @@ def hosts(found: Adopted) -> dict[str, list[str]]:
 
 def nodes(found: Adopted) -> Iterator[str]:
     """The hosts, each with the nodes that run on it."""
-    yield from _capped([f"  {host}: {_named(names)}" for host, names in hosts(found).items()], "hosts")
+    yield from _capped([f"  {host}: {named(names)}" for host, names in hosts(found).items()], "hosts")
 
 
 def unsaid(found: Adopted, messages: Sequence[Located]) -> list[Located]:
-    """The messages whose fact stands nowhere else on the screen."""
+    """The messages whose fact stands nowhere else on the screen, without advice that does."""
     left = [one for one in messages if (one.diagnostic.code, one.diagnostic.primary.place) not in found.elsewhere]
+    asked = {one.words for one in questions_in(found.text)}
     return [
         one._replace(diagnostic=replace(one.diagnostic, help=""))
-        if one.diagnostic.code in _DEAD and not one.withheld
+        if (one.diagnostic.code in _DEAD and not one.withheld) or one.diagnostic.help in asked
         else one
         for one in left
     ]
@@ -95,15 +101,12 @@ def secrets(found: Adopted) -> Iterator[str]:
     if in_clear:
         names = _once(one.variable for one in in_clear)
         where = _listed(_lines(in_clear, known), _MOST_PLACES)
-        begin = f"secrets that stand in clear: {_listed(names, _MOST)} ({where})"
-        yield f"{begin}: set {_these(names)} where you deploy, then {_change(names)}"
+        yield f"secrets in clear: set {_listed(names, _MOST)} ({where}) where you deploy, then {_change(names)}"
         hints = {one.variable: f"  {one.variable}: {one.hint}" for one in in_clear if one.hint}
         yield from _capped(list(hints.values()), "secrets")
     if unnamed := [one for one in all_in_clear if one not in in_clear]:
         names, where = _once(one.variable for one in unnamed), _listed(_lines(unnamed, known), _MOST_PLACES)
-        begin = (
-            f"secrets that stand in clear, and for which the spec has no variable: {_listed(names, _MOST)} ({where})"
-        )
+        begin = f"secrets in clear without a variable in the spec: {_listed(names, _MOST)} ({where})"
         yield f"{begin}: {_change(names)}"
     for host in _once(one.keeper for one in met if one.keeper):
         names = _once(one.variable for one in met if one.keeper == host)
@@ -114,7 +117,7 @@ def secrets(found: Adopted) -> Iterator[str]:
 
 
 def _change(names: Sequence[str]) -> str:
-    return "change the secrets" if len(names) > 1 else "change the secret"
+    return "change them" if len(names) > 1 else "change it"
 
 
 def _these(names: Sequence[str]) -> str:
@@ -145,9 +148,9 @@ def questions(found: Adopted, spec: str) -> Iterator[str]:
         keys.append(one.key or "table")
     if not alike:
         return
-    yield f"asked, by the line of {spec}:" if spec else "asked, by the line of the spec:"
+    yield "asked, by line:" if spec else "asked, by line of the spec:"
     lines = [
-        f"  {', '.join(map(str, numbers))} {_named(_once(tables))} {', '.join(_once(keys))}: {words}"
+        f"  {', '.join(map(str, numbers))} {named(_once(tables))} {', '.join(_once(keys))}: {words}"
         for words, (numbers, tables, keys) in alike.items()
     ]
     yield from _capped(lines, "questions")
@@ -157,13 +160,16 @@ def _brief(one: Question) -> str:
     """What is asked; how to answer is at its line, where that takes many words."""
     if one.kind is Kind.FUNDS:
         return asking_words.only_command(one.words)
-    before = one.said.removesuffix(one.words)
-    said = one.without_options(" (command below)").removeprefix(before)
-    below = " (command below)" if "(command below)" in said else ""
+    said = one.without_options("").removeprefix(one.said.removesuffix(one.words))
+    said = _SECOND_SENTENCE.sub("", said)
+    for whole, less in asking_words.IN_BRIEF:
+        said = said.replace(whole, less)
+    if one.kind in _ENDS:
+        return said.partition(_ENDS[one.kind])[0]
     for end in ("; ", ": "):
         if len(said.split()) > _MOST_WORDS:
             said = said.partition(end)[0]
-    return said if below in said else f"{said}{below}"
+    return said
 
 
 def _once(words: Iterable[str]) -> list[str]:
@@ -181,7 +187,7 @@ def changes(found: Adopted) -> Iterator[str]:
     """
     lines = [*_of_settings(found), *_beside(found)]
     if lines:
-        yield "changes for what runs today:"
+        yield "what changes:"
     yield from lines
 
 
@@ -191,7 +197,7 @@ def passed_over(found: Adopted) -> Iterator[str]:
     for name, why in found.passed_over:
         of_reason.setdefault(why, []).append(leaks.shown(visible(name)))
     for why, names in of_reason.items():
-        yield f"passed over {_named(names)}: {why.format('it' if len(names) == 1 else 'them')}"
+        yield f"passed over {named(names)}: {why.format('it' if len(names) == 1 else 'them')}"
 
 
 def unknown(found: Adopted) -> Iterator[str]:
@@ -200,7 +206,7 @@ def unknown(found: Adopted) -> Iterator[str]:
     """
     lines = [f"  {line}" for line in doubt_lines(one for one in doubts(found.nodes) if not one.flags)]
     if lines:
-        yield "not known of what runs today, because these files are none of the sources (name them too):"
+        yield "not known without these files (name them too):"
     yield from _capped(lines, "files")
 
 
@@ -208,7 +214,7 @@ def _of_settings(found: Adopted) -> Iterator[str]:
     """Money first, then who reaches a node, then the rest."""
     asked = {one.table.partition(".")[2] for one in questions_in(found.text) if one.kind is Kind.CREDENTIAL}
     left = [
-        one
+        replace(one, reason=Brief(one.reason, "asked above")) if one.reason.startswith(QUESTION) else one
         for one in found.differences
         if not isinstance(one.reason, Same) and not (one.flag == TOKENS and one.node in asked)
     ]
@@ -219,27 +225,95 @@ def _of_settings(found: Adopted) -> Iterator[str]:
     many = Counter((one.node, one.reason) for one in others)
     few = [one for one in others if many[one.node, one.reason] < _MANY or one.flag in _SAFETY]
     paths = (one for one in left if one.flag in PATHS and one.reason)
-    yield from _capped([*values(few), *_by_reason([*(one for one in others if one not in few), *paths])], "changes")
+    yield from _capped([*joined(few), *_by_reason([*(one for one in others if one not in few), *paths])], "changes")
 
 
 def _beside(found: Adopted) -> Iterator[str]:
-    """What people have set beside settings, what is gone first; what every new one has in one line."""
-    lines = sorted(beside_lines(one for one in found.beside if not one.ours), key=lambda line: f": {ALTERED}" in line)
-    yield from _capped(lines, "lines")
-    kinds = {place.runtime for place in found.blueprint.hosts} if found.blueprint is not None else set()
+    """What people have set beside settings, and what new units or containers have, unless lines of theirs tell that."""
+    every = {one.name for one in found.nodes}
+    theirs = [one for one in found.beside if not one.ours and not _told_elsewhere(one, found)]
+    yield from _capped([*asides.told(theirs, every)], "lines")
+    altered = {one.node for one in theirs if one.what.values}
     for runtime, words in _OURS.items():
-        if runtime in kinds and any(one.ours for one in found.beside):
+        nodes = _nodes_of(found, runtime) & {one.node for one in found.beside if one.ours}
+        if nodes and not (runtime == "docker" and nodes <= altered):
             yield f"  {words}"
 
 
-def values(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:
+def _nodes_of(found: Adopted, runtime: str) -> set[str]:
+    places = found.blueprint.hosts if found.blueprint is not None else ()
+    return {one.name for place in places if place.runtime == runtime for one in place.services}
+
+
+def _told_elsewhere(one: Beside, found: Adopted) -> bool:
+    """Whether a message or a question says the same."""
+    hosts = {node.name: node.host for node in found.nodes}
+    if one.what.topic == RUNTIME:
+        told = {message.primary.place for message in found.diagnostics if message.code == "adopt-runtimes-differ"}
+        return hosts[one.node] in {node.host for node in found.nodes if node.process.span in told}
+    asked = {asks.table for asks in questions_in(found.text) if asks.key == "binary"}
+    return one.what.topic == PROGRAM and f"hosts.{hosts[one.node]}" in asked
+
+
+def values(found: Iterable[Difference]) -> Iterator[str]:
     """A line for each setting with its values, and all nodes where they are the same."""
-    of_change: dict[tuple[str, str, str, str], list[str]] = {}
+    for setting, changes in _by_setting(found).items():
+        for (today, compiled, reason), names in changes.items():
+            yield f"  {named(names)} {setting}: {today} -> {compiled}{_because(reason or UNEXPLAINED)}"
+
+
+def joined(found: Iterable[Difference], unexplained: str = UNEXPLAINED) -> Iterator[str]:
+    """The same, with a few values of one setting in one line."""
+    for setting, changes in _by_setting(found).items():
+        several = [
+            (named(names), today, compiled, _because(reason or unexplained))
+            for (today, compiled, reason), names in changes.items()
+        ]
+        if 1 < len(several) <= _MANY:
+            yield f"  {setting}: {_together(several)}"
+        else:
+            yield from (f"  {names} {setting}: {today} -> {then}{because}" for names, today, then, because in several)
+
+
+def _together(several: Sequence[tuple[str, str, str, str]]) -> str:
+    """Nodes with their values of today, those that are compiled, and why; once where it is so of all."""
+    made, reasons = {then for _, _, then, _ in several}, {because for *_, because in several}
+    if len(made) == len(reasons) == 1:
+        return "; ".join(f"{names} {today}" for names, today, *_ in several) + f" -> {made.pop()}{reasons.pop()}"
+    return "; ".join(f"{names} {today} -> {then}{because}" for names, today, then, because in several)
+
+
+_Change = tuple[str, str, str]
+"""A value of today, the one that is compiled, and the reason."""
+
+
+def _by_setting(found: Iterable[Difference]) -> dict[str, dict[_Change, list[str]]]:
+    settings: dict[str, dict[_Change, list[str]]] = {}
     for one in found:
-        compiled = "its own name" if one.compiled == one.node else one.compiled
-        of_change.setdefault((visible(one.setting), one.today, compiled, one.reason), []).append(one.node)
-    for (setting, today, compiled, reason), names in of_change.items():
-        yield f"  {_named(names)} {setting}: {visible(today)} -> {visible(compiled)}: {visible(reason or unexplained)}"
+        today, compiled = _what_differs(one)
+        compiled = "its own name" if compiled == one.node else compiled
+        values = settings.setdefault(visible(one.setting), {})
+        values.setdefault((visible(today), visible(compiled), one.reason), []).append(one.node)
+    return settings
+
+
+def _what_differs(one: Difference) -> tuple[str, str]:
+    """Both values of a setting; of a list of orchestrators, only those that are not in both."""
+    lists = [one.today.split(", "), one.compiled.split(", ")]
+    pairs = [pair for pair in zip(*lists, strict=False) if pair[0] != pair[1]]
+    cut = one.today.endswith("...") or one.compiled.endswith("...")
+    if one.flag != "orchAddr" or len(lists[0]) != len(lists[1]) or cut:
+        return one.today, one.compiled
+    return ", ".join(today for today, _ in pairs), ", ".join(compiled for _, compiled in pairs)
+
+
+def _because(reason: str) -> str:
+    return f": {visible(less)}" if (less := brief(reason)) else ""
+
+
+def brief(reason: str) -> str:
+    """As much of a reason as the first screen has to say."""
+    return reason.brief if isinstance(reason, Brief) else reason
 
 
 def _by_reason(found: Iterable[Difference]) -> Iterator[str]:
@@ -249,7 +323,7 @@ def _by_reason(found: Iterable[Difference]) -> Iterator[str]:
         of_reason.setdefault(one.reason, {}).setdefault(one.setting, []).append(one.node)
     for reason, settings in of_reason.items():
         for names, flags in _alike(settings).items():
-            yield f"  {_named(names)} {', '.join(flags)}: {visible(reason)}"
+            yield f"  {named(names)} {', '.join(flags)}: {visible(brief(reason))}"
 
 
 def _alike(settings: dict[str, list[str]]) -> dict[tuple[str, ...], list[str]]:
@@ -258,10 +332,6 @@ def _alike(settings: dict[str, list[str]]) -> dict[tuple[str, ...], list[str]]:
     for setting, names in settings.items():
         found.setdefault(tuple(names), []).append(setting)
     return found
-
-
-def _named(names: Sequence[str]) -> str:
-    return _listed(names, _MOST_NAMES)
 
 
 def _listed(names: Sequence[str], most: int) -> str:

@@ -13,7 +13,7 @@ from fleetc.adopt.filling import Filling
 from fleetc.adopt.host_paths import plain_container
 from fleetc.adopt.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
 from fleetc.adopt.reading import Running
-from fleetc.adopt.words import Process, Same
+from fleetc.adopt.words import Brief, Process, Same
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.text import leaks
 
@@ -33,7 +33,9 @@ def open_listener(work: Filling, flag: str, listener: Listener | None, what: str
         return LOOPBACK, port
     reason = "containers get the network of the host"
     if published is None:
-        work.running.reasons.setdefault(flag, f"{reason}, which does not publish this port: it is on loopback")
+        work.running.reasons.setdefault(
+            flag, Brief(f"{reason}, which does not publish this port: it is on loopback", "")
+        )
         return LOOPBACK, port
     address = published.address or "*"
     if own or (address, published.port) != listener:
@@ -75,7 +77,7 @@ def cli(work: Filling) -> None:
         if word is not None:
             told = work.session.ledger.mistake(
                 "adopt-listener-exposed", word.span, f"-cliAddr={leaks.shown(word.text)}",
-                "the administration listener is reachable from outside, and asks nobody for a password",
+                "others than the host itself reach the administration listener, and it asks nobody for a password",
                 f'write cli = "127.0.0.1:{listener[1]}" in the spec, and use an SSH tunnel', elsewhere=True,
             )  # fmt: skip
         work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}; {keep}', told)

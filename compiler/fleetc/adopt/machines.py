@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.asking_hosts import several_hosts
 from fleetc.adopt.host_paths import FOLDER, Place, callers_place
 from fleetc.adopt.listeners import split
@@ -71,7 +72,7 @@ def ask_address(table: Table, public: str = "", otherwise: str = "no source says
         return
     if public:
         table.values["address"] = public
-        table.ask("TODO address: is this also where you log in?")
+        table.ask(f"TODO address: {asking_words.ALSO_LOGIN}")
     else:
         table.ask(f'TODO address = "203.0.113.10": where you log in; {otherwise}')
 
@@ -90,7 +91,7 @@ def _host(name: str, here: list[Running], known: Table | None, session: Session)
         other = next(one for one in here if one.process.runtime != runtime)
         session.ledger.warn(
             "adopt-runtimes-differ", other.process.span,
-            "this node runs without a container and others of its host run in one; fleetc runs all of a host alike",
+            "this node runs without a container, others of its host in one; fleetc runs all alike",
             f"they become containers; or give it a host of its own, with NAME={leaks.shown(other.process.span.source)}",
         )  # fmt: skip
     if runtime == "systemd":

@@ -20,14 +20,16 @@ from fleetc.adopt.reading import in_file, missing, names_document
 from fleetc.adopt.runner_host import same_project
 from fleetc.adopt.session import price_text
 from fleetc.adopt.web import address
-from fleetc.adopt.words import Fate, InClear, Process, Same
+from fleetc.adopt.words import Brief, Fate, InClear, Process, Same
 from fleetc.adopt.yaml_nodes import YamlError
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 
-_UNSAID = "a spec has no credential of a runner, so the node reaches it without one"
+_UNSAID = Brief(
+    "a spec has no credential of a runner, so the node reaches it without one", "a spec has no credential of a runner"
+)
 
 
 def fill_models(work: Filling) -> None:
@@ -174,7 +176,7 @@ def _unread_price(work: Filling, entry: ModelEntry, place: Span) -> None:
     )  # fmt: skip
     if price is not None and entry.gateway in ("", "default"):
         name = work.session.model(entry)
-        work.session.unread_prices.setdefault(name, []).append((price, work.running.name))
+        work.session.unread_prices.setdefault(name, []).append((price, work.running.name, place))
 
 
 def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[str, Any]) -> dict[str, Any]:
@@ -204,7 +206,7 @@ def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
         "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", elsewhere=True,
     )  # fmt: skip
     work.table.ask(
-        f"TODO models: {asking_words.CREDENTIAL}{model} gets no token any more, as a spec has none: let it "
+        f"TODO models: {asking_words.CREDENTIAL}{model} gets no token any more{asking_words.HAS_NONE}: let it "
         "answer this host without one, or take the model out"
     )
 

@@ -32,7 +32,7 @@ from fleetc.adopt.session import Table
 from fleetc.adopt.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.variables import environment
 from fleetc.adopt.volumes import data_beside, in_volume
-from fleetc.adopt.words import Fate, Same, Unknown
+from fleetc.adopt.words import Brief, Fate, Same, Unknown
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
@@ -103,7 +103,13 @@ def _data_dir(work: Filling) -> None:
         return
     place = on_host(process, _data_dir_inside(running))
     if place is not None and not _needs_data(work) and _nobody_says(running):
-        work.drop(flag, "the node keeps nothing there that it needs again, so its data directory is a new one")
+        work.drop(
+            flag,
+            Brief(
+                "the node keeps nothing there that it needs again, so its data directory is a new one",
+                "a new one; the old one is not needed",
+            ),
+        )
         return
     if place is None:
         inside = running.text(flag) or default_data_dir(IMAGE_HOME, running.network)

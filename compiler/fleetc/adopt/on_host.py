@@ -17,7 +17,7 @@ from fleetc.adopt.filling import SECRET_VARIABLES
 from fleetc.adopt.flags import TYPES
 from fleetc.adopt.systemd import commands_of_unit
 from fleetc.adopt.unit_orders import orders_of
-from fleetc.adopt.words import Fate, InClear, Ledger, Mount, Process, Published, Word
+from fleetc.adopt.words import Fate, InClear, Ledger, Mount, Process, Published, Unread, Word
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -137,6 +137,7 @@ class _Reader:
             bounds=of_unit((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
             commands=commands_of_unit(self._commands(unit, program)),
             orders=orders_of((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
+            unread=() if told.get("environment_read", True) is True else (self._unread(pid, program),),
         )  # fmt: skip
         if told.get("container"):
             process = self._contained(process, container, program)
@@ -156,6 +157,15 @@ class _Reader:
             pid, unit_name, _text(container.get("name", "")), called.startswith("livepeer-") and node in managed,
             unit.get("enabled") == "enabled", _text(container.get("project", "")), _text(told.get("process", "")),
         )  # fmt: skip
+
+    def _unread(self, pid: int, program: Word) -> Unread:
+        """The variables of a process that its host does not let fleetc read: any of them may be set."""
+        file = f"/proc/{pid}/environ"
+        self._warn(
+            "adopt-host-cut", program, f"{self.host} does not let this user read {file}: no variable of it is known",
+            "ask the host as root, or adopt its unit or its command as a file",
+        )  # fmt: skip
+        return Unread(program.span, file)
 
     def _commands(self, unit: Mapping[str, Any], program: Word) -> dict[str, list[Word]]:
         """The settings of a unit that are commands; secrets in them are variables."""

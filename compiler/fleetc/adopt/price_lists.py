@@ -87,6 +87,22 @@ def prices(texts: Mapping[str, str], read: Files) -> dict[str, object]:
     return found | _list(CAPS, texts.get(CAPS, ""), read, caps) | _list(OF_GATEWAYS, listed, read, of_gateways)
 
 
+def fill_caps(before: dict[str, object], after: dict[str, object]) -> None:
+    """Give each side of a gateway the caps that only the other lists, as it looks them up: for a model without a cap it
+    takes that of the `default` model of its pipeline, and else its base cap. A request is for one model.
+    """
+    sides = (before, after)
+    if any(side.get(CAPS) not in (LIST, "") for side in sides):
+        return
+    listed = [{name: value for name, value in side.items() if name.startswith(f"{CAPS} ")} for side in sides]
+    for side, own in zip(sides, listed, strict=True):
+        for name in (*listed[0], *listed[1]):
+            usual = own.get(f"{' '.join(name.split(' ')[:2])} default", "any")
+            side[name] = own.get(name, side.get("maxPricePerUnit") if usual == "any" else usual)
+        if listed[0] or listed[1]:
+            side[CAPS] = LIST
+
+
 def models(texts: Mapping[str, str], read: Files, sells: bool) -> dict[str, object]:
     """The models of a list, with their prices where the node `sells` them: only an orchestrator on a chain does."""
     base = _base(texts, "pricePerUnit")

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fleetc.adopt.reading import Running
+from fleetc.adopt.words import Fate, Ledger
 from fleetc.language.images import release_of_tag, split_image
+from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -26,6 +28,10 @@ _VARIABLE = re.compile(
     rf"[\"']?[ \t]*[:=][ \t]*[\"']?{_NUMBERS}"
 )
 """A line that gives a variable which is called after the release of the node its value."""
+
+
+OFFERED = "offered as node_release"
+"""What the account says of a line that says the release."""
 
 
 class Likely(NamedTuple):
@@ -62,6 +68,15 @@ def likely_release(found: Sequence[Running], sources: Mapping[str, Source]) -> L
         if stand and len({one.release for one in stand}) == 1:
             return stand[0]
     return Likely(format_release(NEWEST_RELEASE), "the newest that fleetc knows")
+
+
+def note_release(release: str, sources: Mapping[str, Source], ledger: Ledger) -> None:
+    """Account for lines that say a release which is offered, in sources of which nothing else is accounted for."""
+    known = {entry.span.source for entry in ledger.entries}
+    for source in sources.values():
+        for found in _VARIABLE.finditer(source.text) if source.name not in known else ():
+            if release in _known([found[2]]):
+                ledger.note(Span(source.name, found.start(1), found.end()), found[1], Fate.UNDERSTOOD, OFFERED)
 
 
 def _in_texts(form: re.Pattern[str], sources: Iterable[Source]) -> Iterator[Likely]:

@@ -21,12 +21,17 @@ from fleetc.adopt.own_files import own_file
 from fleetc.adopt.reading import Running, in_file, missing, names_document, secret_file, shown
 from fleetc.adopt.runners import fill_callback, fill_listed
 from fleetc.adopt.session import PIXEL_PRICE, flag_price, price_text
-from fleetc.adopt.words import Same
+from fleetc.adopt.words import Brief, Same
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.upstream import FLAGS, NETWORKS
 
+_LABEL = Brief(
+    "a label of its own keeps workers from removing each other's containers",
+    "keeps workers off each other's containers",
+)
+"""Why a worker gets a name that the node would take from its host."""
 _PRICES = ("pricePerUnit", "pixelsPerUnit", "pricePerGateway", "pricePerBroadcaster", "ticketEV", "maxFaceValue",
            "autoAdjustPrice", "priceFeedAddr", "redeemerAddr", "ethOrchAddr", "blockPollingInterval")  # fmt: skip
 
@@ -52,7 +57,7 @@ def fill(work: Filling) -> None:
                     work.say("runner_label", running.text("serviceAddr"))
                 work.take("serviceAddr", "runner_label")
         elif running.table == "ai_workers":
-            running.reasons["serviceAddr"] = "a label of its own keeps workers from removing each other's containers"
+            running.reasons["serviceAddr"] = _LABEL
     _gpus(work)
     if running.table != "transcoders":
         fill_models(work)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
@@ -110,7 +110,7 @@ class Session:
     """Hosts that ask whether all of their nodes run there."""
     called: set[int] = field(default_factory=set)
     """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
-    unread_prices: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     opened: Opened = field(default_factory=Opened)
     """Paths in the spec of which something is left to find out."""
@@ -119,6 +119,8 @@ class Session:
     gpus: dict[str, int] = field(default_factory=dict)
     """How many GPUs of each host examples have been made of: those of a cluster are no two containers'."""
     names: set[str] = field(default_factory=set)
+    told_secrets: dict[str, Diagnostic] = field(default_factory=dict)
+    """What is said of secrets in clear, by the variables that the spec has for them."""
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
@@ -144,9 +146,9 @@ class Session:
         as_ = f", as {word.alone}" if word.alone else ""
         reads = "that variable" if word.alone == name else f"the variable {name}"
         put = "put the whole value there, as the command has it, where" if elsewhere else "set it where"
-        self.ledger.warn(
-            "adopt-secret-inline", word.said or word.span,
-            f"{part}{what} stands in this file in clear{as_}; the spec names {reads}",
+        stands = f"{part}{what} stands in this file in clear{as_}"
+        self.told_secrets[name] = self.ledger.warn(
+            "adopt-secret-inline", word.said or word.span, f"{stands}; the spec names {reads}",
             f'{put} you deploy, or write {{ host_file = "/path" }} for a file on the host; then change the secret'
             + otherwise,
             elsewhere=True,
@@ -154,6 +156,13 @@ class Session:
         short = "set it to the whole value, as the command has it" if elsewhere else hint
         self.ledger.in_clear.append(InClear(name, word.said or word.span, short))
         return reference
+
+    def without_variable(self, text: str) -> Iterator[tuple[Diagnostic, Diagnostic]]:
+        """What is said of secrets whose reference did not get into the `text` of the spec, and what is to be said."""
+        for name, told in self.told_secrets.items():
+            if f'"{name}"' not in text:
+                said = f"{told.message.rpartition('; ')[0]}; the spec has no variable for it"
+                yield told, replace(told, message=said, help="change the secret")
 
     def note_repeated_secrets(self) -> None:
         """Find where else among the sources secrets stand that were met: also in lines that start nothing."""

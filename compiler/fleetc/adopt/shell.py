@@ -22,7 +22,7 @@ from fleetc.adopt.shell_cut import loose
 from fleetc.adopt.shell_found import Function, ShellText, function_body, function_name, is_script
 from fleetc.adopt.shell_input import SHELLS, Inputs, note_unread, passed_on, script_of, written_script
 from fleetc.adopt.shell_places import mover
-from fleetc.adopt.shell_redirections import note_redirections, without_redirections
+from fleetc.adopt.shell_redirections import note_log, note_redirections, without_redirections
 from fleetc.adopt.shell_state import MANY_WORDS, State
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_users import run_by, user_of
@@ -238,6 +238,7 @@ class _Reader(State):
             self.prepared.append(Prepared(writes, words[0].span.start))
         self._start(words, own, depth)
         note_redirections(line, self.found.processes[before:], self.source, self.ledger)
+        note_log(line, words, self.found.processes, before)
         self.truth = True
 
     def _passed_over(self, line: list[Token], why: str) -> None:

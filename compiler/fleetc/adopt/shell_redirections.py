@@ -1,15 +1,17 @@
 """Sorts out the redirections of a command: where its output goes is decided by what starts it.
 
-In: the words of a command. Out: those that are no redirection, and an account of the others where a node is started.
+In: the words of a command. Out: those that are no redirection, an account of the others where a node is started, and
+nodes with the file that has their log.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fleetc.adopt.shell_words import Token
 from fleetc.adopt.showing import file_name
-from fleetc.adopt.words import Fate, Ledger, Process
+from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
 
 
@@ -40,6 +42,25 @@ def note_redirections(line: Sequence[Token], started: Sequence[Process], source:
         shown = token.text if target is None else f"{token.text} {file_name(target.text)}"
         span = Span(source, token.start, target.end if target is not None else token.end)
         ledger.note(span, shown, Fate.DROPPED, f"what a node of fleetc prints is in {log}")
+
+
+def note_log(line: Sequence[Token], words: Sequence[Word], processes: list[Process], before: int) -> None:
+    """Give processes the file that a command writes their output to: those behind `before`, which it starts, and the
+    containers whose logs it follows.
+    """
+    files = (
+        line[place + 1].text
+        for place, token in enumerate(line[:-1])
+        if token.kind == "op" and ">" in token.text and _has_target(token)
+    )
+    file = next((text for text in files if not text.isdecimal() and not text.startswith(("&", "/dev/"))), "")
+    if not file:
+        return
+    texts = [word.text for word in words]
+    follows = texts[2:] if texts[:2] in (["docker", "logs"], ["podman", "logs"]) else []
+    for place, one in enumerate(processes):
+        if place >= before or (one.runtime == "docker" and one.name in follows):
+            processes[place] = replace(one, log=file_name(file))
 
 
 def _has_target(token: Token) -> bool:

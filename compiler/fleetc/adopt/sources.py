@@ -153,7 +153,7 @@ def _commands(source: Source, ledger: Ledger) -> str:
         span = Span(source.name, place, place + 1)
         ledger.secrets.append(span)
         ledger.warn(
-            "adopt-branch-not-followed", span, 'passed over: "..." stands for words of this command, as in an example',
+            "adopt-branch-not-followed", span, 'passed over as an example: "..." stands for words',
             "write the whole command if it runs today",
         )  # fmt: skip
     return found.text

@@ -24,7 +24,7 @@ from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.reading import Running, running
 from fleetc.adopt.unit_orders import lost_orders
 from fleetc.adopt.unread import doubts
-from fleetc.adopt.words import Ledger, Process
+from fleetc.adopt.words import Ledger, Process, Unknown
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -117,7 +117,9 @@ def _with(one: Service | Running, value: str | None) -> tuple[str, str] | None:
 
 
 def directory(one: Running) -> str | None:
-    """The data directory of a process, by its path on the host."""
+    """The data directory of a process, by its path on the host; None where nobody knows it."""
+    if not one.text("dataDir") and not home_of(one.process) and one.process.unread:
+        return None  # its home, or the directory itself, may stand among the variables
     text = one.text("dataDir") or default_data_dir(home_of(one.process) or HOME, one.network)
     return known_host_path(one.process, text)
 
@@ -138,9 +140,9 @@ def _taken(
     moves = not _LISTENERS.isdisjoint(change.flag for change in found.differences)
     return Taken(
         service.name, one.process, seen.facts[one.process.span.source], same, found.compared, found.differences,
-        tuple(beside_settings(one, service, one.process, place)),
+        tuple(what.words for what in beside_settings(one, service, one.process, place)),
         tuple(sorted(secret.name for secret in service.secrets)),
-        tuple(lost_orders(one.process, service, place)),
+        tuple(what.words for what in lost_orders(one.process, service, place)),
         tuple(f"{doubt.words}, and was not read" for doubt in doubts([one])),
         bool(service.ports) and one.process.network == "host" and not moves,
     )  # fmt: skip
@@ -168,7 +170,9 @@ def _lines(node: Taken, host: str, kept: bool) -> list[str]:
     lines = [f"{node.node}: process {facts.pid} ({node.process.name}), by {node.same}"]
     if facts.managed:
         return [*lines, "  fleetc has started it: fleetc plan --observe says what a rollout does to it"]
-    lines.append(f"  settings: {node.compared} compared, {len(node.changes)} differ")
+    unknown = sum(isinstance(one.reason, Unknown) for one in node.changes)
+    may = f", {unknown} may differ" if unknown else ""
+    lines.append(f"  settings: {node.compared} compared, {len(node.changes) - unknown} differ{may}")
     for one in node.changes:
         lines.append(f"    -{one.flag}: {one.today} today, {one.compiled} then")
     lines += [f"  {words}" for words in node.other]
@@ -206,7 +210,8 @@ def _why(node: Taken, facts: Facts) -> str:
     own = f"livepeer-{node.node}"
     if facts.container:
         return f"Docker cannot take the container {facts.container} over; fleetc makes {own}"
-    if facts.unit == f"{own}.service" and node.unread and not node.changes and not node.other:
+    known = [one for one in node.changes if not isinstance(one.reason, Unknown)]
+    if facts.unit == f"{own}.service" and node.unread and not known and not node.other:
         return "its unit has the name already that fleetc gives it, but nobody knows whether its settings stay"
     if facts.unit == f"{own}.service":
         return "its unit has the name already that fleetc gives it, but the process is not as the spec wants it"

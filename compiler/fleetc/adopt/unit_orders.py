@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from fleetc.adopt.words import Process
+from fleetc.adopt.words import Aside, Process
 from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -51,28 +51,32 @@ def orders_of(settings: Iterable[tuple[str, str]]) -> Orders:
     return tuple(dict.fromkeys(found))
 
 
-def lost_orders(process: Process, service: Service, place: HostBlueprint) -> Iterator[str]:
-    """What the new unit or container does not wait for any more, is not bound to, or does not check, in words."""
+def lost_orders(process: Process, service: Service, place: HostBlueprint) -> Iterator[Aside]:
+    """What the new unit or container does not wait for any more, is not bound to, or does not check."""
     keys: dict[str, list[str]] = {}
-    checks = []
+    checks: list[str] = []
     for key, name in process.orders:
         if key not in _KEYS:
             checks.append(f"{key}={_shown(name)}" if name else key)
         elif not _has(key, name, service, place):
             keys.setdefault(name, []).append(key)
-    waits = [_tied(name, found) for name, found in keys.items() if not _WAITS.isdisjoint(found)]
-    others = [_tied(name, found) for name, found in keys.items() if _WAITS.isdisjoint(found)]
+    waits = [name for name, found in keys.items() if not _WAITS.isdisjoint(found)]
+    others = [name for name, found in keys.items() if _WAITS.isdisjoint(found)]
     parts = [
-        f"{words} {', '.join(found[:_MOST])}" + (f" and {len(found) - _MOST} more" if len(found) > _MOST else "")
-        for words, found in (
-            ("no longer waits for", waits),
-            ("is no longer tied to", others),
-            ("no longer checks", checks),
-        )
-        if found
+        (topic, _some([_tied(name, keys[name]) for name in names]), _some([_shown(name) or "a unit" for name in names]))
+        for topic, names in (("no longer waits for", waits), ("is no longer tied to", others))
+        if names
     ]
+    parts += [("no longer checks", _some(checks), _some(checks))] if checks else []
     if parts:
-        yield f"its unit {'; '.join(parts)}"
+        words = "; ".join(f"{topic} {whole}" for topic, whole, _ in parts)
+        topic, _, detail = parts[0]
+        more = "".join(f"; {other} {names}" for other, _, names in parts[1:])
+        yield Aside(f"its unit {words}", topic, f"{detail}{more}")
+
+
+def _some(found: list[str]) -> str:
+    return ", ".join(found[:_MOST]) + (f" and {len(found) - _MOST} more" if len(found) > _MOST else "")
 
 
 def _tied(name: str, keys: list[str]) -> str:

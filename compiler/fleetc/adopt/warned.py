@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fleetc.adopt import asking_words
 from fleetc.adopt.assembled import Assembled, Prometheus
 from fleetc.adopt.session import Table
 from fleetc.places.diagnostic import Diagnostic, Severity
@@ -38,12 +39,12 @@ def settle(assembled: Assembled, found: Iterable[Diagnostic]) -> None:
         elif table is not None and one.code == "minimum-balance-low" and len(place) == 2:
             if place[1] not in assembled.unasked:
                 table.ask(
-                    f'TODO minimum_balance = "{BALANCE}": what to keep for gas; a rollout warns of less, and stops '
+                    f'TODO minimum_balance = "{BALANCE}": {asking_words.FOR_GAS}; a rollout warns of less, and stops '
                     "where an account that sends transactions is empty"
                 )
         elif table is not None and one.code == "http-ingest-switched-off":
             table.values["http_ingest"] = False
-            table.notes["http_ingest"] = "as today: the listener is public, and no webhook admits streams"
+            table.notes["http_ingest"] = "as today: the listener is not on loopback, and no webhook admits streams"
 
 
 def _ask_reader(assembled: Assembled) -> None:

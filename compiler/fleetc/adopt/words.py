@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 
@@ -88,6 +88,19 @@ class Same(str):
     __slots__ = ()
 
 
+class Brief(str):
+    """A reason whose first screen says less, because another line there says the rest: `brief`, "" for nothing."""
+
+    __slots__ = ("brief",)
+    brief: str
+
+    def __new__(cls, words: str, brief: str) -> Self:
+        """The whole reason, and what of it the first screen says."""
+        made = super().__new__(cls, words)
+        made.brief = brief
+        return made
+
+
 class Unknown(str):
     """A reason of a setting whose value of today no source says, so that nobody knows whether it changes."""
 
@@ -104,6 +117,17 @@ class Unread(NamedTuple):
     shown: str
     optional: bool = False
     flags: bool = False
+
+
+class Aside(NamedTuple):
+    """What changes for a process beside its settings: in `words`, and as a `topic` with what is so of this process, by
+    which the first screen tells it of several at once. `values` are keys with another value: key, today, then.
+    """
+
+    words: str
+    topic: str = ""
+    detail: str = ""
+    values: tuple[tuple[str, str, str], ...] = ()
 
 
 class InClear(NamedTuple):
@@ -230,7 +254,9 @@ class Process:
     the ports `open_in_pod`; 0 may be any. `unread` may set any variable that the process has not by `variables`.
     `given` is how many GPUs a cluster gives it. `orders` are what its unit waits for, is bound to or checks. `located`
     says in words what of the path of its source says its host. `likely` is what its script gives variables, by the
-    holes that they are in `words`; one of the `unread` may give them other values.
+    holes that they are in `words`; one of the `unread` may give them other values. `waits` are the services that
+    Compose starts before it, and `profiles` those without which Compose does not start it. `log` is the file that its
+    script writes its output to, as people may see it.
     """
 
     name: str
@@ -268,6 +294,9 @@ class Process:
     likely: dict[str, str] = field(default_factory=dict)
     located: str = ""
     given: int = 0
+    waits: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    log: str = ""
 
     def beside(self, commands: tuple[tuple[str, str], ...]) -> Process:
         """The same process with commands that run beside it."""

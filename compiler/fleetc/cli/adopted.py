@@ -125,7 +125,7 @@ def _compared(found: Adopted) -> str:
     from fleetc.adopt.report import compared
 
     waits = len(found.waiting)
-    waiting = "" if not waits else ", 1 waits for an answer" if waits == 1 else f", {waits} wait for answers"
+    waiting = f", {waits} open" if waits else ""
     unknown = f", {found.unknown} {'is' if found.unknown == 1 else 'are'} unknown" if found.unknown else ""
     compiles = "the spec compiles: " if found.complete else ""
     return f"; {compiles}{compared(found)}{waiting}{unknown}"
@@ -139,7 +139,7 @@ def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: 
     sources = shlex.join(again) if again else "SOURCE..."
     options, hosts = glance.options(found), sorted(glance.hosts(found))
     if options:
-        yield f"command, with your values: fleetc adopt {sources} --answers {spec} -o {spec} {options}"
+        yield f"with your values: fleetc adopt {sources} --answers {spec} -o {spec} {options}"
     if output is not None and not questions and found.checked is not None and found.complete:
         yield _checked(found.checked, output)
     if not questions and not found.complete:
@@ -149,7 +149,7 @@ def _next(found: Adopted, output: Path | None, again: Sequence[str], questions: 
     first = ""
     if hosts:
         one = hosts[0] if len(hosts) == 1 else "HOST"
-        each = "" if len(hosts) == 1 else f", for each of {len(hosts)} hosts"
+        each = "" if len(hosts) == 1 else " of a host"
         first = f"; before the first deploy{each}: fleetc adopt --in-place {one} {spec}"
     yield f"then: fleetc compile {spec}{first}"
 

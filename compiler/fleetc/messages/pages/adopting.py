@@ -74,7 +74,7 @@ ADOPTING_PAGES: dict[str, Page] = {
     ),
     "adopt-ingest-off": Page(
         "A gateway takes no streams and requests over HTTP today, although it listens for them.",
-        "if the listener is public, no webhook admits streams and -httpIngest is not set, the node turns "
+        "if the listener is not on loopback, no webhook admits streams and -httpIngest is not set, the node turns "
         "HTTP ingest off "
         "with a single line in its log; all AI endpoints disappear too.",
         "Write http_ingest = true if the gateway should serve them, and protect the port.",

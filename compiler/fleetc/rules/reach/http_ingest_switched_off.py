@@ -1,7 +1,7 @@
 """A gateway accepts no streams or requests over HTTP, although it serves them.
 
-Why: if the listener is public, there is no webhook that admits streams and http_ingest is not set, the node turns HTTP
-ingest off with a single log line. All AI endpoints disappear too; video still comes in over RTMP.
+Why: if the listener is not on loopback, there is no webhook that admits streams and http_ingest is not set, the node
+turns HTTP ingest off with a single log line. All AI endpoints disappear too; video still comes in over RTMP.
 
 Example:
 
@@ -49,7 +49,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             what = "all AI endpoints and HTTP streams" if ai else "streams over HTTP (RTMP stays on)"
             yield (error if ai else warning)(
                 "http-ingest-switched-off",
-                f"gateway {node.name} turns off {what}: {listener} is public, and no webhook admits streams",
-                Label((*node.path, "http"), "public"),
+                f"gateway {node.name} turns off {what}: {listener} is not on loopback, and no webhook admits streams",
+                Label((*node.path, "http"), "not on loopback"),
                 help=_HELP,
             )

@@ -92,6 +92,8 @@ class Finder:
             words = text_of(read("/proc/%s/cmdline" % name) or b"").split("\0")[:-1]
             try:
                 program = os.readlink("/proc/%s/exe" % name)
+            except PermissionError:  # one of somebody else
+                program = words[0] if words else ""
             except OSError:  # one of the kernel, or one that ended
                 continue
             if words and self.is_node(program, words):
@@ -110,9 +112,8 @@ class Finder:
     def process(self, pid: int, program: str, words: list[str]) -> Json:
         """What is told of one process."""
         place = "/proc/%d" % pid
-        variables = dict(
-            entry.partition("=")[::2] for entry in text_of(read(place + "/environ") or b"").split("\0") if "=" in entry
-        )
+        environment = environment_of(place)
+        variables = dict(entry.partition("=")[::2] for entry in text_of(environment or b"").split("\0") if "=" in entry)
         unit, container = where_in((read(place + "/cgroup") or b"").decode(errors="replace"))
         facts = container_facts(container) if container else {}
         try:
@@ -139,6 +140,7 @@ class Finder:
             "environment": {
                 name: self.hider.variable(name, value, view.is_file(value)) for name, value in sorted(own.items())
             },
+            "environment_read": environment is not None,
             "other_variables": sorted(name for name in variables if name not in own)[:MOST_WORDS],
             "directory": directory,
             "user": user_of(view.ids.user),
@@ -319,6 +321,14 @@ def container_facts(identity: str) -> Json:
         }
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
+
+
+def environment_of(place: str) -> bytes | None:
+    """The variables of a process; None for those that this user may not read, or of a process that has ended."""
+    try:
+        return read(place + "/environ")
+    except PermissionError:
+        return None
 
 
 def text_of(content: bytes) -> str:
