@@ -127,6 +127,17 @@ def test_gpus_of_a_container_are_those_of_its_host(texts: dict[str, str], gpus: 
     assert worker["gpus"] == gpus
 
 
+@pytest.mark.parametrize(("said", "gpus"), [("2", [2]), ("0", [0]), ("all", "all")])
+def test_worker_that_only_runs_models_names_gpus_of_its_host_whatever_its_container_sees(
+    said: str, gpus: list[int] | str
+) -> None:
+    """It gives the numbers to Docker."""
+    words = f"-aiWorker -orchAddr a.example.net:1 -orchSecret /s -aiModels /m.json -aiModelsDir /models -nvidia {said}"
+    found = adopted(a__sh=f"docker run --gpus device=2 livepeer/go-livepeer:v0.9.1 {words}\n")
+    assert tomllib.loads(found.text)["ai_workers"].popitem()[1]["gpus"] == gpus
+    assert not [one for one in found.diagnostics if one.code == "adopt-value-invalid"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -343,7 +343,7 @@ def _gpus(work: Filling) -> None:
     if isinstance(seen, str):
         work.ask("gpus", f"the source says {leaks.shown(text)[:60]}, and {seen}", flag, "[0]")
         return
-    if text == "all" and seen:
+    if text == "all" and seen and not _only_models(work.running):
         _numbered_gpus(work, list(range(len(seen))))
     elif text == "all":
         work.say("gpus", "all")
@@ -358,7 +358,7 @@ def _gpus(work: Filling) -> None:
 def _numbered_gpus(work: Filling, ids: list[int]) -> None:
     """GPUs by their number on the host: a container that sees some of them counts those from 0."""
     seen = work.process.sees
-    if isinstance(seen, tuple) and seen:
+    if isinstance(seen, tuple) and seen and not _only_models(work.running):
         unseen = [one for one in ids if one >= len(seen)]
         if not unseen:
             ids = [seen[one] for one in ids]
@@ -371,3 +371,10 @@ def _numbered_gpus(work: Filling, ids: list[int]) -> None:
             )  # fmt: skip
     work.running.reasons["nvidia"] = "containers of fleetc see all GPUs of their host; these are those of today"
     work.say("gpus", ids)
+
+
+def _only_models(running: Running) -> bool:
+    """Whether a node gives its GPUs to Docker alone, which counts those of the host, whatever the container of the node
+    sees. Of all, it counts the PCI devices of the host.
+    """
+    return running.on("aiWorker") and running.role != "transcoder" and not running.on("transcoder")
