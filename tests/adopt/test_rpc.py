@@ -64,6 +64,36 @@ def test_each_host_keeps_its_own_address(tmp_path: Path) -> None:
     assert "-ethUrl" not in fleetc("adopt", *sources, "--compare", "fleet.toml", cwd=tmp_path).stdout
 
 
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [('"http://10.9.9.9:8547"', None), ('{ env = "RPC" }', None), (f'"{PUBLIC}"', PUBLIC)],
+)
+def test_address_of_a_host_in_an_earlier_spec_yields_to_what_its_nodes_ask(
+    answer: str, kept: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "o.sh").write_text(f"{ORCH} {PUBLIC}\n")
+    (tmp_path / "g.sh").write_text(f"{GATE} {PUBLIC}\n")
+    sources = ("a@203.0.113.9=o.sh", "b@203.0.113.10=g.sh")
+    fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path)
+    text = (tmp_path / "fleet.toml").read_text().replace("[hosts.a]\n", f"[hosts.a]\nrpc = {answer}\n")
+    (tmp_path / "fleet.toml").write_text(text)
+    done = fleetc("adopt", *sources, "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads((tmp_path / "fleet.toml").read_text())["hosts"]["a"].get("rpc") == kept
+    told = f'  [hosts.a] rpc: "{PUBLIC}", and no longer {answer}\n'
+    assert (told in done.stderr) is (kept is None), done.stderr
+    assert "-ethUrl" not in done.stderr
+
+
+def test_reference_of_a_host_stays_where_the_sources_have_an_address_with_a_key(tmp_path: Path) -> None:
+    (tmp_path / "o.sh").write_text(f"{ORCH} {KEYED}\n")
+    fleetc("adopt", "a@203.0.113.9=o.sh", "-o", "fleet.toml", cwd=tmp_path)
+    text = (tmp_path / "fleet.toml").read_text().replace("[hosts.a]\n", '[hosts.a]\nrpc = { env = "MINE" }\n')
+    (tmp_path / "fleet.toml").write_text(text)
+    fleetc("adopt", "a@203.0.113.9=o.sh", "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path)
+    assert tomllib.loads((tmp_path / "fleet.toml").read_text())["hosts"]["a"]["rpc"] == {"env": "MINE"}
+
+
 def test_host_whose_nodes_name_two_is_asked_and_others_keep_theirs() -> None:
     third = ORCH.replace("1" * 40, "3" * 40).replace("o.example", "p.example").replace("/srv/o", "/srv/p")
     hosts = {"o.sh": "a", "g.sh": "a", "p.sh": "b"}

@@ -20,6 +20,7 @@ from fleetc.adopt.host_paths import FOLDER_KEYS, is_open
 from fleetc.adopt.kept_names import keep_names
 from fleetc.adopt.questions import path_of, questions_in
 from fleetc.adopt.reading import Running
+from fleetc.adopt.rpc import is_known
 from fleetc.adopt.session import Table, split_question
 from fleetc.adopt.values import model_of, rows_of
 from fleetc.language.fleet import NODE_TABLES
@@ -55,7 +56,8 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     earlier = keep_names(earlier, assembled, done)
     nodes = {one.name: one for one in assembled.nodes}
     fleet = earlier.raw.get("fleet", {})
-    if any(one.text("ethUrl") == fleet.get("rpc") for one in assembled.nodes):
+    own = {name for name, host in assembled.tables.get("hosts", {}).items() if "rpc" in host.values}
+    if any(one.text("ethUrl") == fleet.get("rpc") for one in assembled.nodes if one.host not in own):
         assembled.fleet.guessed.add("rpc")  # it looked as if it had a key, and people know that it has none
     by_host: dict[str, list[Running]] = {}
     for one in assembled.nodes:
@@ -68,6 +70,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
         _stay(assembled.fleet, fleet, ("fleet",), open_keys, done)
     else:
         _merge(assembled.fleet, fleet, ("fleet",), open_keys, set(), done)
+    fleet_rpc = assembled.fleet.values.get("rpc")
     for kind in tables():
         for name, values in tables_of(earlier.raw, kind):
             members = assembled.tables.setdefault(kind, {})
@@ -78,14 +81,17 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
                 done.tables.append((kind, name))
                 continue
             open_keys = asked.at(kind, name)
-            if kind == "hosts":
-                here = by_host.get(name, [])
+            here = by_host.get(name, []) if kind == "hosts" else []
+            if here:
                 open_keys = open_keys | _ask_rpc_anew(earlier, assembled, (kind, name), values.get("rpc"), here)
             if earlier.stands(kind, name):
                 _stay(members[name], values, (kind, name), open_keys, done)
                 done.stacks += [name] if kind == "avatars" else []
                 continue
             said = _said(nodes[name]) if name in nodes and kind in NODE_TABLES else set()
+            if "rpc" in values and _asks_elsewhere(values["rpc"], members[name], here, fleet_rpc):
+                done.contradictions.append(Contradiction((kind, name, "rpc"), fleet_rpc, values["rpc"]))
+                values = {key: value for key, value in values.items() if key != "rpc"}
             _merge(members[name], values, (kind, name), open_keys, said, done)
             if not _has_new_nodes(earlier, assembled, kind, name):
                 _leave_removed(members[name], values, open_of.get((kind, name), set()))
@@ -120,6 +126,18 @@ def _ask_rpc_anew(
     table.values["rpc"] = known
     table.questions[table.questions.index(question)] = f"TODO rpc: {parts.words}"
     return {"rpc"}
+
+
+def _asks_elsewhere(answer: Any, host: Table, nodes: Sequence[Running], fleet_rpc: Any) -> bool:
+    """Whether sources say of all nodes of a host that they ask the address of the fleet, and not that of an earlier
+    spec. Which address a reference leads to is not known, unless the sources have theirs in clear.
+    """
+    asking = [one for one in nodes if asks_chain(one)]
+    if "rpc" in host.values or any(_asks(one, "rpc") for one in host.questions) or not asking:
+        return False
+    if not all(map(is_known, asking)) or answer in [one.text("ethUrl") for one in asking]:
+        return False
+    return isinstance(fleet_rpc, str) if isinstance(answer, Mapping) else True
 
 
 class _Open:

@@ -37,7 +37,7 @@ from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
 from fleetc.adopt.unread import open_settings, said_by_script, unsure
-from fleetc.adopt.words import SET, Unknown
+from fleetc.adopt.words import SET, Same, Unknown
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.rows import READERS
@@ -121,6 +121,7 @@ def compare(
             if before.get(flag) != after.get(flag):
                 answer = said_by_script(node.process, before.get(flag), after.get(flag)) or ANSWERED
                 reason = answer if list_of(flag) in known else reason_of(node, flag)
+                reason = "" if flag == "ethUrl" and isinstance(reason, Same) else reason  # two addresses in clear
                 reason = unsure(reason, node) if open_ and reason != answer else reason
                 found.append(difference(node.name, flag, before, after, reason))
     return Comparison(tuple(found), count, tuple(waiting), unknown)
