@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt.accepting import Warned, accepted, left, rated
+from fleetc.adopt.accepting import Warned, accepted, changed, is_setting, left, rated
 from fleetc.adopt.answering import WrongAnswerError
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
@@ -103,7 +103,7 @@ reason = "ours"
 
 def test_reason_stands_at_each_place_and_takes_no_name_of_another_silence() -> None:
     (one,) = [one for one in left(check_spec([Source("fleet.toml", TWO)])) if one.code == "image-not-pinned"]
-    assert [*one.messages] == ["ai_workers.v", "ai_workers.w"]
+    assert [*one.messages] == [("ai_workers", "v"), ("ai_workers", "w")]
     after = check_spec([Source("fleet.toml", accepted(TWO, one, 'we "follow" \\ latest'))])
     assert after.fleet is not None and "image-not-pinned" not in {found.code for found in after.diagnostics}
     silences = after.fleet.silences
@@ -124,12 +124,12 @@ def test_reason_stands_at_each_place_and_takes_no_name_of_another_silence() -> N
 )
 def test_no_reason_that_says_nothing_or_too_much(reason: str, words: str) -> None:
     with pytest.raises(WrongAnswerError, match=words):
-        accepted(TWO, Warned("image-not-pinned", {"ai_workers.v": "", "ai_workers.w": ""}, ""), reason)
+        accepted(TWO, Warned("image-not-pinned", {("ai_workers", "v"): "", ("ai_workers", "w"): ""}, ""), reason)
 
 
 def test_silence_that_silences_nothing_is_not_written() -> None:
     with pytest.raises(WrongAnswerError, match="does not end this warning"):
-        accepted(TWO, Warned("image-not-pinned", {"ai_workers.v": ""}, ""), "only one of both")
+        accepted(TWO, Warned("image-not-pinned", {("ai_workers", "v"): ""}, ""), "only one of both")
 
 
 def test_rate_of_another_currency_joins_those_that_stand() -> None:
@@ -137,3 +137,35 @@ def test_rate_of_another_currency_joins_those_that_stand() -> None:
     assert text.count("[rates]") == 1
     found = check_spec([Source("fleet.toml", text)]).fleet
     assert found is not None and {*found.rates} == {"USD", "EUR"}
+
+
+@pytest.mark.usefixtures("processes")
+def test_setting_that_the_advice_names_can_be_typed_in_its_place(tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text('[{"pipeline": "llm", "model_id": "a/b", "price_per_unit": 5}]')
+    (tmp_path / "start.sh").write_text(
+        "livepeer -orchestrator -aiWorker -nvidia 0 -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc "
+        "-ethPassword /etc/lp/pw -ethAcctAddr 0x1111111111111111111111111111111111111111 -dataDir /srv/orch "
+        "-serviceAddr o.example.net:8935 -pricePerUnit 5 -aiModels m.json -aiModelsDir /models\n"
+    )
+    keys = ("v0.9.1", "lp", "", "secrets = env X", "secret = what", "secret = env ORCH_SECRET")
+    seen = typed(tmp_path, *keys, arguments=("box@192.0.2.1=start.sh", "m.json"))
+    assert seen.code == 0, seen.text
+    advice = 'secret = { host_file = "/etc/livepeer/orchestrator-secret" }'
+    assert f"  {advice}, or why it is right as it is; Enter leaves the warning: " in seen.text
+    assert f"write {advice}" not in seen.text
+    assert 'there is no key "secrets" here' in seen.text or "no secrets" in seen.text, seen.text
+    assert spec(tmp_path)["orchestrators"]["orchestrator"]["secret"] == {"env": "ORCH_SECRET"}
+    assert "silences" not in spec(tmp_path) and "\ncheck: clean\n" in seen.text
+    assert "set where you deploy, because no source has the value: ORCH_SECRET\n" in seen.text
+
+
+def test_setting_is_no_reason_and_a_table_replaces_none() -> None:
+    one = Warned("image-not-pinned", {("ai_workers", "v"): ""}, "", setting='runner_image = "x/y:1"')
+    with pytest.raises(WrongAnswerError, match="here why it is right"):
+        accepted(TWO, one, "runner_image = x/y:1")
+    assert is_setting(one, 'runner_image = "x/y:1"') and not is_setting(one, "it moves on purpose")
+    assert 'runner_image = "x/y:1"' in changed(TWO, one, 'runner_image = "x/y:1"')
+    held = TWO.replace('cli = "127.0.0.1:4936"\n', 'cli = "127.0.0.1:4936"\nenvironment = { A = "b" }\n')
+    with pytest.raises(WrongAnswerError, match=r"add one of its entries as environment\.NAME = VALUE"):
+        changed(held, one, 'environment = { C = "d" }')
+    assert '"d"' in changed(held, one, "environment.C = d")

@@ -184,7 +184,7 @@ def test_units_of_two_folders_are_asked_by_folder_whose_names_are_offered(tmp_pa
     seen = typed(tmp_path, "edge@192.0.2.2", "yes", "\x04", arguments=("gpu-1", "edge"))
     assert seen.code == 0, seen.text
     assert "  gate: NAME@ADDRESS, such as edge@203.0.113.20: " in seen.text
-    assert "  orch and worker: yes for gpu-1@o.example.net, NAME@ADDRESS, or edge, or each: " in seen.text
+    assert '  orch and worker: yes for gpu-1@o.example.net, NAME@ADDRESS, or edge, or "each": ' in seen.text
     found = spec(tmp_path)
     assert found["hosts"]["gpu-1"]["address"] == "o.example.net" and found["gateways"]["gate"]["host"] == "edge"
     assert found["orchestrators"]["orch"]["host"] == found["transcoders"]["worker"]["host"] == "gpu-1"
@@ -224,7 +224,7 @@ def test_answer_for_one_of_two_tables_stays_when_somebody_ends(tmp_path: Path) -
     keys = ("/home/lp", "y", "v0.9.1", "each", "yes", "\x03")
     seen = typed(tmp_path, *keys, arguments=("a=a.sh", "b=b.sh"))
     asked = "hosts.a.address, hosts.b.address: is this also where you log in?\n"
-    assert f"{asked}  a.example.net and b.example.net? yes, or each: " in seen.text
+    assert f'{asked}  a.example.net and b.example.net? yes, or "each": ' in seen.text
     text = (tmp_path / "fleet.toml").read_text()
     assert text.count("# TODO address") == 1 and text.count("/home/lp/pw") >= 1
 
@@ -250,7 +250,7 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     seen = typed(tmp_path, "v0.9.1", "", arguments=sources)
     assert seen.code == 0, seen.text
     keep = "to keep it open behind a firewall (cli_exposed): "
-    assert f"  Enter for 127.0.0.1:7936, or 0.0.0.0:7936 {keep[:-2]}, for all; or each: " in seen.text
+    assert f'  Enter for 127.0.0.1:7936, or 0.0.0.0:7936 {keep[:-2]}, for all; or "each": ' in seen.text
     assert [one.get("cli") for one in spec(tmp_path)["transcoders"].values()] == ["127.0.0.1:7936"] * 2
     (tmp_path / "fleet.toml").unlink()
     typed(tmp_path, "v0.9.1", "each", "127.0.0.1:7001", "127.0.0.1:7002", arguments=sources)
@@ -258,7 +258,7 @@ def test_one_answer_is_for_all_that_ask_the_same(tmp_path: Path) -> None:
     (tmp_path / "fleet.toml").unlink()
     (tmp_path / "b.sh").write_text(worker.format(0).replace("0.0.0.0", "10.8.0.2"))
     seen = typed(tmp_path, "v0.9.1", "each", "", "10.8.0.2:7936", "y", arguments=sources)
-    assert f"  Enter for 127.0.0.1:7936, or each {keep}" in seen.text
+    assert f'  Enter for 127.0.0.1:7936, or "each" {keep}' in seen.text
     assert f"  Enter for 127.0.0.1:7936, or 10.8.0.2:7936 {keep}" in seen.text
     assert [one.get("cli_exposed") for one in spec(tmp_path)["transcoders"].values()] == [None, True]
     reason = "a firewall keeps all others away from 10.8.0.2:7936"
@@ -367,7 +367,7 @@ def test_balance_is_asked_once_for_all_wallets_and_enter_takes_what_is_recommend
         "wallets.payer.minimum_balance, wallets.earner.minimum_balance: what to keep for gas; a rollout warns of less\n"
         in seen.text
     )
-    assert "  Enter for 0.05 ETH, or another, for all; or each: " in seen.text
+    assert '  Enter for 0.05 ETH, or another, for all; or "each": ' in seen.text
     assert {wallet["minimum_balance"] for wallet in spec(two)["wallets"].values()} == {"0.05 ETH"}
 
 
@@ -476,7 +476,7 @@ def test_paths_that_a_script_says_and_an_unread_file_may_change_are_one_question
     seen = typed(tmp_path, "v0.9.1", "", "", "/srv/models", arguments=("main@192.0.2.1=start.sh",))
     assert seen.code == 0, seen.text
     assert "DATADIR is /opt/lp/ai unless /opt/lp/common.env sets it\n" in seen.text
-    assert "  Enter for /opt/lp/ai/keystore, host_file /opt/lp/ai/pw and /opt/lp/ai, or each: " in seen.text
+    assert '  Enter for /opt/lp/ai/keystore, host_file /opt/lp/ai/pw and /opt/lp/ai, or "each": ' in seen.text
     assert "MODELS is /opt/lp/models unless /opt/lp/common.env sets it" in seen.text
     assert "orchestrator] models: /opt/lp/ai/m.json has it: copy it from the host and name it too" in seen.text
     assert "orchestrators.orchestrator.models: " not in seen.text
@@ -556,7 +556,7 @@ def test_hosts_are_called_as_the_headings_of_notes_call_them(tmp_path: Path) -> 
     (tmp_path / "NOTES.md").write_text(f"Frankfurt\n=========\n```\n{orch}```\n{garage}")
     seen = typed(tmp_path, "yes", "yes", "\x04", arguments=("NOTES.md",))
     assert "  orchestrator: yes for frankfurt@orch.example.net, NAME@ADDRESS: yes\n" in seen.text, seen.text
-    both = "  transcoder and transcoder-2: yes for garage@192.168.1.40, NAME@ADDRESS, or frankfurt, or each: yes\n"
+    both = '  transcoder and transcoder-2: yes for garage@192.168.1.40, NAME@ADDRESS, or frankfurt, or "each": yes\n'
     assert both in seen.text, seen.text
     assert {name: host["address"] for name, host in spec(tmp_path)["hosts"].items()} == {
         "frankfurt": "orch.example.net", "garage": "192.168.1.40",
@@ -588,3 +588,27 @@ def test_rpc_address_is_asked_again_for_a_node_that_an_earlier_spec_does_not_hav
         assert hint in seen.text, seen.text
         assert ("# TODO rpc: a host has one" in (two / "fleet.toml").read_text()) is (keys[0] == "")
     assert "\nfleet.rpc: " not in typed(two, "\x04", arguments=again).text
+
+
+def test_missing_file_is_told_before_the_questions_that_it_may_answer(tmp_path: Path) -> None:
+    unit = "[Service]\nUser=lp\nEnvironmentFile=/etc/default/livepeer\n"
+    start = "ExecStart=/usr/local/bin/livepeer -gateway -orchAddr o.example.net:8935 -httpAddr ${ADDR} $EXTRA\n"
+    (tmp_path / "gate.service").write_text(unit + start)
+    seen = typed(tmp_path, "\x04", arguments=("a@192.0.2.1=gate.service",))
+    told = "not known without these files (name them too):\n"
+    assert seen.text.index(told) < seen.text.index("questions: Enter leaves") and seen.text.count(told) == 1, seen.text
+    assert fleetc("adopt", "gate.service", "--no-input", cwd=tmp_path).stderr.count(told) == 1
+
+
+def test_question_about_remote_work_says_what_that_ends(tmp_path: Path) -> None:
+    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc"
+    (tmp_path / "start.sh").write_text(
+        f"livepeer -orchestrator -transcoder -nvidia 0 {chain} -ethPassword /etc/lp/pw -dataDir /srv/o -pricePerUnit 5 "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -serviceAddr o.example.net:8935 -orchSecret /s\n"
+    )
+    (tmp_path / "work.sh").write_text("livepeer -transcoder -nvidia 0 -orchAddr o.example.net:8935 -orchSecret /s\n")
+    arguments = ("a@192.0.2.1=start.sh", "b@192.0.2.2=work.sh", "--home", "/root")
+    seen = typed(tmp_path, "v0.9.1", "lp", "lp", "", "remote", "", arguments=arguments)
+    assert seen.code == 0, seen.text
+    assert "  such as remote, which ends the work of its own GPUs: remote\n" in seen.text
+    assert "orchestrators.orchestrator: check warns [gpus-unused]: the GPUs of orchestrator are idle" in seen.text

@@ -35,6 +35,7 @@ _MANY = 3
 """Settings of a node that change for one reason: so many are one line, without values."""
 _MOST_WORDS = 12
 """Words of a question; a longer one is cut at the end of its first sentence."""
+_REFERENCE = re.compile(r'\{ env = "([A-Za-z_][A-Za-z0-9_]*)" \}')
 _SECOND_SENTENCE = re.compile(r"(?<=\?) [A-Z].*")
 """What follows a whole question: how to answer, which its line in the spec says too."""
 _ENDS = {Kind.VARIABLE: "; ", Kind.METRICS: ": "}
@@ -114,6 +115,10 @@ def secrets(found: Adopted) -> Iterator[str]:
             f"secrets that {host} keeps to itself: {_listed(names, _MOST)}: set {_these(names)} where you deploy, "
             f'or write {{ host_file = "/path" }} for a file there; {_REST}'
         )
+    lines = [line for line in found.text.split("\n") if not line.startswith("#")]
+    named = _once(name for line in lines for name in _REFERENCE.findall(line))
+    if others := [name for name in named if name not in {one.variable for one in met}]:
+        yield f"set where you deploy, because no source has the value: {_listed(others, _MOST)}"
 
 
 def _change(names: Sequence[str]) -> str:

@@ -30,6 +30,8 @@ _VARIABLE = re.compile(
 """A line that gives a variable which is called after the release of the node its value."""
 
 
+NEWEST = "the newest that fleetc knows"
+"""Why a release is offered of which no source says anything."""
 OFFERED = "offered as node_release"
 """What the account says of a line that says the release."""
 
@@ -67,7 +69,7 @@ def likely_release(found: Sequence[Running], sources: Mapping[str, Source]) -> L
         stand = list(_in_texts(form, sources.values()))
         if stand and len({one.release for one in stand}) == 1:
             return stand[0]
-    return Likely(format_release(NEWEST_RELEASE), "the newest that fleetc knows")
+    return Likely(format_release(NEWEST_RELEASE), NEWEST)
 
 
 def note_release(release: str, sources: Mapping[str, Source], ledger: Ledger) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from fleetc.cli.adopted import compile_known, show_carried, show_comparison, summarise
+from fleetc.cli.adopted import Told, compile_known, show_carried, show_comparison, summarise
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
 from fleetc.cli.asking import ask, can_ask
 from fleetc.cli.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
@@ -28,7 +28,6 @@ from fleetc.places.diagnostic import Severity, Span
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
     from fleetc.adopt.earlier import Earlier
-    from fleetc.messages.locate import Located
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -189,7 +188,7 @@ def adopt(
         return
     earlier = _earlier(answers) if answers is not None else None
     output = None if output == Path("-") else output
-    adopting, told = _Adopting(asked, earlier), []
+    adopting, told = _Adopting(asked, earlier), Told()
     if given:
         adopting.set(given)
     if output is not None and report is None and not no_input and can_ask():
@@ -305,12 +304,12 @@ class _Adopting:
             wrong_usage(f"--set {problem}")
         self.take(text)
 
-    def ask(self, output: Path) -> list[Located]:
-        """Write the spec, so that it is there whatever comes, and ask what it leaves open; the messages shown first."""
+    def ask(self, output: Path) -> Told:
+        """Write the spec, so that it is there whatever comes, and ask what it leaves open; what is told first."""
         from fleetc.toml.document import Source
 
         if not self.found.text:
-            return []
+            return Told()
         _write(output, self.found.text, self.before)
         self.before = Source(str(output), self.found.text)
         return ask(self)
@@ -365,12 +364,12 @@ def _refuse(found: Adopted) -> None:
         raise typer.Exit(PROBLEMS)
 
 
-def _answer(adopting: _Adopting, output: Path | None, report: AdoptionFormat | None, told: list[Located]) -> None:
+def _answer(adopting: _Adopting, output: Path | None, report: AdoptionFormat | None, told: Told) -> None:
     """Show what came of it but for what was `told` already, and write the spec; exits where there is none."""
     from fleetc.adopt.adoption import located
 
     found = adopting.found
-    messages = [one for one in located(found) if one not in told]
+    messages = [one for one in located(found) if one not in told.messages]
     if not found.text or report is not None:
         print_located(messages, coloured(None, sys.stderr))
     if report is not None:
@@ -384,7 +383,7 @@ def _answer(adopting: _Adopting, output: Path | None, report: AdoptionFormat | N
     elif report is None:
         put(found.text)
     show_carried(adopting.carried, found)
-    summarise(found, output, adopting.asked.words, messages if report is None else None)
+    summarise(found, output, adopting.asked.words, messages if report is None else None, told)
 
 
 class _Read(NamedTuple):

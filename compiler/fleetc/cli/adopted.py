@@ -9,7 +9,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -81,19 +81,33 @@ def _checked(checked: Checked, spec: Path) -> str:
     return f"check: {', '.join(said)}: fleetc check {shlex.quote(str(spec))}" if said else "check: clean"
 
 
-def tell_unread(found: Adopted) -> list[Located]:
-    """Print what the node does not read of sources; the messages about that."""
+class Told(NamedTuple):
+    """What people are told before they are asked: messages, and other lines."""
+
+    messages: tuple[Located, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def tell_first(found: Adopted) -> Told:
+    """Print what can make questions needless: what the node does not read of sources, and files that are missing."""
+    from fleetc.adopt import glance
     from fleetc.adopt.adoption import located
     from fleetc.messages.text import as_brief_text
 
-    unread = [one for one in located(found) if one.diagnostic.code == "adopt-document-unread"]
+    unread = tuple(one for one in located(found) if one.diagnostic.code == "adopt-document-unread")
     sys.stderr.write(as_brief_text(unread, coloured(None, sys.stderr)))
-    return unread
+    lines = tuple(glance.unknown(found))
+    for line in lines:
+        message(line)
+    return Told(unread, lines)
 
 
-def summarise(found: Adopted, output: Path | None, again: Sequence[str], messages: Sequence[Located] | None) -> None:
+def summarise(
+    found: Adopted, output: Path | None, again: Sequence[str], messages: Sequence[Located] | None, told: Told
+) -> None:
     """What came of it: what was made, what is open, what changes, and what is next. `again` are the words that name the
-    same sources, and `messages` what is to be said of them; None where a report has said that, and what changes.
+    same sources, and `messages` what is to be said of them; None where a report has said that, and what changes. What
+    was `told` is not said again.
     """
     from fleetc.adopt import glance
     from fleetc.messages.text import as_brief_text
@@ -112,7 +126,9 @@ def summarise(found: Adopted, output: Path | None, again: Sequence[str], message
     sys.stderr.write(as_brief_text(glance.unsaid(found, messages or ()), coloured(None, sys.stderr)))
     lines = [*glance.questions(found, str(output) if output is not None else "")]
     if messages is not None:
-        lines += [*glance.unknown(found), *glance.passed_over(found), *glance.changes(found)]
+        unknown = [*glance.unknown(found)]
+        lines += [] if set(unknown) <= set(told.lines) else unknown
+        lines += [*glance.passed_over(found), *glance.changes(found)]
     for line in (*lines, *_next(found, output, again, questions)):
         message(line)
 

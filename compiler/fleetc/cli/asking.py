@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from fleetc.adopt import asking_words
 from fleetc.adopt.questions import Kind, Question, questions_in
-from fleetc.cli.adopted import tell_unread
+from fleetc.cli.adopted import Told, tell_first
 from fleetc.cli.hints import Draft, default_of, instead_of_refused, is_closed, looks_of, looks_of_all, raw_of, stands_at
 from fleetc.cli.host_prompts import Options, ask_hosts, known_hosts, problem_of, usual
 from fleetc.cli.output import message, plain
@@ -33,7 +33,6 @@ from fleetc.cli.warning_prompts import ask_warnings, warned
 
 if TYPE_CHECKING:
     from fleetc.adopt.adoption import Adopted
-    from fleetc.messages.locate import Located
 
 _OWN = frozenset(
     {"address", "keystore", "deposit", "reserve", "data_dir", "service", "http", "rtmp", "url", "port", "models"}
@@ -58,12 +57,12 @@ def can_ask() -> bool:
     return not os.environ.get("CI") and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(adopting: Adopting) -> list[Located]:
-    """Ask all that can be answered with a value or an option, then about warnings; the messages that it shows first."""
+def ask(adopting: Adopting) -> Told:
+    """Ask all that can be answered with a value or an option, then about warnings; what it tells first."""
     found = adopting.found
     if not any(one.options or _is_answerable(found, one) for one in questions_in(found.text)) and not warned(found):
-        return []
-    told = tell_unread(adopting.found)
+        return Told()
+    told = tell_first(adopting.found)
     message("questions: Enter leaves a TODO, or takes what it offers; ? says more; Ctrl-C ends and keeps your answers")
     try:
         _ask_values(adopting, *_ask_options(adopting))
@@ -276,7 +275,7 @@ def _ask_group(draft: Draft, group: Sequence[Question], hint: bool) -> None:
     looks = looks_of_all(draft, group, own, default) if several else looks_of(draft, first)
     while typed := typed_for(looks, first, default, shown=shown):
         taken = bool(default) and typed == default
-        if several and (typed == "each" or (own and not taken and not is_yes(typed))):
+        if several and (typed.strip('"') == "each" or (own and not taken and not is_yes(typed))):
             for one in group:
                 _ask_group(draft, [one], hint)
             return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fleetc.adopt import asking_words
 from fleetc.adopt.questions import Kind, Question
+from fleetc.adopt.releases import NEWEST
 from fleetc.cli.host_prompts import MOST_HOSTS
 from fleetc.cli.prompts import SHORT, listed
 
@@ -31,16 +32,16 @@ class Draft:
 def looks_of_all(draft: Draft, group: Sequence[Question], own: bool, default: str) -> str:
     """How an answer for all of a group looks; where it would be of one table alone, a yes or each."""
     if len({asking_words.listener_in(one.words) for one in group}) > 1:
-        return f"each{_KEPT_OPEN}"
+        return f'"each"{_KEPT_OPEN}'
     if not own:
-        return f"{looks_of(draft, group[0]) or 'another'}, for all; or each"
+        return f'{looks_of(draft, group[0]) or "another"}, for all; or "each"'
     if default or any((one.table, one.key) in draft.refused for one in group):
-        return "each"
+        return '"each"'
     raw = raw_of(draft.text)
     stands = [stands_at(raw, one) for one in group]
     texts = dict.fromkeys(one[:SHORT] for one in stands if isinstance(one, str))
     every = all(isinstance(one, str) for one in stands)
-    return f"{listed([*texts])}? yes, or each" if every else "yes for all, or each"
+    return f'{listed([*texts])}? yes, or "each"' if every else 'yes for all, or "each"'
 
 
 def looks_of(draft: Draft, one: Question) -> str:
@@ -63,9 +64,9 @@ def looks_of(draft: Draft, one: Question) -> str:
     if stands is not None and (one.table, one.key) in draft.refused and asking_words.least_in(one.words):
         now = problem_at(draft.text, [place_of(one)])  # what is answered by now can change the amount
         return f"it is {toml(stands).strip(chr(34))[:SHORT]}; {instead_of_refused(words_of(now) if now else one.words)}"
-    meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")", one.words)
+    meant = re.search(rf"write {re.escape(one.key)} = (\"[^\"]*\")(, which [^,;]+)?", one.words)
     if meant is not None:
-        return f"such as {meant[1].strip(chr(34))}"
+        return f"such as {meant[1].strip(chr(34))}{meant[2] or ''}"
     if stands is not None and (one.table, one.key) in draft.refused:
         return f"it is {toml(stands).strip(chr(34))[:SHORT]}; another"
     if one.kind is Kind.CREDENTIAL:
@@ -75,6 +76,8 @@ def looks_of(draft: Draft, one: Question) -> str:
         return f"{shown}? yes, or {_RPC}"
     if isinstance(stands, list | dict):
         return "yes if it is right as it stands, or another value"
+    if stands is not None and one.key == "node_release" and NEWEST in one.words:
+        return f"yes if {stands} runs today, or another"
     if stands is not None:
         return f"{toml(stands).strip(chr(34))[:SHORT]}? yes, or another"
     looks = example_at(place_of(one), one.example)

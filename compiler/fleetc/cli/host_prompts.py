@@ -45,7 +45,7 @@ def ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: Opti
     alone = [([node], ("", "")) for node in nodes]
     for names, likely in _together(nodes, found) if one.kind is Kind.HOSTS else alone:
         typed = _ask_host(names, likely, one, known, options)
-        if typed == _EACH:
+        if typed.strip('"') == _EACH:
             for name in names:
                 _ask_host([name], ("", ""), one, known, options)
         elif not typed and not options:
@@ -61,9 +61,9 @@ def _ask_host(
     looks = [f"yes for {offered}" if offered else "", "NAME@ADDRESS"]
     looks += [f"such as {name}@203.0.113.20"] if name and name not in known and not offered else []
     looks += [usual(known)] if known or (len(looks) < 3 and not offered) else []
-    looks += [f"or {_EACH}"] if len(names) > 1 else []
+    looks += [f'or "{_EACH}"'] if len(names) > 1 else []
     while typed := typed_for(f"{listed(names)}: {', '.join(filter(None, looks))}", one):
-        if len(names) > 1 and typed == _EACH:
+        if len(names) > 1 and typed.strip('"') == _EACH:
             break
         name, _, address = (offered if offered and is_yes(typed) else typed).partition("@")
         problem = problem_of(name, address, known)

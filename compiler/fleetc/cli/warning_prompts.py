@@ -39,7 +39,7 @@ def ask_warnings(adopting: Adopting) -> None:
 
 def _answered(text: str, one: Warned) -> str:
     """The text with what somebody says to a warning."""
-    from fleetc.adopt.accepting import accepted, rated
+    from fleetc.adopt.accepting import accepted, changed, is_setting, rated
     from fleetc.adopt.answering import WrongAnswerError
 
     if one.currency:
@@ -49,16 +49,23 @@ def _answered(text: str, one: Warned) -> str:
         prompt = "such as 0.00042 ETH"
     else:
         for place, words in islice(one.messages.items(), _MOST):
-            message(f"{place}: check warns [{one.code}]: {words}")
+            message(f"{'.'.join(place)}: check warns [{one.code}]: {words}")
         if len(one.messages) > _MOST:
             message(f"and {len(one.messages) - _MOST} more of [{one.code}]; the answer is for all")
-        prompt = "if it is right so, write why, and check is silent; Enter leaves the warning"
-    while typed := read_line(f"  {prompt}: "):
-        if typed == "?":
+        if one.help != f"write {one.setting}":
             message(f"  {one.help}")
-            continue
+        setting = f"{one.setting}, or " if one.setting else ""
+        prompt = f"{setting}why it is right as it is; Enter leaves the warning"
+    while typed := read_line(f"  {prompt}: "):
         try:
-            return rated(text, one.currency, typed) if one.currency else accepted(text, one, typed)
+            if one.currency:
+                return rated(text, one.currency, typed)
+            if typed == "?":
+                message(f"  your words become a silence, which reviewers read; fleetc explain {one.code} says more")
+            elif is_setting(one, typed):
+                return changed(text, one, typed)
+            else:
+                return accepted(text, one, typed)
         except WrongAnswerError as problem:
             message(f"  {problem}")
     return text
