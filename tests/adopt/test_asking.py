@@ -105,7 +105,7 @@ def test_host_is_asked_before_a_port_that_two_nodes_of_one_host_would_share(tmp_
     assert "  write NAME@ADDRESS\n" in seen.text and '"a b" is not a host' in seen.text
     assert "both use port" not in seen.text
     assert seen.text.count("curl -s http://") == 1 and " in wei\n  such as 500000000000000000 wei: " in seen.text
-    assert "reserve: there, as FundsRemaining\n  such as 0.3 ETH: " in seen.text
+    assert "reserve: the same command shows it, as FundsRemaining\n  such as 500000000000000000 wei: " in seen.text
     shown = re.search(r"payer.deposit: (.*\n.*wei: )(?:.*\n)*wallets.payer.reserve: (.*\n.*ETH: )", seen.text)
     assert shown is not None and len(" ".join(shown.groups()).split()) <= 21
     found = spec(tmp_path)

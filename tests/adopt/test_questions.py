@@ -52,7 +52,7 @@ def test_questions_of_sources_have_kinds(sources: tuple[tuple[str, str], ...], k
 def test_command_that_shows_funds_is_told_once_for_containers_too() -> None:
     reserve = asked(("compose.yaml", CONTAINER))["reserve"]
     assert "docker inspect" in sentence(reserve)
-    assert sentence(reserve, hint=False) == "there, as FundsRemaining"
+    assert sentence(reserve, hint=False) == "the same command shows it, as FundsRemaining"
 
 
 @pytest.mark.parametrize(

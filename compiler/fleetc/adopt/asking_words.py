@@ -52,8 +52,8 @@ def command_of(words: str) -> str:
 
 
 def same_command(words: str) -> str:
-    """Where a wallet has it, whose command stands just above."""
-    return f"there{words.partition(_SHOWS)[2]}"
+    """A question about funds whose command stands just above."""
+    return f"the same command shows it{words.partition(_SHOWS)[2]}"
 
 
 def shown_by(words: str) -> str:

@@ -85,8 +85,8 @@ def looks_of(draft: Draft, one: Question) -> str:
         return f"{looks}? yes, or another"
     if one.kind is Kind.RPC:
         return f"{_RPC}, such as {looks}"
-    if one.kind is Kind.FUNDS and one.key == "deposit":
-        looks = "500000000000000000 wei"  # as its command has it; the reserve behind it is in ether
+    if one.kind is Kind.FUNDS:
+        looks = "500000000000000000 wei"  # as the command has it
     return f"such as {looks}" if looks else "a value"
 
 
