@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from fleetc.adopt import alike
+from fleetc.adopt.adoption import adopt
 from fleetc.fixes import repair, replacements
+from fleetc.language import counters
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text
 from fleetc.pipeline import check_spec
@@ -179,3 +182,26 @@ def test_work_of_a_compile_grows_with_the_nodes_of_one_account() -> None:
         return re.sub(r'(?m)^wallet = "([a-z-]+)-[0-9]+"', r'wallet = "\1-000"', text)
 
     assert _superlinear(of_one_account, _compiled) == []
+
+
+def _adopted(text: str) -> str:
+    """The spec of a Compose file."""
+    return adopt([Source("compose.yaml", text)]).text
+
+
+def test_work_of_adopting_grows_with_the_number_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each on the chain, with an account, a port and a GPU of its own."""
+    service = (
+        "  o{0}:\n    image: livepeer/go-livepeer:v0.9.1\n    network_mode: host\n    command: -orchestrator "
+        "-transcoder -nvidia {1} -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc "
+        "-ethAcctAddr 0x{0:040x} -ethPassword /etc/livepeer/pw -dataDir /srv/o{0} -serviceAddr o{0}.example.net:{2} -httpAddr 0.0.0.0:{2} "
+        "-cliAddr 127.0.0.1:{3} -pricePerUnit {0}\n"
+    )
+
+    def of_many(size: int) -> str:
+        numbers = range(1, size * 10 + 1)
+        return "services:\n" + "".join(service.format(one, one % 8, 10_000 + one, 20_000 + one) for one in numbers)
+
+    monkeypatch.setattr(counters, "counted", counters.counted.__wrapped__)  # its memory is full at the third size
+    monkeypatch.setattr(alike, "counted", counters.counted)
+    assert _superlinear(of_many, _adopted) == []

@@ -359,8 +359,11 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
 
 def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session: Session) -> None:
     """Which process of each wallet calls reward."""
+    holders_of: dict[object, list[Running]] = {}
+    for one in found:
+        holders_of.setdefault(tables[one.table][one.name].values.get("wallet"), []).append(one)
     for name, wallet in session.wallets.items():
-        holders = [one for one in found if tables[one.table][one.name].values.get("wallet") == name]
+        holders = holders_of.get(name, [])
         on = [one for one in holders if one.on("reward") and "reward" in one.settings]
         callers = [one for one in holders if one.table == "reward_callers"]
         off = [one for one in holders if "reward" in one.settings and one not in on]

@@ -97,6 +97,8 @@ def compare(
     found: list[Difference] = []
     waiting: list[tuple[str, str]] = []
     count = unknown = 0
+    open_places, told = frozenset(said), frozenset(answered)
+    of_questions = told & frozenset(asked)
     for node in nodes:
         service = services.get(node.name)
         if service is None:
@@ -105,10 +107,10 @@ def compare(
         before["ethUrl"], after["ethUrl"] = compared_rpc(node, before.get("ethUrl"), after.get("ethUrl"))
         if node.role == "gateway":
             price_lists.fill_caps(before, after)
-        unanswered = open_flags(node, service, said) if said else frozenset()
+        unanswered = open_flags(node, service, open_places) if said else frozenset()
         nowhere = open_settings(node)
-        known = _follow(node, service, [place for place in answered if place in asked])
-        known |= {flag for flag in _follow(node, service, answered) if node.reasons.get(flag, "").startswith(QUESTION)}
+        known = _follow(node, service, of_questions)
+        known |= {flag for flag in _follow(node, service, told) if node.reasons.get(flag, "").startswith(QUESTION)}
         for flag in flags_of(node, before, after):
             if waits(flag, unanswered) and list_of(flag) not in known:
                 waiting.append((node.name, flag))
@@ -175,7 +177,7 @@ _FOLLOWS = {
 """Settings whose default the node makes of others."""
 
 
-def open_flags(node: Running, service: Service, said: Collection[tuple[str, ...]]) -> frozenset[str]:
+def open_flags(node: Running, service: Service, said: frozenset[tuple[str, ...]]) -> frozenset[str]:
     """The settings that wait for an answer: those that are asked for, or that follow from the places `said`."""
     origins = _origins(service)
     found = {flag for flag, origin in origins if any(_within(path, said) for path in origin.paths)}
@@ -187,7 +189,7 @@ def open_flags(node: Running, service: Service, said: Collection[tuple[str, ...]
     return frozenset(found)
 
 
-def _follow(node: Running, service: Service, answered: Collection[tuple[str, ...]]) -> frozenset[str]:
+def _follow(node: Running, service: Service, answered: frozenset[tuple[str, ...]]) -> frozenset[str]:
     """The settings that follow from what people answered."""
     found = {flag for flag, origin in _origins(service) if any(_within(path, answered) for path in origin.paths)}
     if any((node.table, node.name, key) in answered for key in ("mode", "transcoding")):
@@ -223,9 +225,9 @@ def _origins(service: Service) -> list[tuple[str, Origin]]:
     return origins
 
 
-def _within(path: Path, said: Collection[tuple[str, ...]]) -> bool:
+def _within(path: Path, said: frozenset[tuple[str, ...]]) -> bool:
     words = tuple(map(str, path))
-    return any(words[: len(place)] == place for place in said)
+    return any(words[:length] in said for length in range(1, len(words) + 1))
 
 
 def shown(value: object, most: int | None = _MOST) -> str:
