@@ -194,8 +194,8 @@ def test_work_of_adopting_grows_with_the_number_of_nodes(monkeypatch: pytest.Mon
     service = (
         "  o{0}:\n    image: livepeer/go-livepeer:v0.9.1\n    network_mode: host\n    command: -orchestrator "
         "-transcoder -nvidia {1} -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc "
-        "-ethAcctAddr 0x{0:040x} -ethPassword /etc/livepeer/pw -dataDir /srv/o{0} -serviceAddr o{0}.example.net:{2} -httpAddr 0.0.0.0:{2} "
-        "-cliAddr 127.0.0.1:{3} -pricePerUnit {0}\n"
+        "-ethAcctAddr 0x{0:040x} -ethPassword /etc/livepeer/pw -dataDir /srv/o{0} -serviceAddr o{0}.example.net:{2} "
+        "-httpAddr 0.0.0.0:{2} -cliAddr 127.0.0.1:{3} -pricePerUnit {0}\n"
     )
 
     def of_many(size: int) -> str:
