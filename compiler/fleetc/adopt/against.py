@@ -34,7 +34,7 @@ from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.price_lists import fill_caps, list_of
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.releases import release_said
-from fleetc.adopt.rpc import compared_rpc
+from fleetc.adopt.rpc import compare_addresses
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, said_by_script, unsure
 from fleetc.adopt.words import SET, Aside, Brief
@@ -193,8 +193,8 @@ def _settings(
     one, service = pair.today, pair.node.service
     today, then = of_process(one, library), of_service(one.role, service)
     expected = of_service(one.role, fresh) if fresh is not None else {}
-    _, expected["ethUrl"] = compared_rpc(one, today.get("ethUrl"), expected.get("ethUrl"))
-    today["ethUrl"], then["ethUrl"] = compared_rpc(one, today.get("ethUrl"), then.get("ethUrl"))
+    compare_addresses(one, {**today}, expected)
+    compare_addresses(one, today, then)
     if one.role == "gateway":
         fill_caps({**today}, expected)
         fill_caps(today, then)

@@ -32,7 +32,7 @@ from fleetc.adopt.listeners import (
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.price_lists import TOKENS, Files, comparable, list_of
 from fleetc.adopt.reading import OFFCHAIN, Running
-from fleetc.adopt.rpc import compared_rpc
+from fleetc.adopt.rpc import ADDRESSES, compare_addresses
 from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
@@ -102,7 +102,7 @@ def compare(
         if service is None:
             continue
         before, after = of_process(node, library), of_service(node.role, service)
-        before["ethUrl"], after["ethUrl"] = compared_rpc(node, before.get("ethUrl"), after.get("ethUrl"))
+        compare_addresses(node, before, after)
         if node.role == "gateway":
             price_lists.fill_caps(before, after)
         unanswered = open_flags(node, service, said) if said else frozenset()
@@ -121,7 +121,7 @@ def compare(
             if before.get(flag) != after.get(flag):
                 answer = said_by_script(node.process, before.get(flag), after.get(flag)) or ANSWERED
                 reason = answer if list_of(flag) in known else reason_of(node, flag)
-                reason = "" if flag == "ethUrl" and isinstance(reason, Same) else reason  # two addresses in clear
+                reason = "" if flag in ADDRESSES and isinstance(reason, Same) else reason  # two addresses in clear
                 reason = unsure(reason, node) if open_ and reason != answer else reason
                 found.append(difference(node.name, flag, before, after, reason))
     return Comparison(tuple(found), count, tuple(waiting), unknown)
@@ -270,12 +270,13 @@ def of_service(role: str, service: Service) -> dict[str, object]:
 def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets: frozenset[str]) -> dict[str, object]:
     """What settings mean to the node, by flag."""
     found: dict[str, object] = {}
+    texts = {**texts, **dict.fromkeys(secrets, SET)}
     chain = (texts.get("network") or OFFCHAIN) != OFFCHAIN
     for name, flag in FLAGS.items():
         if name in _SKIPPED:
             continue
         text = texts.get(name)
-        if name in secrets or (flag.secret and text and name != "ethUrl"):
+        if name in secrets or (flag.secret and text and name not in ADDRESSES):
             found[name] = SET
         elif text is None or (not text and flag.type != "string"):
             found[name] = _typed(flag.type, _default(flag.default))
