@@ -23,9 +23,11 @@ from fleetc.adopt.compare import (
     of_process,
     of_service,
     open_flags,
+    put_own,
     reason_of,
     services_of,
     waits,
+    ways_of,
 )
 from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
@@ -41,7 +43,6 @@ from fleetc.adopt.words import SET, Aside, Brief
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
-from fleetc.upstream import FLAGS
 
 _LEFT = f"{QUESTION}: adopting asks, and the spec does not answer"
 OTHERWISE = "it is given in another way, and nobody has compared the values"
@@ -200,10 +201,13 @@ def _settings(
         fill_caps(today, then)
     unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
     for flag, path in _asked_files(one, library).items():
-        if flag in unanswered and flag in _ways(service):
-            today[flag], then[flag] = path, _ways(service)[flag]
+        if flag in unanswered and flag in ways_of(service):
+            today[flag], then[flag] = path, ways_of(service)[flag]
+    put_own(one, service, today, then)
+    if fresh is not None:
+        put_own(one, fresh, {}, expected)
     otherwise = _given_otherwise(one, fresh, service) if fresh is not None else {}
-    for flag in otherwise.keys() - unanswered:
+    for flag in otherwise.keys() - unanswered - one.own.keys():
         if today.get(flag) == then.get(flag):
             today[flag], expected[flag], then[flag] = otherwise[flag]
     found = []
@@ -245,23 +249,14 @@ def _given_otherwise(one: Running, fresh: Service, service: Service) -> dict[str
     """The secrets that the spec takes from elsewhere than adopting does, by flag: how they are given today, by
     adopting, and by the spec.
     """
-    found, there = {}, _ways(service)
-    for flag, way in _ways(fresh).items():
+    found, there = {}, ways_of(service)
+    for flag, way in ways_of(fresh).items():
         made = there.get(flag, way)
         example = not fits_example(way, "")  # its path begins with one, for what no source says of it
         if way != made and not (example and fits_example(way, made)):
             in_clear = not way.startswith("/") and flag in one.settings and not one.word(flag).holes
             found[flag] = (SET if in_clear else way), way, made
     return found
-
-
-def _ways(service: Service) -> dict[str, str]:
-    """How a node gets its secrets that may be in files, by flag: the path of the file on its host, or a reference."""
-    flags = {FLAGS[flag].env: flag for flag in PATH_OR_TEXT}
-    ways = {one.name: one.value for one in service.variables}
-    for one in service.secrets:
-        ways[one.name] = one.reference if one.kind == "host_file" else f"{one.kind} {one.reference}"
-    return {flag: ways[name] for name, flag in flags.items() if name in ways}
 
 
 def _known(one: Running, flag: str, today: Mapping[str, object]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.adopt.against import OTHERWISE, Compared, Pair
 from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
-from fleetc.adopt.glance import MONEY, brief, joined
+from fleetc.adopt.glance import MONEY, SHARED, brief, joined
 from fleetc.adopt.report import (
     NOT_KNOWN,
     beside_lines,
@@ -65,12 +65,12 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
 
 
 def _shown(one: Difference) -> bool:
-    """Whether people must see a difference: money, what they answered otherwise than it is, what nobody explains or
-    knows.
+    """Whether people must see a difference: money, what they answered otherwise than it is, what nodes of a wallet
+    have elsewhere, what nobody explains or knows.
     """
     explained = (
         bool(one.reason)
-        and one.reason not in (ANSWERED, OTHERWISE)
+        and one.reason not in (ANSWERED, OTHERWISE, *SHARED)
         and not one.reason.startswith(QUESTION)
         and not isinstance(one.reason, Unknown)
     )

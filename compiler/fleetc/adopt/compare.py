@@ -31,7 +31,7 @@ from fleetc.adopt.listeners import (
 )  # fmt: skip
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.price_lists import TOKENS, Files, comparable, list_of
-from fleetc.adopt.reading import OFFCHAIN, Running
+from fleetc.adopt.reading import OFFCHAIN, PATH_OR_TEXT, Running
 from fleetc.adopt.rpc import ADDRESSES, compare_addresses
 from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
@@ -103,6 +103,7 @@ def compare(
             continue
         before, after = of_process(node, library), of_service(node.role, service)
         compare_addresses(node, before, after)
+        put_own(node, service, before, after)
         if node.role == "gateway":
             price_lists.fill_caps(before, after)
         unanswered = open_flags(node, service, said) if said else frozenset()
@@ -125,6 +126,22 @@ def compare(
                 reason = unsure(reason, node) if open_ and reason != answer else reason
                 found.append(difference(node.name, flag, before, after, reason))
     return Comparison(tuple(found), count, tuple(waiting), unknown)
+
+
+def put_own(node: Running, service: Service, today: dict[str, object], compiled: dict[str, object]) -> None:
+    """Where a wallet has from another node what this one has elsewhere, compare both places."""
+    for flag, own in node.own.items():
+        place = ways_of(service).get(flag, compiled.get(flag))
+        today[flag], compiled[flag] = own, place
+
+
+def ways_of(service: Service) -> dict[str, str]:
+    """How a node gets its secrets that may be in files, by flag: the path of the file on its host, or a reference."""
+    flags = {FLAGS[flag].env: flag for flag in PATH_OR_TEXT}
+    ways = {one.name: one.value for one in service.variables}
+    for one in service.secrets:
+        ways[one.name] = one.reference if one.kind == "host_file" else f"{one.kind} {one.reference}"
+    return {flag: ways[name] for name, flag in flags.items() if name in ways}
 
 
 def services_of(blueprint: Blueprint) -> dict[str, Service]:

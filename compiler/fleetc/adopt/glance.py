@@ -16,7 +16,7 @@ from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.asides import named
 from fleetc.adopt.beside import PROGRAM, RUNTIME, Beside
 from fleetc.adopt.compare import PRICED_FLAGS, QUESTION, Difference
-from fleetc.adopt.filling import PATHS
+from fleetc.adopt.filling import ONE_KEYSTORE, ONE_PASSWORD, PATHS
 from fleetc.adopt.price_lists import TOKENS
 from fleetc.adopt.questions import Kind, Question, options_of, questions_in
 from fleetc.adopt.report import UNEXPLAINED, doubt_lines
@@ -40,6 +40,8 @@ _SECOND_SENTENCE = re.compile(r"(?<=\?) [A-Z].*")
 _ENDS = {Kind.VARIABLE: "; ", Kind.METRICS: ": "}
 """Where the words of questions end that need no more, by kind."""
 MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
+SHARED = frozenset({ONE_KEYSTORE, ONE_PASSWORD})
+"""Reasons whose settings are shown with both values: the node gets what another one of its wallet has."""
 _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
 """Settings that say who reaches a node, and who may use it."""
 _DEAD = frozenset({"adopt-setting-unread", "adopt-setting-overridden"})
@@ -218,13 +220,13 @@ def _of_settings(found: Adopted) -> Iterator[str]:
         for one in found.differences
         if not isinstance(one.reason, Same) and not (one.flag == TOKENS and one.node in asked)
     ]
-    plain = [one for one in left if one.flag not in PATHS]
+    plain = [one for one in left if one.flag not in PATHS or one.reason in SHARED]
     urgent = [one for one in plain if not one.reason or one.flag.partition(" ")[0] in MONEY]
     yield from values(sorted(urgent, key=lambda one: bool(one.reason)))
     others = sorted((one for one in plain if one not in urgent), key=lambda one: one.flag not in _SAFETY)
     many = Counter((one.node, one.reason) for one in others)
     few = [one for one in others if many[one.node, one.reason] < _MANY or one.flag in _SAFETY]
-    paths = (one for one in left if one.flag in PATHS and one.reason)
+    paths = (one for one in left if one.flag in PATHS and one.reason and one.reason not in SHARED)
     yield from _capped([*joined(few), *_by_reason([*(one for one in others if one not in few), *paths])], "changes")
 
 
