@@ -95,6 +95,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
             _merge(members[name], values, (kind, name), open_keys, said, done)
             if not _has_new_nodes(earlier, assembled, kind, name):
                 _leave_removed(members[name], values, open_of.get((kind, name), set()))
+    _keep_hosts(assembled, done)
     for key, value in earlier.raw.items():
         if value != {} and key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
             assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
@@ -138,6 +139,14 @@ def _asks_elsewhere(answer: Any, host: Table, nodes: Sequence[Running], fleet_rp
     if not all(map(is_known, asking)) or answer in [one.text("ethUrl") for one in asking]:
         return False
     return isinstance(fleet_rpc, str) if isinstance(answer, Mapping) else True
+
+
+def _keep_hosts(assembled: Assembled, done: Carried) -> None:
+    """Of the hosts of no source, tell those on which people have put a node of the sources: they are in use."""
+    chosen = {assembled.tables[one.table][one.name].values.get("host") for one in assembled.nodes}
+    done.hosts += [place[1] for place in done.tables if place[0] == "hosts" and place[1] in chosen]
+    for name in done.hosts:
+        assembled.tables["hosts"][name].origin = ""
 
 
 class _Open:

@@ -16,6 +16,7 @@ from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.asides import named
 from fleetc.adopt.beside import PROGRAM, RUNTIME, Beside
 from fleetc.adopt.compare import PRICED_FLAGS, QUESTION, Difference
+from fleetc.adopt.earlier import tables_of
 from fleetc.adopt.filling import ONE_KEYSTORE, ONE_PASSWORD, PATHS
 from fleetc.adopt.price_lists import TOKENS
 from fleetc.adopt.questions import Kind, Question, options_of, questions_in
@@ -60,8 +61,8 @@ def hosts(found: Adopted) -> dict[str, list[str]]:
     """
     of_host: dict[str, list[str]] = {}
     if found.blueprint is None:
-        for one in found.nodes:
-            of_host.setdefault(one.host, []).append(one.name)
+        for host_name, name in _placed(found):
+            of_host.setdefault(host_name, []).append(name)
         return of_host
     every = [one.node_release for host in found.blueprint.hosts for one in host.services if one.table in NODE_TABLES]
     usual = Counter(every).most_common(1)[0][0] if every else ""
@@ -74,6 +75,16 @@ def hosts(found: Adopted) -> dict[str, list[str]]:
         if names:
             of_host[host.name] = names
     return of_host
+
+
+def _placed(found: Adopted) -> Iterator[tuple[str, str]]:
+    """The host of each node and its name, as a spec has them that is not compiled."""
+    if found.checked is None or found.checked.document is None:
+        yield from ((one.host, one.name) for one in found.nodes)
+        return
+    for kind in NODE_TABLES:
+        for name, values in tables_of(found.checked.document.raw, kind):
+            yield str(values.get("host")), name
 
 
 def nodes(found: Adopted) -> Iterator[str]:

@@ -201,7 +201,8 @@ def _kept(carried: Carried, name: str) -> Iterator[str]:
         yield f"  [{'.'.join(table)}] {', '.join(keys)}"
     for kind, theirs, kept in carried.renamed:
         yield f"  [{kind}.{kept}] is {theirs} in the sources, and keeps its name"
-    gone = [place for place in carried.tables if place[0] in (*NODE_TABLES, "hosts", "avatars")]
+    used = {("hosts", name) for name in carried.hosts}
+    gone = [one for one in carried.tables if one[0] in (*NODE_TABLES, "hosts", "avatars") and one not in used]
     others = [place for place in carried.tables if place not in gone]
     if others:
         yield "  as a whole: " + ", ".join(f"[{'.'.join(place)}]" for place in others)
