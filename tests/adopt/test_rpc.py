@@ -144,6 +144,28 @@ def test_other_address_in_a_changed_spec_is_a_difference_without_a_reason(tmp_pa
         assert f"o -ethUrl: arb1.arbitrum.io -> {shown}" in done.stdout and done.returncode == 1, done.stdout
 
 
+@pytest.mark.parametrize(("answer", "reason", "firsts"), [
+    ("http://10.30.0.2:8547", "the sources say otherwise", "no reason is known: look at it before you deploy"),
+    ("https://elsewhere.example", "as you answered", "as you answered"),
+])  # fmt: skip
+def test_answer_to_a_refused_address_is_the_same_host_with_tls(
+    answer: str, reason: str, firsts: str, tmp_path: Path
+) -> None:
+    """A question about an address that a source has is none about which one it is."""
+    (tmp_path / "o.sh").write_text(f"{ORCH} http://elsewhere.example\n")
+    fleetc("adopt", "h@203.0.113.9=o.sh", "-o", "fleet.toml", cwd=tmp_path)
+    text = (tmp_path / "fleet.toml").read_text()
+    assert "# TODO rpc: the RPC address is http://" in text
+    text = re.sub("# TODO .*", "", text)
+    (tmp_path / "fleet.toml").write_text(text.replace("http://elsewhere.example", answer))
+    done = fleetc("adopt", "h@203.0.113.9=o.sh", "--compare", "fleet.toml", cwd=tmp_path)
+    (line,) = (line for line in done.stdout.splitlines() if "-ethUrl" in line)
+    assert line.endswith(f": {reason}") and done.returncode == (reason != "as you answered"), done.stdout
+    again = fleetc("adopt", "h@203.0.113.9=o.sh", "--answers", "fleet.toml", cwd=tmp_path)
+    (line,) = (line for line in again.stderr.splitlines() if "-ethUrl" in line)
+    assert line.endswith(f": {firsts}")
+
+
 HOOK = "http://127.0.0.1:3004/auth"
 STORE = "s3+https://store.example.net/bucket"
 SIGNER = f"livepeer -remoteSigner -ethAcctAddr 0x{'3' * 40} {CHAIN}:4935 -dataDir /srv/s -ethUrl {PUBLIC}"

@@ -36,7 +36,7 @@ from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.price_lists import fill_caps, list_of
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.releases import release_said
-from fleetc.adopt.rpc import compare_addresses
+from fleetc.adopt.rpc import compare_addresses, no_answer
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, said_by_script, unsure
 from fleetc.adopt.words import SET, Aside, Brief
@@ -219,10 +219,12 @@ def _settings(
             same += name not in nowhere
             continue
         script = said_by_script(one.process, today.get(flag), then.get(flag))
-        if waits(flag, unanswered) or reason.startswith(QUESTION):
+        if reason.startswith(QUESTION) or (
+            waits(flag, unanswered) and not no_answer(one, flag, today.get(flag), then.get(flag))
+        ):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
             fits = fits_example(made, then.get(flag)) and not _known(one, list_of(flag), today)
-            answer = script or (ANSWERED if fits or flag == "ethUrl" else "")
+            answer = script or (ANSWERED if fits else "")
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             helper = listener_of(flag, service)

@@ -32,7 +32,7 @@ from fleetc.adopt.listeners import (
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.price_lists import TOKENS, Files, comparable, list_of
 from fleetc.adopt.reading import OFFCHAIN, PATH_OR_TEXT, Running
-from fleetc.adopt.rpc import ADDRESSES, compare_addresses
+from fleetc.adopt.rpc import ADDRESSES, compare_addresses, no_answer
 from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
@@ -108,7 +108,8 @@ def compare(
             price_lists.fill_caps(before, after)
         unanswered = open_flags(node, service, said) if said else frozenset()
         nowhere = open_settings(node)
-        known = _follow(node, service, [place for place in answered if place in asked])
+        followed = _follow(node, service, [place for place in answered if place in asked])
+        known = {flag for flag in followed if not no_answer(node, flag, before.get(flag), after.get(flag))}
         known |= {flag for flag in _follow(node, service, answered) if node.reasons.get(flag, "").startswith(QUESTION)}
         for flag in flags_of(node, before, after):
             if waits(flag, unanswered) and list_of(flag) not in known:

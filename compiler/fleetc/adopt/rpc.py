@@ -25,6 +25,15 @@ def is_known(one: Running, flag: str = "ethUrl") -> bool:
     return bool(one.text(flag)) and not one.word(flag).holes and FLAGS[flag].env not in one.process.secrets
 
 
+def no_answer(one: Running, flag: str, today: object, compiled: object) -> bool:
+    """Whether another address is no answer, because a source has the one of today: only the same host with TLS may be.
+
+    Where nodes of a host name several, its question is the reason of the setting, and any address is an answer.
+    """
+    tls = isinstance(today, str) and re.sub("^(http|ws)://", r"\1s://", today) == compiled
+    return flag in ADDRESSES and is_known(one, flag) and not tls
+
+
 def site_of(address: str) -> str:
     """Where an address leads: its path and what stands before the host may be a key."""
     if "://" not in address:
