@@ -44,12 +44,13 @@ def show_comparison(found: Adopted, compiled: Compiled, spec: Path, form: Adopti
     """Print how sources differ from a spec, shortly without a `form`; exits 1 where something differs without a reason,
     or is on one side.
     """
+    from fleetc.adopt.advised import advised
     from fleetc.adopt.against import against
     from fleetc.adopt.against_report import glance, reported
     from fleetc.text.encoders import plain_output
 
     assert compiled.blueprint is not None  # noqa: S101  # it compiled
-    compared = against(found, compiled.blueprint)
+    compared = advised(against(found, compiled.blueprint), found, compiled.checked)
     if form is not None:
         put(reported(compared, form, str(spec)))
     else:
