@@ -431,3 +431,25 @@ def test_host_on_which_people_put_a_node_is_no_host_of_no_source(refused: bool, 
     assert ("nothing could be compared" in done.stderr) is refused
     assert "[hosts.bergen]" in done.stderr and "[hosts.bergen] as a whole: no source" not in done.stderr
     assert "# no source has it\n[hosts.bergen]" not in (tmp_path / "fleet.toml").read_text()
+
+
+@pytest.mark.parametrize(("table", "key", "sources", "words", "other"), [
+    ("orchestrators.orch", "price", "900 wei / pixel", "1800 wei / 2 pixels", "1900 wei / 2 pixels"),
+    ("orchestrators.orch", "price", "900 wei / pixel", "0.0009 ETH / terapixel", "9 gwei / megapixel"),
+    ("gateways.lp-gateway", "max_price", "1200 wei / pixel", "1200000000 wei / 1000000 pixels", "1200 gwei / pixel"),
+])  # fmt: skip
+def test_value_in_other_words_is_no_contradiction(
+    table: str, key: str, sources: str, words: str, other: str, fleet: Path
+) -> None:
+    """The words of people stay, also at a node of which the sources say something else."""
+    changed(fleet, "verbosity = 5", "verbosity = 6")
+    changed(fleet, "max_sessions = 20", "max_sessions = 21")
+    kind, name = table.split(".")
+    changed(fleet, f'{key} = "{sources}"', f'{key} = "{words}"')
+    text = (fleet / "fleet.toml").read_text()
+    spec, said = again(fleet)
+    assert spec[kind][name][key] == words and f"[{table}] {key}:" not in said, said
+    assert "[gateways.lp-gateway] verbosity: 5, and no longer 6" in said
+    (fleet / "fleet.toml").write_text(text.replace(words, other))
+    spec, said = again(fleet)
+    assert spec[kind][name][key] == sources and f'[{table}] {key}: "{sources}", and no longer "{other}"' in said

@@ -22,7 +22,7 @@ from fleetc.adopt.questions import path_of, questions_in
 from fleetc.adopt.reading import Running
 from fleetc.adopt.rpc import is_known
 from fleetc.adopt.session import Table, split_question
-from fleetc.adopt.values import model_of, rows_of
+from fleetc.adopt.values import mean_same, model_of, rows_of
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.host import FleetSettings
 from fleetc.language.monitoring import Monitoring
@@ -344,6 +344,10 @@ def _merge(
         elif _same(table.values[key], value):
             if key in open_keys:
                 continue  # its question stands in the earlier spec too
+        elif _mean_same(here, table.values[key], value):
+            table.values[key] = value  # in the words of people
+            if key in open_keys:
+                continue
         elif is_open(value) and not is_open(table.values[key]):
             continue  # the folder is known now
         elif asked or key in table.guessed or is_open(table.values[key]) or _made_up(table.values[key], value):
@@ -384,6 +388,11 @@ def _is_reference(value: Any) -> bool:
 def _made_up(fresh: Any, earlier: Any) -> bool:
     """Whether adopting chose a variable for a secret, and people have another place for it."""
     return _is_reference(fresh) and "env" in fresh and _is_reference(earlier)
+
+
+def _mean_same(place: Place, one: Any, other: Any) -> bool:
+    """Whether two values of a place in a spec are one in two ways to write it."""
+    return mean_same(place[0], place[1 if place[0] == "fleet" else 2 :], one, other)
 
 
 def _same(one: Any, other: Any) -> bool:
