@@ -370,6 +370,28 @@ def test_release_that_no_source_says_is_not_compared(fleet: Path) -> None:
     assert not any("release" in words for words in found["not_compared"])
 
 
+@pytest.mark.parametrize(("program", "more", "likely"), [
+    ("/opt/livepeer/v0.8.8/livepeer", "", "v0.8.8 is in paths of programs"),
+    ("livepeer", "livepeer_version: v0.8.8\n", "v0.8.8 is livepeer_version at vars.yml:1"), ("livepeer", "", ""),
+])  # fmt: skip
+def test_release_that_only_a_path_or_a_variable_says_is_named(
+    program: str, more: str, likely: str, tmp_path: Path
+) -> None:
+    (tmp_path / "orch.sh").write_text(f"{program}{SCRIPT.removeprefix('livepeer')}")
+    (tmp_path / "worker.sh").write_text(f"{program}{WORKER.removeprefix('livepeer')}")
+    (tmp_path / "vars.yml").write_text(more or "other: 1\n")
+    sources = (*SOURCES[1:], "vars.yml")
+    fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path)
+    text = (tmp_path / "fleet.toml").read_text().replace('node_release = "v0.9.1"', 'node_release = "v0.8.8"')
+    for release, but in (("v0.8.8", ""), ("v0.9.0", ", and the spec has v0.9.0")):
+        (tmp_path / "other.toml").write_text(text.replace('"v0.8.8"', f'"{release}"'))
+        done = fleetc("adopt", *sources, "--compare", "other.toml", cwd=tmp_path)
+        said = f"the releases ({likely}{but})" if likely else "the releases, which no source says"
+        assert f"; {said}; deposits" in done.stdout, done.stdout + done.stderr
+    found = compare(tmp_path, "other.toml", sources=sources)
+    assert any(words.startswith("the release of orch, worker") and likely in words for words in found["not_compared"])
+
+
 WORKLOAD = """\
 apiVersion: apps/v1
 kind: KIND

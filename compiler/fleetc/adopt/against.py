@@ -35,11 +35,11 @@ from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.price_lists import fill_caps, list_of
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
-from fleetc.adopt.releases import release_said
+from fleetc.adopt.releases import uncompared
 from fleetc.adopt.rpc import compare_addresses, no_answer
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, said_by_script, unsure
-from fleetc.adopt.words import SET, Aside, Brief
+from fleetc.adopt.words import SET, Aside
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
@@ -126,7 +126,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         tuple(pairs), tuple(differences), count, tuple(beside),
         tuple(node for node in nodes if node.service.name not in known),
         tuple(one for one in found.nodes if one.name not in there),
-        tuple(_uncompared(found, blueprint)),
+        tuple(_uncompared(found, blueprint, pairs)),
         tuple(doubts((pair.today for pair in pairs), names)),
     )  # fmt: skip
 
@@ -272,7 +272,7 @@ def _renamed(value: object, before: str, name: str) -> object:
     return "/".join(name if part == before else part for part in value.split("/")) if isinstance(value, str) else value
 
 
-def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
+def _uncompared(found: Adopted, blueprint: Blueprint, pairs: Sequence[Pair]) -> Iterator[str]:
     yield "the values of secrets"
     services = [one for place in blueprint.hosts for one in place.services]
     others = sorted(one.name for one in services if one.table not in NODE_TABLES)
@@ -280,13 +280,8 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
         yield f"what runs beside nodes: {', '.join(others)}"
     if found.stacks or any(place.avatar for place in blueprint.hosts):
         yield "avatar stacks"
-    if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
-        names, no_source = f"the release of {', '.join(unsaid)}", "which no source says"
-        every = len(unsaid) == len({one.name for one in found.nodes}) > 1
-        yield Brief(
-            f"{names}, which no image and no unit among the sources says",
-            f"the releases, {no_source}" if every else f"{names}, {no_source}",
-        )
+    compiled = {pair.today.name: pair.node.service.node_release for pair in pairs}
+    yield from uncompared(found.nodes, found.library.sources, compiled)
     doubted = {file.span for one in found.nodes for file in one.unread}
     missing = (one.shown for one in found.entries if one.code == "adopt-file-missing" and one.span not in doubted)
     for name in dict.fromkeys(missing):
