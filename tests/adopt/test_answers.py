@@ -453,3 +453,15 @@ def test_value_in_other_words_is_no_contradiction(
     (fleet / "fleet.toml").write_text(text.replace(words, other))
     spec, said = again(fleet)
     assert spec[kind][name][key] == sources and f'[{table}] {key}: "{sources}", and no longer "{other}"' in said
+
+
+def test_questions_at_a_table_of_no_source_stay(fleet: Path) -> None:
+    asked = '# TODO address = "0x..."  # which account?\n'
+    with (fleet / "fleet.toml").open("a") as file:
+        file.write(f'\n[wallets.other]\nkeystore = "/srv/k"\n{asked}')
+    _, said = again(fleet)
+    assert asked in (fleet / "fleet.toml").read_text().partition("[wallets.other]")[2]
+    assert "[wallets.other] address: which account?" in said
+    text = (fleet / "fleet.toml").read_text()
+    again(fleet)
+    assert (fleet / "fleet.toml").read_text() == text

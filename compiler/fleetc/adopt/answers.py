@@ -103,7 +103,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     _prune(earlier, assembled)
     _close(assembled)
     _order(earlier, assembled)
-    _remarks(earlier, assembled)
+    _remarks(earlier, assembled, done)
     return done
 
 
@@ -271,10 +271,13 @@ def _names(value: Any, keys: frozenset[str], name: str) -> bool:
     return isinstance(value, list | tuple) and any(_names(item, keys, name) for item in value)
 
 
-def _remarks(earlier: Earlier, assembled: Assembled) -> None:
-    """Put the comments of people above and behind what they stand at in the earlier spec, where that is still there."""
+def _remarks(earlier: Earlier, assembled: Assembled, done: Carried) -> None:
+    """Put the comments of people above and behind what they stand at in the earlier spec, where that is still there. In
+    tables of no source, questions that nobody has answered stay with them.
+    """
     for remark in remarks_of(earlier.source.text):
-        if _own(remark.words):
+        asked = remark.words.startswith("TODO ") and tuple(map(str, remark.path[:2])) in done.tables
+        if _own(remark.words) and not asked:
             continue
         first = str(remark.path[0]) if remark.path else ""
         if first == "spec" and not remark.behind:
