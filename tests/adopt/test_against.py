@@ -554,15 +554,20 @@ PASSWORDS = "one wallet has one password, and another node of it names another o
 
 
 @pytest.mark.parametrize(
-    ("password", "today"), [("/root/.lpData/pw.txt", "/opt/b/pw.txt"), ("opensesame77", "set"), ("$PW", "env PW")]
-)
+    ("password", "today", "reason"),
+    [
+        ("/root/.lpData/pw.txt", "/opt/b/pw.txt", PASSWORDS), ("opensesame77", "set", PASSWORDS),
+        ("$PW", "env PW", PASSWORDS),
+        ("/run/pw", "/run/pw", "one wallet has one password, and no source says whether its file is this one"),
+    ],
+)  # fmt: skip
 def test_what_two_nodes_of_a_wallet_have_in_two_places_is_said_with_both(
-    password: str, today: str, tmp_path: Path
+    password: str, today: str, reason: str, tmp_path: Path
 ) -> None:
     (tmp_path / "a.sh").write_text(SHARED.format("a", 5, "/root/.lpData/pw.txt"))
     (tmp_path / "b.sh").write_text(SHARED.format("b", 6, password))
     done = fleetc("adopt", "a.sh", "b.sh", "--host", "h@o.example.net", "-o", "fleet.toml", cwd=tmp_path)
-    line = f"lp-b -ethPassword: {today} -> /opt/a/pw.txt: {PASSWORDS}"
+    line = f"lp-b -ethPassword: {today} -> /opt/a/pw.txt: {reason}"
     assert f"  {line}\n" in done.stderr and f"  {KEYSTORES}\n" in done.stderr, done.stderr
     text = (tmp_path / "fleet.toml").read_text()
     compared = ("adopt", "a.sh", "b.sh", "--host", "h@o.example.net", "--compare", "fleet.toml")

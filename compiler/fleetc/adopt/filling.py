@@ -345,6 +345,7 @@ class Filling:
 
 ONE_KEYSTORE = "one wallet has one keystore directory on all hosts"
 ONE_PASSWORD = "one wallet has one password, and another node of it names another one"  # noqa: S105
+UNPLACED_PASSWORD = "one wallet has one password, and no source says whether its file is this one"  # noqa: S105
 """The reasons of what yields to what a wallet has from another node."""
 
 FILE_KEYS = {

@@ -17,7 +17,7 @@ from fleetc.adopt.asides import named
 from fleetc.adopt.beside import PROGRAM, RUNTIME, Beside
 from fleetc.adopt.compare import PRICED_FLAGS, QUESTION, Difference
 from fleetc.adopt.earlier import tables_of
-from fleetc.adopt.filling import ONE_KEYSTORE, ONE_PASSWORD, PATHS
+from fleetc.adopt.filling import ONE_KEYSTORE, ONE_PASSWORD, PATHS, UNPLACED_PASSWORD
 from fleetc.adopt.price_lists import TOKENS
 from fleetc.adopt.questions import Kind, Question, options_of, questions_in
 from fleetc.adopt.report import UNEXPLAINED, doubt_lines
@@ -41,7 +41,7 @@ _SECOND_SENTENCE = re.compile(r"(?<=\?) [A-Z].*")
 _ENDS = {Kind.VARIABLE: "; ", Kind.METRICS: ": "}
 """Where the words of questions end that need no more, by kind."""
 MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
-SHARED = frozenset({ONE_KEYSTORE, ONE_PASSWORD})
+SHARED = frozenset({ONE_KEYSTORE, ONE_PASSWORD, UNPLACED_PASSWORD})
 """Reasons whose settings are shown with both values: the node gets what another one of its wallet has."""
 _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
 """Settings that say who reaches a node, and who may use it."""

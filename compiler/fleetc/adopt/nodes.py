@@ -11,7 +11,7 @@ from typing import Any
 
 from fleetc.adopt import asking_words, buying, selling
 from fleetc.adopt.compare import PRICED_FLAGS
-from fleetc.adopt.filling import ONE_KEYSTORE, ONE_PASSWORD, Filling
+from fleetc.adopt.filling import ONE_KEYSTORE, ONE_PASSWORD, UNPLACED_PASSWORD, Filling
 from fleetc.adopt.flags import boolean
 from fleetc.adopt.host_paths import (
     HOME,
@@ -317,6 +317,7 @@ def _password(work: Filling, name: str, wallet: Table) -> None:
         work.take(flag, "empty, which the node takes for no password")
     elif work.has(flag):
         work.drop(flag, "one wallet has one password, and another node of it says where it is")
+        work.yields(flag, work.secret_file(flag), UNPLACED_PASSWORD)
 
 
 def _rows(work: Filling) -> None:
