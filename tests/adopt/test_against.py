@@ -370,6 +370,28 @@ def test_release_that_no_source_says_is_not_compared(fleet: Path) -> None:
     assert not any("release" in words for words in found["not_compared"])
 
 
+@pytest.mark.parametrize(("program", "more", "likely"), [
+    ("/opt/livepeer/v0.8.8/livepeer", "", "v0.8.8 is in paths of programs"),
+    ("livepeer", "livepeer_version: v0.8.8\n", "v0.8.8 is livepeer_version at vars.yml:1"), ("livepeer", "", ""),
+])  # fmt: skip
+def test_release_that_only_a_path_or_a_variable_says_is_named(
+    program: str, more: str, likely: str, tmp_path: Path
+) -> None:
+    (tmp_path / "orch.sh").write_text(f"{program}{SCRIPT.removeprefix('livepeer')}")
+    (tmp_path / "worker.sh").write_text(f"{program}{WORKER.removeprefix('livepeer')}")
+    (tmp_path / "vars.yml").write_text(more or "other: 1\n")
+    sources = (*SOURCES[1:], "vars.yml")
+    fleetc("adopt", *sources, "-o", "fleet.toml", cwd=tmp_path)
+    text = (tmp_path / "fleet.toml").read_text().replace('node_release = "v0.9.1"', 'node_release = "v0.8.8"')
+    for release, but in (("v0.8.8", ""), ("v0.9.0", ", and the spec has v0.9.0")):
+        (tmp_path / "other.toml").write_text(text.replace('"v0.8.8"', f'"{release}"'))
+        done = fleetc("adopt", *sources, "--compare", "other.toml", cwd=tmp_path)
+        said = f"the releases ({likely}{but})" if likely else "the releases, which no source says"
+        assert f"; {said}; deposits" in done.stdout, done.stdout + done.stderr
+    found = compare(tmp_path, "other.toml", sources=sources)
+    assert any(words.startswith("the release of orch, worker") and likely in words for words in found["not_compared"])
+
+
 WORKLOAD = """\
 apiVersion: apps/v1
 kind: KIND
@@ -517,3 +539,50 @@ def test_answer_to_where_a_password_is_stands_beside_what_the_source_says(fleet:
     (one,) = (one for one in compare(fleet)["differences"] if one["flag"] == "ethPassword")
     assert (one["today"], one["compiled"]) == ("${KEYS}/.pass", "/srv/keys/.pass")
     assert one["reason"] == "as you answered"
+
+
+SHARED = """\
+docker run -d --name lp-{0} --network host --gpus all -v /opt/{0}:/root/.lpData livepeer/go-livepeer:v0.8.8 \\
+  -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc \\
+  -ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword {2} -dataDir /root/.lpData \\
+  -serviceAddr o.example.net:893{1} -cliAddr 127.0.0.1:793{1} -pricePerUnit 900 -reward=false
+"""
+KEYSTORES = (
+    "lp-b -ethKeystorePath: /opt/b/keystore -> /opt/a/keystore: one wallet has one keystore directory on all hosts"
+)
+PASSWORDS = "one wallet has one password, and another node of it names another one"
+
+
+@pytest.mark.parametrize(
+    ("password", "today", "reason"),
+    [
+        ("/root/.lpData/pw.txt", "/opt/b/pw.txt", PASSWORDS), ("opensesame77", "set", PASSWORDS),
+        ("$PW", "env PW", PASSWORDS),
+        ("/run/pw", "/run/pw", "one wallet has one password, and no source says whether its file is this one"),
+    ],
+)  # fmt: skip
+def test_what_two_nodes_of_a_wallet_have_in_two_places_is_said_with_both(
+    password: str, today: str, reason: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.sh").write_text(SHARED.format("a", 5, "/root/.lpData/pw.txt"))
+    (tmp_path / "b.sh").write_text(SHARED.format("b", 6, password))
+    done = fleetc("adopt", "a.sh", "b.sh", "--host", "h@o.example.net", "-o", "fleet.toml", cwd=tmp_path)
+    line = f"lp-b -ethPassword: {today} -> /opt/a/pw.txt: {reason}"
+    assert f"  {line}\n" in done.stderr and f"  {KEYSTORES}\n" in done.stderr, done.stderr
+    text = (tmp_path / "fleet.toml").read_text()
+    compared = ("adopt", "a.sh", "b.sh", "--host", "h@o.example.net", "--compare", "fleet.toml")
+    done = fleetc(*compared, cwd=tmp_path)
+    assert f"  {line}\n" in done.stdout and f"  {KEYSTORES}\n" in done.stdout and done.returncode == 0, done.stdout
+    assert "opensesame" not in done.stdout
+    (tmp_path / "fleet.toml").write_text(text.replace("/opt/a/pw.txt", "/opt/b/pw.txt"))
+    done = fleetc(*compared, cwd=tmp_path)
+    (told,) = (line for line in done.stdout.splitlines() if "-ethPassword: " in line)
+    assert "lp-a" in told and told.endswith("-> /opt/b/pw.txt: the sources say otherwise"), told
+    assert ("lp-b" in told) is (today != "/opt/b/pw.txt") and done.returncode == 1, told
+
+
+def test_two_nodes_of_a_wallet_with_the_same_places_say_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text(SHARED.format("a", 5, "/root/.lpData/pw.txt"))
+    (tmp_path / "b.sh").write_text(SHARED.format("b", 6, "/root/.lpData/pw.txt").replace("/opt/b:", "/opt/a:"))
+    done = fleetc("adopt", "a.sh", "b.sh", "--host", "h@o.example.net", cwd=tmp_path)
+    assert "-ethPassword" not in done.stderr and "-ethKeystorePath" not in done.stderr

@@ -403,3 +403,65 @@ def test_a_worker_says_nothing_of_the_network_and_no_source_of_a_host(tmp_path: 
     assert spec["transcoders"]["worker"]["orchestrator"] == "orch"
     assert 'no longer "orch"' not in said
     assert "of a host: fleetc adopt --in-place HOST fleet.toml" in said
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_host_on_which_people_put_a_node_is_no_host_of_no_source(refused: bool, tmp_path: Path) -> None:
+    """The list of hosts is that of the spec, also where nothing can be compared because a rule refuses the spec."""
+    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /srv/pw"
+    (tmp_path / "notes.sh").write_text(
+        f"livepeer -orchestrator -transcoder -serviceAddr o.example.net:8935 -pricePerUnit 900 {chain} "
+        f"-ethAcctAddr 0x{'1' * 40} -dataDir /srv/o -cliAddr 127.0.0.1:7935\n"
+        f"livepeer -gateway -orchAddr https://o.example.net:8935 -maxPricePerUnit 1200 {chain} "
+        f"-ethAcctAddr 0x{'2' * 40} -dataDir /srv/g -cliAddr 127.0.0.1:5935\n"
+    )
+    assert fleetc("adopt", "notes.sh", "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "fleet.toml").read_text()
+    (host,) = tomllib.loads(text)["hosts"]
+    head, _, tail = text.partition("[gateways.")
+    spec = f"{head}[gateways.{tail.replace(host, 'bergen', 1)}".replace(host, "oslo")
+    hosts = '\n[hosts.bergen]\naddress = "203.0.113.9"\nruntime = "systemd"\n'
+    if refused:
+        hosts += '\n[wallets.none]\nkeystore = "/srv/k"\n'
+    for name in ("bergen", "oslo"):
+        assert f'host = "{name}"' in spec
+    (tmp_path / "fleet.toml").write_text(f"{spec}{hosts}")
+    done = fleetc("adopt", "notes.sh", "--answers", "fleet.toml", "-o", "fleet.toml", cwd=tmp_path)
+    assert "  bergen: gateway\n  oslo: orchestrator\n" in done.stderr, done.stderr
+    assert ("nothing could be compared" in done.stderr) is refused
+    assert "[hosts.bergen]" in done.stderr and "[hosts.bergen] as a whole: no source" not in done.stderr
+    assert "# no source has it\n[hosts.bergen]" not in (tmp_path / "fleet.toml").read_text()
+
+
+@pytest.mark.parametrize(("table", "key", "sources", "words", "other"), [
+    ("orchestrators.orch", "price", "900 wei / pixel", "1800 wei / 2 pixels", "1900 wei / 2 pixels"),
+    ("orchestrators.orch", "price", "900 wei / pixel", "0.0009 ETH / terapixel", "9 gwei / megapixel"),
+    ("gateways.lp-gateway", "max_price", "1200 wei / pixel", "1200000000 wei / 1000000 pixels", "1200 gwei / pixel"),
+])  # fmt: skip
+def test_value_in_other_words_is_no_contradiction(
+    table: str, key: str, sources: str, words: str, other: str, fleet: Path
+) -> None:
+    """The words of people stay, also at a node of which the sources say something else."""
+    changed(fleet, "verbosity = 5", "verbosity = 6")
+    changed(fleet, "max_sessions = 20", "max_sessions = 21")
+    kind, name = table.split(".")
+    changed(fleet, f'{key} = "{sources}"', f'{key} = "{words}"')
+    text = (fleet / "fleet.toml").read_text()
+    spec, said = again(fleet)
+    assert spec[kind][name][key] == words and f"[{table}] {key}:" not in said, said
+    assert "[gateways.lp-gateway] verbosity: 5, and no longer 6" in said
+    (fleet / "fleet.toml").write_text(text.replace(words, other))
+    spec, said = again(fleet)
+    assert spec[kind][name][key] == sources and f'[{table}] {key}: "{sources}", and no longer "{other}"' in said
+
+
+def test_questions_at_a_table_of_no_source_stay(fleet: Path) -> None:
+    asked = '# TODO address = "0x..."  # which account?\n'
+    with (fleet / "fleet.toml").open("a") as file:
+        file.write(f'\n[wallets.other]\nkeystore = "/srv/k"\n{asked}')
+    _, said = again(fleet)
+    assert asked in (fleet / "fleet.toml").read_text().partition("[wallets.other]")[2]
+    assert "[wallets.other] address: which account?" in said
+    text = (fleet / "fleet.toml").read_text()
+    again(fleet)
+    assert (fleet / "fleet.toml").read_text() == text

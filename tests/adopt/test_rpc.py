@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from fleetc.adopt.adoption import adopt
+from fleetc.adopt.rpc import ADDRESSES, site_of
 from fleetc.adopt.said import Said
 from fleetc.toml.document import Source
 from tests.support import fleetc
@@ -134,9 +136,76 @@ def test_other_address_in_a_changed_spec_is_a_difference_without_a_reason(tmp_pa
     spec = tmp_path / "fleet.toml"
     for there, shown in (
         ("https://elsewhere.example/rpc", "elsewhere.example"),
-        (f"{PUBLIC}2", "another path of arb1"),
+        (f"{PUBLIC}2", "another address of arb1"),
     ):
         text = "".join(line for line in spec.read_text().splitlines(True) if "TODO" not in line)
         (tmp_path / "other.toml").write_text(text.replace(f'"{PUBLIC}"', f'"{there}"'))
         done = fleetc("adopt", "h@203.0.113.9=o.sh", "--compare", "other.toml", cwd=tmp_path)
         assert f"o -ethUrl: arb1.arbitrum.io -> {shown}" in done.stdout and done.returncode == 1, done.stdout
+
+
+@pytest.mark.parametrize(("answer", "reason", "firsts"), [
+    ("http://10.30.0.2:8547", "the sources say otherwise", "no reason is known: look at it before you deploy"),
+    ("https://elsewhere.example", "as you answered", "as you answered"),
+])  # fmt: skip
+def test_answer_to_a_refused_address_is_the_same_host_with_tls(
+    answer: str, reason: str, firsts: str, tmp_path: Path
+) -> None:
+    """A question about an address that a source has is none about which one it is."""
+    (tmp_path / "o.sh").write_text(f"{ORCH} http://elsewhere.example\n")
+    fleetc("adopt", "h@203.0.113.9=o.sh", "-o", "fleet.toml", cwd=tmp_path)
+    text = (tmp_path / "fleet.toml").read_text()
+    assert "# TODO rpc: the RPC address is http://" in text
+    text = re.sub("# TODO .*", "", text)
+    (tmp_path / "fleet.toml").write_text(text.replace("http://elsewhere.example", answer))
+    done = fleetc("adopt", "h@203.0.113.9=o.sh", "--compare", "fleet.toml", cwd=tmp_path)
+    (line,) = (line for line in done.stdout.splitlines() if "-ethUrl" in line)
+    assert line.endswith(f": {reason}") and done.returncode == (reason != "as you answered"), done.stdout
+    again = fleetc("adopt", "h@203.0.113.9=o.sh", "--answers", "fleet.toml", cwd=tmp_path)
+    (line,) = (line for line in again.stderr.splitlines() if "-ethUrl" in line)
+    assert line.endswith(f": {firsts}")
+
+
+HOOK = "http://127.0.0.1:3004/auth"
+STORE = "s3+https://store.example.net/bucket"
+SIGNER = f"livepeer -remoteSigner -ethAcctAddr 0x{'3' * 40} {CHAIN}:4935 -dataDir /srv/s -ethUrl {PUBLIC}"
+OF_GATE = f"{GATE} {PUBLIC} -orchAddr https://o.example.net:8935"
+
+
+@pytest.mark.parametrize(("command", "flag", "key", "address"), [
+    (OF_GATE, "authWebhookUrl", "auth_webhook", HOOK), (OF_GATE, "liveAIAuthWebhookUrl", "auth_webhook", HOOK),
+    (OF_GATE, "objectStore", "object_store", STORE), (OF_GATE, "recordStore", "record_store", STORE),
+    (OF_GATE, "metadataQueueUri", "uri", "amqps://queue.example.net/live"),
+    (f"{GATE} {PUBLIC}", "orchWebhookUrl", "webhook", HOOK), (SIGNER, "remoteSignerWebhookUrl", "auth_webhook", HOOK),
+])  # fmt: skip
+def test_each_address_in_clear_is_compared(command: str, flag: str, key: str, address: str, tmp_path: Path) -> None:
+    """Its path may be a key, and is never shown."""
+    assert flag in ADDRESSES
+    (tmp_path / "o.sh").write_text(f"{command} -{flag} {address}\n")
+    answers = [word for name in ("deposit", "reserve") for word in ("--set", f'wallets.payer.{name}="0.4 ETH"')]
+    fleetc("adopt", "h@203.0.113.9=o.sh", *answers, "-o", "fleet.toml", cwd=tmp_path)
+    text = re.sub("# TODO .*", "", (tmp_path / "fleet.toml").read_text())
+    given = re.search(rf'{key} = ("[^"]*"|{{ env = "[A-Z_]*" }})', text)
+    assert given, text
+    scheme, site, path = re.fullmatch("(.*)://(.*)(/.*)", address).groups()  # type: ignore[union-attr]
+    for there, line in (
+        (address, ""),
+        (f"{scheme}://elsewhere.example{path}", f"-{flag}: {site} -> elsewhere.example: the sources say otherwise"),
+        (f"{address}2", f"-{flag}: {site} -> another address of {site}: the sources say otherwise"),
+    ):
+        (tmp_path / "other.toml").write_text(text.replace(given[0], f'{key} = "{there}"'))
+        done = fleetc("adopt", "h@203.0.113.9=o.sh", "--compare", "other.toml", cwd=tmp_path)
+        assert (line or "nothing differs") in done.stdout and done.returncode == bool(line), done.stdout
+        assert f"{path}2" not in done.stdout
+    (tmp_path / "other.toml").write_text(text.replace(given[0], f'{key} = {{ env = "OTHER" }}'))
+    done = fleetc("adopt", "h@203.0.113.9=o.sh", "--compare", "other.toml", cwd=tmp_path)
+    assert "nothing differs" in done.stdout and done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("address", "site"), [
+    ("https://user:word@host.example:8545/v2/key", "host.example:8545"), ("http://host?key=abc", "host"),
+    ("http://user:1/abc@host.example/x", "an address"), ("http://wo rd/x", "an address"),
+    ("http://[::1]:1/x", "[::1]:1"),
+])  # fmt: skip
+def test_only_the_host_of_an_address_is_told(address: str, site: str) -> None:
+    assert site_of(address) == site

@@ -23,9 +23,11 @@ from fleetc.adopt.compare import (
     of_process,
     of_service,
     open_flags,
+    put_own,
     reason_of,
     services_of,
     waits,
+    ways_of,
 )
 from fleetc.adopt.host_paths import fits_example
 from fleetc.adopt.library import Library
@@ -33,15 +35,14 @@ from fleetc.adopt.links import LISTENS, listener_of
 from fleetc.adopt.pairing import Mark, paired
 from fleetc.adopt.price_lists import fill_caps, list_of
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
-from fleetc.adopt.releases import release_said
-from fleetc.adopt.rpc import compared_rpc
+from fleetc.adopt.releases import uncompared
+from fleetc.adopt.rpc import compare_addresses, no_answer
 from fleetc.adopt.takeover import account, directory
 from fleetc.adopt.unread import Doubt, doubts, open_settings, said_by_script, unsure
-from fleetc.adopt.words import SET, Aside, Brief
+from fleetc.adopt.words import SET, Aside
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.text.encoders import visible
-from fleetc.upstream import FLAGS
 
 _LEFT = f"{QUESTION}: adopting asks, and the spec does not answer"
 OTHERWISE = "it is given in another way, and nobody has compared the values"
@@ -125,7 +126,7 @@ def against(found: Adopted, blueprint: Blueprint) -> Compared:
         tuple(pairs), tuple(differences), count, tuple(beside),
         tuple(node for node in nodes if node.service.name not in known),
         tuple(one for one in found.nodes if one.name not in there),
-        tuple(_uncompared(found, blueprint)),
+        tuple(_uncompared(found, blueprint, pairs)),
         tuple(doubts((pair.today for pair in pairs), names)),
     )  # fmt: skip
 
@@ -193,17 +194,20 @@ def _settings(
     one, service = pair.today, pair.node.service
     today, then = of_process(one, library), of_service(one.role, service)
     expected = of_service(one.role, fresh) if fresh is not None else {}
-    _, expected["ethUrl"] = compared_rpc(one, today.get("ethUrl"), expected.get("ethUrl"))
-    today["ethUrl"], then["ethUrl"] = compared_rpc(one, today.get("ethUrl"), then.get("ethUrl"))
+    compare_addresses(one, {**today}, expected)
+    compare_addresses(one, today, then)
     if one.role == "gateway":
         fill_caps({**today}, expected)
         fill_caps(today, then)
     unanswered = open_flags(one, fresh, asked) if fresh is not None else frozenset()
     for flag, path in _asked_files(one, library).items():
-        if flag in unanswered and flag in _ways(service):
-            today[flag], then[flag] = path, _ways(service)[flag]
+        if flag in unanswered and flag in ways_of(service):
+            today[flag], then[flag] = path, ways_of(service)[flag]
+    put_own(one, service, today, then)
+    if fresh is not None:
+        put_own(one, fresh, {}, expected)
     otherwise = _given_otherwise(one, fresh, service) if fresh is not None else {}
-    for flag in otherwise.keys() - unanswered:
+    for flag in otherwise.keys() - unanswered - one.own.keys():
         if today.get(flag) == then.get(flag):
             today[flag], expected[flag], then[flag] = otherwise[flag]
     found = []
@@ -215,10 +219,12 @@ def _settings(
             same += name not in nowhere
             continue
         script = said_by_script(one.process, today.get(flag), then.get(flag))
-        if waits(flag, unanswered) or reason.startswith(QUESTION):
+        if reason.startswith(QUESTION) or (
+            waits(flag, unanswered) and not no_answer(one, flag, today.get(flag), then.get(flag))
+        ):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
             fits = fits_example(made, then.get(flag)) and not _known(one, list_of(flag), today)
-            answer = script or (ANSWERED if fits or flag == "ethUrl" else "")
+            answer = script or (ANSWERED if fits else "")
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             helper = listener_of(flag, service)
@@ -245,23 +251,14 @@ def _given_otherwise(one: Running, fresh: Service, service: Service) -> dict[str
     """The secrets that the spec takes from elsewhere than adopting does, by flag: how they are given today, by
     adopting, and by the spec.
     """
-    found, there = {}, _ways(service)
-    for flag, way in _ways(fresh).items():
+    found, there = {}, ways_of(service)
+    for flag, way in ways_of(fresh).items():
         made = there.get(flag, way)
         example = not fits_example(way, "")  # its path begins with one, for what no source says of it
         if way != made and not (example and fits_example(way, made)):
             in_clear = not way.startswith("/") and flag in one.settings and not one.word(flag).holes
             found[flag] = (SET if in_clear else way), way, made
     return found
-
-
-def _ways(service: Service) -> dict[str, str]:
-    """How a node gets its secrets that may be in files, by flag: the path of the file on its host, or a reference."""
-    flags = {FLAGS[flag].env: flag for flag in PATH_OR_TEXT}
-    ways = {one.name: one.value for one in service.variables}
-    for one in service.secrets:
-        ways[one.name] = one.reference if one.kind == "host_file" else f"{one.kind} {one.reference}"
-    return {flag: ways[name] for name, flag in flags.items() if name in ways}
 
 
 def _known(one: Running, flag: str, today: Mapping[str, object]) -> bool:
@@ -275,7 +272,7 @@ def _renamed(value: object, before: str, name: str) -> object:
     return "/".join(name if part == before else part for part in value.split("/")) if isinstance(value, str) else value
 
 
-def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
+def _uncompared(found: Adopted, blueprint: Blueprint, pairs: Sequence[Pair]) -> Iterator[str]:
     yield "the values of secrets"
     services = [one for place in blueprint.hosts for one in place.services]
     others = sorted(one.name for one in services if one.table not in NODE_TABLES)
@@ -283,13 +280,8 @@ def _uncompared(found: Adopted, blueprint: Blueprint) -> Iterator[str]:
         yield f"what runs beside nodes: {', '.join(others)}"
     if found.stacks or any(place.avatar for place in blueprint.hosts):
         yield "avatar stacks"
-    if unsaid := sorted({one.name for one in found.nodes if not release_said(one)}):
-        names, no_source = f"the release of {', '.join(unsaid)}", "which no source says"
-        every = len(unsaid) == len({one.name for one in found.nodes}) > 1
-        yield Brief(
-            f"{names}, which no image and no unit among the sources says",
-            f"the releases, {no_source}" if every else f"{names}, {no_source}",
-        )
+    compiled = {pair.today.name: pair.node.service.node_release for pair in pairs}
+    yield from uncompared(found.nodes, found.library.sources, compiled)
     doubted = {file.span for one in found.nodes for file in one.unread}
     missing = (one.shown for one in found.entries if one.code == "adopt-file-missing" and one.span not in doubted)
     for name in dict.fromkeys(missing):

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fleetc.adopt.advised import is_advised
 from fleetc.adopt.against import OTHERWISE, Compared, Pair
 from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
-from fleetc.adopt.glance import MONEY, brief, joined
+from fleetc.adopt.glance import MONEY, SHARED, brief, joined
 from fleetc.adopt.report import (
     NOT_KNOWN,
     beside_lines,
@@ -65,13 +66,14 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
 
 
 def _shown(one: Difference) -> bool:
-    """Whether people must see a difference: money, what they answered otherwise than it is, what nobody explains or
-    knows.
+    """Whether people must see a difference: money, what they answered otherwise than it is, what nodes of a wallet
+    have elsewhere, what check asked for, what nobody explains or knows.
     """
     explained = (
         bool(one.reason)
-        and one.reason not in (ANSWERED, OTHERWISE)
+        and one.reason not in (ANSWERED, OTHERWISE, *SHARED)
         and not one.reason.startswith(QUESTION)
+        and not is_advised(one.reason)
         and not isinstance(one.reason, Unknown)
     )
     return not explained or (one.flag.partition(" ")[0] in MONEY and not isinstance(one.reason, Same))

@@ -22,7 +22,7 @@ from fleetc.adopt.questions import path_of, questions_in
 from fleetc.adopt.reading import Running
 from fleetc.adopt.rpc import is_known
 from fleetc.adopt.session import Table, split_question
-from fleetc.adopt.values import model_of, rows_of
+from fleetc.adopt.values import mean_same, model_of, rows_of
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.host import FleetSettings
 from fleetc.language.monitoring import Monitoring
@@ -95,6 +95,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
             _merge(members[name], values, (kind, name), open_keys, said, done)
             if not _has_new_nodes(earlier, assembled, kind, name):
                 _leave_removed(members[name], values, open_of.get((kind, name), set()))
+    _keep_hosts(assembled, done)
     for key, value in earlier.raw.items():
         if value != {} and key not in ("spec", "fleet", DEFAULTS, CLASSES, *tables()):
             assembled.more[key] = Table(dict(value)) if isinstance(value, Mapping) else value
@@ -102,7 +103,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     _prune(earlier, assembled)
     _close(assembled)
     _order(earlier, assembled)
-    _remarks(earlier, assembled)
+    _remarks(earlier, assembled, done)
     return done
 
 
@@ -138,6 +139,14 @@ def _asks_elsewhere(answer: Any, host: Table, nodes: Sequence[Running], fleet_rp
     if not all(map(is_known, asking)) or answer in [one.text("ethUrl") for one in asking]:
         return False
     return isinstance(fleet_rpc, str) if isinstance(answer, Mapping) else True
+
+
+def _keep_hosts(assembled: Assembled, done: Carried) -> None:
+    """Of the hosts of no source, tell those on which people have put a node of the sources: they are in use."""
+    chosen = {assembled.tables[one.table][one.name].values.get("host") for one in assembled.nodes}
+    done.hosts += [place[1] for place in done.tables if place[0] == "hosts" and place[1] in chosen]
+    for name in done.hosts:
+        assembled.tables["hosts"][name].origin = ""
 
 
 class _Open:
@@ -262,10 +271,13 @@ def _names(value: Any, keys: frozenset[str], name: str) -> bool:
     return isinstance(value, list | tuple) and any(_names(item, keys, name) for item in value)
 
 
-def _remarks(earlier: Earlier, assembled: Assembled) -> None:
-    """Put the comments of people above and behind what they stand at in the earlier spec, where that is still there."""
+def _remarks(earlier: Earlier, assembled: Assembled, done: Carried) -> None:
+    """Put the comments of people above and behind what they stand at in the earlier spec, where that is still there. In
+    tables of no source, questions that nobody has answered stay with them.
+    """
     for remark in remarks_of(earlier.source.text):
-        if _own(remark.words):
+        asked = remark.words.startswith("TODO ") and tuple(map(str, remark.path[:2])) in done.tables
+        if _own(remark.words) and not asked:
             continue
         first = str(remark.path[0]) if remark.path else ""
         if first == "spec" and not remark.behind:
@@ -335,6 +347,10 @@ def _merge(
         elif _same(table.values[key], value):
             if key in open_keys:
                 continue  # its question stands in the earlier spec too
+        elif _mean_same(here, table.values[key], value):
+            table.values[key] = value  # in the words of people
+            if key in open_keys:
+                continue
         elif is_open(value) and not is_open(table.values[key]):
             continue  # the folder is known now
         elif asked or key in table.guessed or is_open(table.values[key]) or _made_up(table.values[key], value):
@@ -375,6 +391,11 @@ def _is_reference(value: Any) -> bool:
 def _made_up(fresh: Any, earlier: Any) -> bool:
     """Whether adopting chose a variable for a secret, and people have another place for it."""
     return _is_reference(fresh) and "env" in fresh and _is_reference(earlier)
+
+
+def _mean_same(place: Place, one: Any, other: Any) -> bool:
+    """Whether two values of a place in a spec are one in two ways to write it."""
+    return mean_same(place[0], place[1 if place[0] == "fleet" else 2 :], one, other)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -31,8 +31,8 @@ from fleetc.adopt.listeners import (
 )  # fmt: skip
 from fleetc.adopt.own_files import own_file
 from fleetc.adopt.price_lists import TOKENS, Files, comparable, list_of
-from fleetc.adopt.reading import OFFCHAIN, Running
-from fleetc.adopt.rpc import compared_rpc
+from fleetc.adopt.reading import OFFCHAIN, PATH_OR_TEXT, Running
+from fleetc.adopt.rpc import ADDRESSES, compare_addresses, no_answer
 from fleetc.adopt.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.runner_list import meaning as entry_meaning
 from fleetc.adopt.runner_list import read_list
@@ -104,12 +104,14 @@ def compare(
         if service is None:
             continue
         before, after = of_process(node, library), of_service(node.role, service)
-        before["ethUrl"], after["ethUrl"] = compared_rpc(node, before.get("ethUrl"), after.get("ethUrl"))
+        compare_addresses(node, before, after)
+        put_own(node, service, before, after)
         if node.role == "gateway":
             price_lists.fill_caps(before, after)
         unanswered = open_flags(node, service, open_places) if said else frozenset()
         nowhere = open_settings(node)
-        known = _follow(node, service, of_questions)
+        followed = _follow(node, service, of_questions)
+        known = {flag for flag in followed if not no_answer(node, flag, before.get(flag), after.get(flag))}
         known |= {flag for flag in _follow(node, service, told) if node.reasons.get(flag, "").startswith(QUESTION)}
         for flag in flags_of(node, before, after):
             if waits(flag, unanswered) and list_of(flag) not in known:
@@ -123,10 +125,26 @@ def compare(
             if before.get(flag) != after.get(flag):
                 answer = said_by_script(node.process, before.get(flag), after.get(flag)) or ANSWERED
                 reason = answer if list_of(flag) in known else reason_of(node, flag)
-                reason = "" if flag == "ethUrl" and isinstance(reason, Same) else reason  # two addresses in clear
+                reason = "" if flag in ADDRESSES and isinstance(reason, Same) else reason  # two addresses in clear
                 reason = unsure(reason, node) if open_ and reason != answer else reason
                 found.append(difference(node.name, flag, before, after, reason))
     return Comparison(tuple(found), count, tuple(waiting), unknown)
+
+
+def put_own(node: Running, service: Service, today: dict[str, object], compiled: dict[str, object]) -> None:
+    """Where a wallet has from another node what this one has elsewhere, compare both places."""
+    for flag, own in node.own.items():
+        place = ways_of(service).get(flag, compiled.get(flag))
+        today[flag], compiled[flag] = own, place
+
+
+def ways_of(service: Service) -> dict[str, str]:
+    """How a node gets its secrets that may be in files, by flag: the path of the file on its host, or a reference."""
+    flags = {FLAGS[flag].env: flag for flag in PATH_OR_TEXT}
+    ways = {one.name: one.value for one in service.variables}
+    for one in service.secrets:
+        ways[one.name] = one.reference if one.kind == "host_file" else f"{one.kind} {one.reference}"
+    return {flag: ways[name] for name, flag in flags.items() if name in ways}
 
 
 def services_of(blueprint: Blueprint) -> dict[str, Service]:
@@ -272,12 +290,13 @@ def of_service(role: str, service: Service) -> dict[str, object]:
 def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets: frozenset[str]) -> dict[str, object]:
     """What settings mean to the node, by flag."""
     found: dict[str, object] = {}
+    texts = {**texts, **dict.fromkeys(secrets, SET)}
     chain = (texts.get("network") or OFFCHAIN) != OFFCHAIN
     for name, flag in FLAGS.items():
         if name in _SKIPPED:
             continue
         text = texts.get(name)
-        if name in secrets or (flag.secret and text and name != "ethUrl"):
+        if name in secrets or (flag.secret and text and name not in ADDRESSES):
             found[name] = SET
         elif text is None or (not text and flag.type != "string"):
             found[name] = _typed(flag.type, _default(flag.default))

@@ -71,7 +71,8 @@ class Carried:
     """What was done with an earlier spec: `answers` are places whose values were kept, `tables` those of no source.
 
     `renamed` has tables that keep the name that the earlier spec has: their kind, and the name that sources give.
-    `stacks` are those of avatars that stay without having been compared.
+    `stacks` are those of avatars that stay without having been compared, and `hosts` those of no source on which people
+    have put nodes of the sources.
     """
 
     earlier: Earlier
@@ -80,6 +81,7 @@ class Carried:
     tables: list[Place] = field(default_factory=list)
     renamed: list[tuple[str, str, str]] = field(default_factory=list)
     stacks: list[str] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)
 
     @property
     def shares(self) -> bool:

@@ -30,7 +30,7 @@ from fleetc.adopt.reading import (
 from fleetc.adopt.runner_host import Machines
 from fleetc.adopt.session import PIXEL_PRICE, Session, Table
 from fleetc.adopt.unread import likely_words
-from fleetc.adopt.words import Fate, Process, Same, Word
+from fleetc.adopt.words import SET, Fate, Process, Same, Word
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -279,6 +279,19 @@ class Filling:
             hint = "if it is the name of a file, name its path as host_file" if _FILE_NAME.fullmatch(word.text) else ""
         return self.session.secret(word, name, f"the value of -{flag}", otherwise, hint)
 
+    def yields(self, flag: str, own: str, reason: str) -> None:
+        """Say that a setting, which this node has from `own`, yields to what its wallet has from another node."""
+        self.running.own[flag] = own
+        self.running.reasons[flag] = reason
+
+    def way(self, flag: str, reference: Mapping[str, str]) -> str:
+        """How the process has a secret today: a path on the host or a reference; SET where a source has it in clear."""
+        kind, name = next(iter(reference.items()))
+        if kind == "host_file":
+            return name
+        elsewhere = self.running.word(flag).holes or self.secret_file(flag) or FLAGS[flag].env in self.process.secrets
+        return f"{kind} {name}" if elsewhere else SET
+
     def secret_file(self, flag: str) -> str:
         """The path of the file that a secret is in, as the process names it; "" for one that is in no file."""
         if flag not in PATH_OR_TEXT:
@@ -329,6 +342,11 @@ class Filling:
         )  # fmt: skip
         return found.source
 
+
+ONE_KEYSTORE = "one wallet has one keystore directory on all hosts"
+ONE_PASSWORD = "one wallet has one password, and another node of it names another one"  # noqa: S105
+UNPLACED_PASSWORD = "one wallet has one password, and no source says whether its file is this one"  # noqa: S105
+"""The reasons of what yields to what a wallet has from another node."""
 
 FILE_KEYS = {
     "aiModels": "models", "pricePerGateway": "gateway_prices", "pricePerBroadcaster": "gateway_prices",

@@ -16,7 +16,8 @@ from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.asides import named
 from fleetc.adopt.beside import PROGRAM, RUNTIME, Beside
 from fleetc.adopt.compare import PRICED_FLAGS, QUESTION, Difference
-from fleetc.adopt.filling import PATHS
+from fleetc.adopt.earlier import tables_of
+from fleetc.adopt.filling import ONE_KEYSTORE, ONE_PASSWORD, PATHS, UNPLACED_PASSWORD
 from fleetc.adopt.price_lists import TOKENS
 from fleetc.adopt.questions import Kind, Question, options_of, questions_in
 from fleetc.adopt.report import UNEXPLAINED, doubt_lines
@@ -41,6 +42,8 @@ _SECOND_SENTENCE = re.compile(r"(?<=\?) [A-Z].*")
 _ENDS = {Kind.VARIABLE: "; ", Kind.METRICS: ": "}
 """Where the words of questions end that need no more, by kind."""
 MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
+SHARED = frozenset({ONE_KEYSTORE, ONE_PASSWORD, UNPLACED_PASSWORD})
+"""Reasons whose settings are shown with both values: the node gets what another one of its wallet has."""
 _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
 """Settings that say who reaches a node, and who may use it."""
 _DEAD = frozenset({"adopt-setting-unread", "adopt-setting-overridden"})
@@ -59,8 +62,8 @@ def hosts(found: Adopted) -> dict[str, list[str]]:
     """
     of_host: dict[str, list[str]] = {}
     if found.blueprint is None:
-        for one in found.nodes:
-            of_host.setdefault(one.host, []).append(one.name)
+        for host_name, name in _placed(found):
+            of_host.setdefault(host_name, []).append(name)
         return of_host
     every = [one.node_release for host in found.blueprint.hosts for one in host.services if one.table in NODE_TABLES]
     usual = Counter(every).most_common(1)[0][0] if every else ""
@@ -73,6 +76,16 @@ def hosts(found: Adopted) -> dict[str, list[str]]:
         if names:
             of_host[host.name] = names
     return of_host
+
+
+def _placed(found: Adopted) -> Iterator[tuple[str, str]]:
+    """The host of each node and its name, as a spec has them that is not compiled."""
+    if found.checked is None or found.checked.document is None:
+        yield from ((one.host, one.name) for one in found.nodes)
+        return
+    for kind in NODE_TABLES:
+        for name, values in tables_of(found.checked.document.raw, kind):
+            yield str(values.get("host")), name
 
 
 def nodes(found: Adopted) -> Iterator[str]:
@@ -223,13 +236,13 @@ def _of_settings(found: Adopted) -> Iterator[str]:
         for one in found.differences
         if not isinstance(one.reason, Same) and not (one.flag == TOKENS and one.node in asked)
     ]
-    plain = [one for one in left if one.flag not in PATHS]
+    plain = [one for one in left if one.flag not in PATHS or one.reason in SHARED]
     urgent = [one for one in plain if not one.reason or one.flag.partition(" ")[0] in MONEY]
     yield from values(sorted(urgent, key=lambda one: bool(one.reason)))
     others = sorted((one for one in plain if one not in urgent), key=lambda one: one.flag not in _SAFETY)
     many = Counter((one.node, one.reason) for one in others)
     few = [one for one in others if many[one.node, one.reason] < _MANY or one.flag in _SAFETY]
-    paths = (one for one in left if one.flag in PATHS and one.reason)
+    paths = (one for one in left if one.flag in PATHS and one.reason and one.reason not in SHARED)
     yield from _capped([*joined(few), *_by_reason([*(one for one in others if one not in few), *paths])], "changes")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from fleetc.adopt import asking_words, buying, selling
 from fleetc.adopt.compare import PRICED_FLAGS
-from fleetc.adopt.filling import Filling
+from fleetc.adopt.filling import ONE_KEYSTORE, ONE_PASSWORD, UNPLACED_PASSWORD, Filling
 from fleetc.adopt.flags import boolean
 from fleetc.adopt.host_paths import (
     HOME,
@@ -249,7 +249,7 @@ def _wallet(work: Filling) -> None:
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
         if known != path:
-            running.reasons["ethKeystorePath"] = "one wallet has one keystore directory on all hosts"
+            work.yields("ethKeystorePath", path, ONE_KEYSTORE)
         elif path != keystore:
             running.reasons.setdefault("ethKeystorePath", Same("this is its path on the host"))
     if work.has("ethKeystorePath"):
@@ -297,7 +297,7 @@ def _password(work: Filling, name: str, wallet: Table) -> None:
         if reference is not None:
             work.take(flag, f"wallets.{name}.password")
             if values.setdefault("password", reference) != reference:
-                work.running.reasons[flag] = "one wallet has one password, and another node of it names another one"
+                work.yields(flag, work.way(flag, reference), ONE_PASSWORD)
             return
     elif flag not in work.running.settings:
         work.running.reasons.setdefault(flag, Unknown("no source says it; it gets that of the wallet"))
@@ -317,6 +317,7 @@ def _password(work: Filling, name: str, wallet: Table) -> None:
         work.take(flag, "empty, which the node takes for no password")
     elif work.has(flag):
         work.drop(flag, "one wallet has one password, and another node of it says where it is")
+        work.yields(flag, work.secret_file(flag), UNPLACED_PASSWORD)
 
 
 def _rows(work: Filling) -> None:

@@ -63,7 +63,7 @@ class Running:
     `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that
     nothing outside its container reaches. `unplaced` is the process without what people say of homes and folders, and
     `called` what its source calls it, where a host has that name. `unread` is what it reads its settings from and no
-    source is.
+    source is, and `own` says of settings where this node has what its wallet has elsewhere.
     """
 
     process: Process
@@ -77,6 +77,7 @@ class Running:
     unplaced: Process | None = None
     called: str = ""
     unread: tuple[Unread, ...] = ()
+    own: dict[str, str] = field(default_factory=dict)
 
     @property
     def table(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fleetc.adopt.reading import Running
-from fleetc.adopt.words import Fate, Ledger
+from fleetc.adopt.words import Brief, Fate, Ledger
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -64,12 +64,42 @@ def likely_release(found: Sequence[Running], sources: Mapping[str, Source]) -> L
     """
     paths = Counter(filter(None, map(release_of_path, found))).most_common(1)
     if paths:
-        return Likely(paths[0][0], "in the path of its program" if len(found) == 1 else "in paths of programs")
+        return Likely(paths[0][0], _likely_path(found))
     for form in (_IN_URL, _VARIABLE):
         stand = list(_in_texts(form, sources.values()))
         if stand and len({one.release for one in stand}) == 1:
             return stand[0]
     return Likely(format_release(NEWEST_RELEASE), NEWEST)
+
+
+def uncompared(found: Sequence[Running], sources: Mapping[str, Source], compiled: Mapping[str, str]) -> Iterator[Brief]:
+    """The releases that no source says for certain, in words, with what makes one likely and what the spec has instead.
+    `compiled` has the releases of nodes in the spec, by their names today.
+    """
+    said = {one.name: release_said(one) for one in found}
+    offered = likely_release(found, sources) if not any(said.values()) else None
+    groups: dict[tuple[str, str], list[Running]] = {}
+    for one in found:
+        if said[one.name]:
+            continue
+        in_path = release_of_path(one)
+        release, where = (in_path, "") if in_path else offered if offered and " at " in offered.where else ("", "")
+        groups.setdefault((release, where), []).append(one)
+    for (release, where), nodes in groups.items():
+        names = sorted({one.name for one in nodes})
+        every = "the releases" if len(names) == len(said) > 1 else f"the release of {', '.join(names)}"
+        if not release:
+            words = f"the release of {', '.join(names)}, which no image and no unit among the sources says"
+            yield Brief(words, f"{every}, which no source says")
+            continue
+        others = sorted({compiled[name] for name in names if compiled.get(name, release) != release})
+        but = f", and the spec has {', '.join(others)}" if others else ""
+        likely = f" ({release} is {where or _likely_path(nodes)}{but})"
+        yield Brief(f"the release of {', '.join(names)}{likely}", f"{every}{likely}")
+
+
+def _likely_path(found: Sequence[Running]) -> str:
+    return "in the path of its program" if len(found) == 1 else "in paths of programs"
 
 
 def note_release(release: str, sources: Mapping[str, Source], ledger: Ledger) -> None:

@@ -6,15 +6,17 @@ value does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, get_args
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from fleetc.adopt.flags import value_of
 from fleetc.language.fleet import Fleet
-from fleetc.language.quantities import Duration, QuantityError, Wei
+from fleetc.language.host import FleetSettings
+from fleetc.language.quantities import Duration, Price, QuantityError, Wei
 from fleetc.language.rows import ROWS, Row, written
 from fleetc.language.secret_fields import SecretRef
 from fleetc.upstream import FLAGS
@@ -42,6 +44,54 @@ def _adapter(table: str, parts: tuple[str, ...]) -> TypeAdapter[Any]:
     field = model.model_fields[parts[-1]]
     annotation: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     return TypeAdapter(annotation)
+
+
+def mean_same(table: str, parts: tuple[str, ...], one: Any, other: Any) -> bool:
+    """Whether two values of a place below a table, such as texts of one price, are the same as the language reads them.
+
+    False where it reads either of them not at all.
+    """
+    kind = _type_at(FleetSettings if table == "fleet" else model_of(table), parts)
+    if kind is None:
+        return False
+    try:
+        read = [TypeAdapter(kind).validate_python(value) for value in (one, other)]
+    except (ValidationError, QuantityError, ValueError):
+        return False
+    return bool(_worth(read[0]) == _worth(read[1]))
+
+
+def _type_at(kind: Any, parts: tuple[str, ...]) -> Any:
+    """The type of what is so far below a value of a type; None where nothing can be there."""
+    for part in parts:
+        kinds = [*_alternatives(kind)]
+        model = next((one for one in kinds if isinstance(one, type) and issubclass(one, BaseModel)), None)
+        if model is not None and part in model.model_fields:
+            field = model.model_fields[part]
+            kind = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+            continue
+        of_map = next((one for one in kinds if get_origin(one) is dict), None)
+        if of_map is None:
+            return None
+        kind = get_args(of_map)[1]
+    return kind
+
+
+def _alternatives(kind: Any) -> Iterator[Any]:
+    """A type and all that it may stand for."""
+    yield kind
+    if get_origin(kind) in (Annotated, Union, UnionType):
+        for one in get_args(kind):
+            yield from _alternatives(one)
+
+
+def _worth(value: Any) -> Any:
+    """A value that the language has read, with prices as what they are worth for a pixel."""
+    if isinstance(value, Price):
+        return value.currency, value.per_pixel
+    if isinstance(value, Mapping):
+        return {key: _worth(item) for key, item in value.items()}
+    return [_worth(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @cache

@@ -44,12 +44,13 @@ def show_comparison(found: Adopted, compiled: Compiled, spec: Path, form: Adopti
     """Print how sources differ from a spec, shortly without a `form`; exits 1 where something differs without a reason,
     or is on one side.
     """
+    from fleetc.adopt.advised import advised
     from fleetc.adopt.against import against
     from fleetc.adopt.against_report import glance, reported
     from fleetc.text.encoders import plain_output
 
     assert compiled.blueprint is not None  # noqa: S101  # it compiled
-    compared = against(found, compiled.blueprint)
+    compared = advised(against(found, compiled.blueprint), found, compiled.checked)
     if form is not None:
         put(reported(compared, form, str(spec)))
     else:
@@ -217,7 +218,8 @@ def _kept(carried: Carried, name: str) -> Iterator[str]:
         yield f"  [{'.'.join(table)}] {', '.join(keys)}"
     for kind, theirs, kept in carried.renamed:
         yield f"  [{kind}.{kept}] is {theirs} in the sources, and keeps its name"
-    gone = [place for place in carried.tables if place[0] in (*NODE_TABLES, "hosts", "avatars")]
+    used = {("hosts", name) for name in carried.hosts}
+    gone = [one for one in carried.tables if one[0] in (*NODE_TABLES, "hosts", "avatars") and one not in used]
     others = [place for place in carried.tables if place not in gone]
     if others:
         yield "  as a whole: " + ", ".join(f"[{'.'.join(place)}]" for place in others)
