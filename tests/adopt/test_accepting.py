@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -159,13 +160,34 @@ def test_setting_that_the_advice_names_can_be_typed_in_its_place(tmp_path: Path)
     assert "set where you deploy, because no source has the value: ORCH_SECRET\n" in seen.text
 
 
+@pytest.mark.usefixtures("processes")
+def test_setting_that_the_sources_have_otherwise_is_kept_and_compared_as_an_answer(tmp_path: Path) -> None:
+    prices = (
+        SCRIPT.replace("0.0000000000004USD", "900")
+        .replace("1500", "910")
+        .replace("http://10.0.0.5:8547", "https://arb1.arbitrum.io/rpc")
+    )
+    (tmp_path / "start.sh").write_text(prices)
+    sources = ("box@192.0.2.1=start.sh", "--home", "/root")
+    seen = typed(tmp_path, *BEFORE, "max_price = 950 wei / pixel", arguments=sources)
+    assert seen.code == 0, seen.text
+    advice = re.search(r"\n  raise max_price to (\"[^\"]+\") or more.*\n  max_price = (\"[^\"]+\"), or why", seen.text)
+    assert advice is not None and advice[1] == advice[2], seen.text
+    assert spec(tmp_path)["gateways"]["gateway"]["max_price"] == "950 wei / pixel"
+    assert "-maxPricePerUnit: 910 wei / pixel -> 950 wei / pixel: as you answered\n" in seen.text
+    assert "no longer" not in seen.text and "\ncheck: clean\n" in seen.text
+    compared = fleetc("adopt", *sources, "--compare", "fleet.toml", cwd=tmp_path)
+    assert "check asked for it (gateway-price-admits-nobody)" in compared.stdout and compared.returncode == 0
+
+
 def test_setting_is_no_reason_and_a_table_replaces_none() -> None:
     one = Warned("image-not-pinned", {("ai_workers", "v"): ""}, "", setting='runner_image = "x/y:1"')
     with pytest.raises(WrongAnswerError, match="here why it is right"):
         accepted(TWO, one, "runner_image = x/y:1")
     assert is_setting(one, 'runner_image = "x/y:1"') and not is_setting(one, "it moves on purpose")
-    assert 'runner_image = "x/y:1"' in changed(TWO, one, 'runner_image = "x/y:1"')
+    after, place = changed(TWO, one, 'runner_image = "x/y:1"')
+    assert 'runner_image = "x/y:1"' in after and place == ("ai_workers", "v", "runner_image")
     held = TWO.replace('cli = "127.0.0.1:4936"\n', 'cli = "127.0.0.1:4936"\nenvironment = { A = "b" }\n')
     with pytest.raises(WrongAnswerError, match=r"add one of its entries as environment\.NAME = VALUE"):
         changed(held, one, 'environment = { C = "d" }')
-    assert '"d"' in changed(held, one, "environment.C = d")
+    assert '"d"' in changed(held, one, "environment.C = d")[0]

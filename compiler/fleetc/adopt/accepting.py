@@ -37,8 +37,7 @@ _SHORTEST = 4
 """Characters of a reason: "y" and "yes" say nothing to who reviews it."""
 
 
-_SETTING = re.compile(r"(?<![\w.])([a-z_]+(?:\.[A-Za-z0-9_-]+)*) = (\"[^\"]*\"|\{[^{}]*\}|\S+)")
-
+_SETTING = re.compile(r"(?<![\w.])([a-z_]+(?:\.[A-Za-z0-9_-]+)*)(?: = | to (?=\"))(\"[^\"]*\"|\{[^{}]*\}|\S+)")
 _TYPED = re.compile(r"[a-z_]+(?:\.[A-Za-z0-9_-]+)*\s*=.+")
 """A setting in an advice, and as somebody types one."""
 
@@ -90,7 +89,7 @@ def _setting(one: Diagnostic) -> str:
     found = _SETTING.search(leaks.shown(one.help))
     if found is None or "..." in found[0] or not is_field((*_place(one), found[1].partition(".")[0])):
         return ""
-    return found[0]
+    return f"{found[1]} = {found[2]}"
 
 
 def is_setting(warned: Warned, typed: str) -> bool:
@@ -98,8 +97,8 @@ def is_setting(warned: Warned, typed: str) -> bool:
     return bool(warned.setting) and _TYPED.fullmatch(typed) is not None
 
 
-def changed(text: str, warned: Warned, typed: str) -> str:
-    """The text with a setting in the table of a warning. Raises WrongAnswerError."""
+def changed(text: str, warned: Warned, typed: str) -> tuple[str, Place]:
+    """The text with a setting in the table of a warning, and its place. Raises WrongAnswerError."""
     key, _, value = (part.strip() for part in typed.partition("="))
     (table,) = warned.messages
     place = (*table, *key.split("."))
@@ -109,7 +108,7 @@ def changed(text: str, warned: Warned, typed: str) -> str:
     errors = [one for one in check_spec([Source("fleet.toml", after)]).diagnostics if one.severity is Severity.ERROR]
     if errors:
         raise WrongAnswerError(words_of(errors[0]))
-    return after
+    return after, place
 
 
 def accepted(text: str, warned: Warned, reason: str) -> str:

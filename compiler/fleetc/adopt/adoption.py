@@ -145,7 +145,11 @@ def adopt(
     findings = [next((new for told, new in corrected if told == one), one) for one in ledger.findings]
     of_nodes = Comparison()
     if blueprint is not None:
-        before = ((*carried.answers, *followed), carried.earlier.asked) if carried is not None else ()
+        before = (
+            ((*carried.answers, *followed), carried.earlier.asked | carried.earlier.typed)
+            if carried is not None
+            else ()
+        )
         of_nodes = compare(assembled.nodes, blueprint, library, asked, *before)
     differences = (*of_nodes.differences, *assembled.differences)
     doubted = {("adopt-file-missing", file.span) for one in assembled.nodes for file in one.unread}

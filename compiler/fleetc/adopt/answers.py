@@ -49,7 +49,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
     done = Carried(earlier)
     asked = _Open(earlier.source.text)
     open_of = _open_of(earlier.source.text)
-    for place in earlier.asked:
+    for place in earlier.asked | earlier.typed:
         table, key = _table_at(assembled, place)
         if table is not None:
             table.guessed.add(key)

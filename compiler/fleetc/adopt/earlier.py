@@ -22,7 +22,8 @@ Place = tuple[str, ...]
 class Earlier:
     """A spec that people have answered, with all that it says once written out.
 
-    `asked` are the places that adopting the sources asks about, and it `asks_balances` of wallets. If it was `compared`
+    `asked` are the places that adopting the sources asks about, and it `asks_balances` of wallets; `typed` are those at
+    which somebody has just typed another value than the sources have. If it was `compared`
     with the sources, nodes are the `same` there or `differ`, and `names` has the name here of each node there, by its
     table and its name.
     """
@@ -31,6 +32,7 @@ class Earlier:
     raw: Mapping[str, Any]
     written: Mapping[str, Any]
     asked: frozenset[Place] = frozenset()
+    typed: frozenset[Place] = frozenset()
     asks_balances: bool = False
     compared: bool = False
     same: frozenset[str] = frozenset()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -250,6 +251,7 @@ class _Adopting:
         self._read = _read(asked.sources)
         self._on_hosts = read_hosts(asked.hosts, asked.yes)
         self._unread: list[tuple[Source, str]] = []
+        self._typed: set[tuple[str, ...]] = set()
         self._leave_out()
         self.found = self._adopted(earlier)
         self.carried = self.found.carried
@@ -283,14 +285,15 @@ class _Adopting:
         )
         self.found = self._adopted(self.earlier)
 
-    def take(self, text: str) -> None:
-        """Adopt with a spec that somebody has answered."""
+    def take(self, text: str, typed: Collection[tuple[str, ...]] = ()) -> None:
+        """Adopt with a spec that somebody has answered, and with values at places that the sources have otherwise."""
         from fleetc.adopt.earlier import read_earlier
         from fleetc.toml.document import Source
 
         earlier, _ = read_earlier(Source("your answers", text))
         assert earlier is not None  # noqa: S101  # it is the spec that adopting wrote, with answers that it takes
-        self.found = self._adopted(earlier)
+        self._typed |= {place[:3] for place in typed}
+        self.found = self._adopted(replace(earlier, typed=frozenset(self._typed)))
 
     def set(self, given: list[str]) -> None:
         """Adopt with answers of the form TABLE.KEY=VALUE; exits where one cannot be."""

@@ -32,16 +32,15 @@ def ask_warnings(adopting: Adopting) -> None:
     asked: set[tuple[str, str]] = set()
     while one := next((one for one in warned(adopting.found) if (one.code, one.currency) not in asked), None):
         asked.add((one.code, one.currency))
-        after = _answered(adopting.found.text, one)
-        if after != adopting.found.text:
-            adopting.take(after)
+        _ask(adopting, one)
 
 
-def _answered(text: str, one: Warned) -> str:
-    """The text with what somebody says to a warning."""
+def _ask(adopting: Adopting, one: Warned) -> None:
+    """Ask about a warning, and adopt with what somebody says to it."""
     from fleetc.adopt.accepting import accepted, changed, is_setting, rated
     from fleetc.adopt.answering import WrongAnswerError
 
+    text = adopting.found.text
     if one.currency:
         message(
             f"rates.{one.currency}: what is one {one.currency} worth? check compares prices with it; nodes ask a feed"
@@ -57,15 +56,18 @@ def _answered(text: str, one: Warned) -> str:
         setting = f"{one.setting}, or " if one.setting else ""
         prompt = f"{setting}why it is right as it is; Enter leaves the warning"
     while typed := read_line(f"  {prompt}: "):
+        if typed == "?":
+            message(f"  a reason becomes a silence, which reviewers read; fleetc explain {one.code} says more")
+            continue
         try:
             if one.currency:
-                return rated(text, one.currency, typed)
-            if typed == "?":
-                message(f"  your words become a silence, which reviewers read; fleetc explain {one.code} says more")
+                adopting.take(rated(text, one.currency, typed))
             elif is_setting(one, typed):
-                return changed(text, one, typed)
+                after, place = changed(text, one, typed)
+                adopting.take(after, [place])
             else:
-                return accepted(text, one, typed)
+                adopting.take(accepted(text, one, typed))
         except WrongAnswerError as problem:
             message(f"  {problem}")
-    return text
+        else:
+            return
