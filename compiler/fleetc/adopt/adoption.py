@@ -14,6 +14,7 @@ from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.beside import Beside, beside_all
+from fleetc.adopt.choosing import chosen
 from fleetc.adopt.compare import ANSWERED, QUESTION, Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
@@ -109,9 +110,9 @@ def adopt(
     sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
-    found = read_sources(named, said.hosts, library, ledger, said.instances)
+    found = read_sources(named, said.hosts, library, ledger, said.instances, bool(said.only))
     found.claimed = {*said.claimed, *seen}
-    processes = [process for process in found.processes if not said.only or process.name in said.only]
+    processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
         found.hosts.setdefault(host, Table()).values.update((on_hosts or {})[host].table)
@@ -119,7 +120,7 @@ def adopt(
         found.hosts.setdefault(host, Table()).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
-        _nothing_found(sources, {one.name for one in found.processes}, found.hosts, ledger)
+        _nothing_found(sources, known, found.hosts, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
@@ -184,7 +185,7 @@ def _nothing_found(
     ledger.refuse(
         NOTHING_FOUND, Span(name, 0, 1),
         "no source starts a node of the names that --only gives" if others else "no source starts a node",
-        f"the sources start {', '.join(known) or 'nodes without a name'}" if others
+        f"the sources start {', '.join(known)}" if others
         else f"name the file with the command, the unit or the Compose file that starts it{_asking_host(hosts)}",
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic_core import PydanticCustomError
 
 from fleetc.adopt.docker_run import STARTS_NONE
+from fleetc.adopt.out_of_use import out_of_use
 from fleetc.adopt.shell_words import ShellError, tokens
 from fleetc.adopt.words import Entry, Fate
 from fleetc.language.fields import check_name
@@ -73,17 +74,19 @@ def passed_over(text: Source, why: str) -> Entry:
 
 
 class Commands(NamedTuple):
-    """A page with its commands alone, the places of commands of nodes that are `left_out`, and of those that are an
-    `example` whose words are not all there, beside others that are whole.
+    """A page with its commands alone, and the places of commands of nodes that are not read: those that are `left_out`,
+    and beside others that are whole and in use those that are an `example` whose words are not all there, or `old`,
+    with the words of the page that say so.
     """
 
     text: str
     left_out: list[int]
     examples: list[int]
+    old: list[tuple[int, str]]
 
 
-def commands(text: str) -> Commands:
-    """The commands of a page."""
+def commands(text: str, every: bool = False) -> Commands:
+    """The commands of a page; `every`: also those that are an example, or old."""
     pieces: list[str] = []
     left_out: list[int] = []
     start = 0
@@ -94,12 +97,46 @@ def commands(text: str) -> Commands:
         pieces.append(block if kept else _NOT_BLANK.sub(" ", block))
         start += len(block)
     whole = "".join(pieces)
-    examples = list(_examples(whole))
-    if len(examples) == sum(1 for _ in _nodes(whole)):
-        return Commands(whole, left_out, [])
-    for one in reversed(examples):
-        whole = f"{whole[: one.start()]}{_NOT_BLANK.sub(' ', one[0])}{whole[one.end() :]}"
-    return Commands(whole, left_out, [one.start() for one in examples])
+    found = list(_nodes(whole))
+    old = {} if every else {place: words for place, words in _old(text) if whole[place.start : place.stop].strip()}
+    lines = () if every else [range(*line.span()) for line in _examples(whole)]
+    examples = [line for line in lines if not any(line.start in place for place in old)]
+    if all(any(at in place for place in (*old, *examples)) for at in found):
+        return Commands(whole, left_out, [], [])
+    for one in (*old, *examples):
+        whole = f"{whole[: one.start]}{_NOT_BLANK.sub(' ', whole[one.start : one.stop])}{whole[one.stop :]}"
+    not_used = [(at, words) for place, words in old.items() for at in found if at in place]
+    return Commands(whole, left_out, [one.start for one in examples], not_used)
+
+
+def _old(text: str) -> Iterator[tuple[range, str]]:
+    """The blocks of commands that are not in use any more, each with the words that say so: in the line of prose above
+    it, or in a heading that it is below.
+    """
+    headings: list[tuple[int, str]] = []
+    above, start, fenced, behind = "", 0, False, False
+    for block, code in _blocks(text):
+        if code:
+            words = next(filter(None, map(out_of_use, (above, *(words for _, words in headings)))), "")
+            if words:
+                yield range(start, start + len(block)), words
+        if code or fenced:
+            above, fenced, behind = "", False, fenced
+        else:
+            prose = block.partition("\n")[2] if behind else block  # behind the line that ends a block
+            behind = False
+            fenced = _FENCE.match(prose) is not None
+            for level, words in _headings(prose) if not fenced else ():
+                headings = [*(one for one in headings if one[0] < level), (level, words)]
+            lines = [line for line in prose.splitlines() if line.strip()]
+            above = above if fenced or not lines else lines[-1]
+        start += len(block)
+
+
+def _headings(prose: str) -> Iterator[tuple[int, str]]:
+    """How deep each heading of a piece of prose is, and its words."""
+    for found in _HEADING.finditer(prose):
+        yield _level(found[0] + prose[found.end() :].partition("\n")[0])
 
 
 def _examples(text: str) -> Iterator[re.Match[str]]:
@@ -137,9 +174,8 @@ def heading_of(text: str, place: int) -> Heading:
     above: list[tuple[int, str]] = []
     start = 0
     for block, code in _blocks(text):
-        for found in _HEADING.finditer(block) if not code else ():
-            if start + found.start() < place:
-                above.append(_level(found[0] + block[found.end() :].partition("\n")[0]))
+        if not code:
+            above += _headings(block[: max(0, place - start)])
         start += len(block)
     depth = _DEEPEST + 1
     for level, words in reversed(above):

@@ -69,7 +69,7 @@ Only = Annotated[
     typer.Option(
         "--only",
         metavar="NAME",
-        help="Adopt only this service, unit or container, or process by its number; repeatable.",
+        help="Adopt only this service, unit, container or node, or process by its number; repeatable.",
     ),
 ]
 Instances = Annotated[

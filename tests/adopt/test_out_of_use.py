@@ -1,0 +1,122 @@
+"""Commands of a page that do not run any more, and nodes that --only names as a spec would."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.said import Said
+from fleetc.toml.document import Source
+
+WORKER = "livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /srv/s -dataDir /srv/w"
+GATEWAY = "livepeer -gateway -network offchain -orchAddr https://o.example.net:8935 -dataDir /srv/g"
+OLD = "livepeer -broadcaster -network offchain -orchAddr https://o.example.net:8935 -dataDir /srv/old"
+PAGE = f"""\
+# notes
+
+```sh
+{GATEWAY}
+```
+LINE
+
+    export LP_V=9
+    {OLD}
+
+and then
+
+    {WORKER}
+"""
+
+
+def of_page(text: str, *only: str) -> Adopted:
+    return adopt([Source("NOTES.md", text)], Said(only=only))
+
+
+def passed(found: Adopted) -> list[str]:
+    """What is said of commands that are passed over."""
+    return [one.message for one in found.diagnostics if one.code == "adopt-branch-not-followed"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("Old (before 2025), do not use:", "Old (before 2025)"),
+        ("This is the one of gpu-9, *do not use it any more*:", "do not use it any more"),
+        ("Not used any more:", "Not used any more"),
+        ("The other one is no longer in use.", "no longer in use"),
+        ("- **Deprecated**:", "Deprecated"),
+        ("Gateway (deprecated)", "deprecated"),
+        ("This one is obsolete:", "is obsolete"),
+        ("before Jan 2025:", "before Jan 2025"),
+        ("The command was (until March):", "was (until March)"),
+        ("my old setup:", "my old setup"),
+        ("## Old\n", "Old"),
+        ("## Archive\n\n### gateway of berlin\n", "Archive"),
+        ("Archived commands\n---\n\nberlin:", ""),
+        ("Archived\n---\n\nberlin:", "Archived"),
+    ],
+)
+def test_block_that_does_not_run_any_more_starts_no_node(line: str, words: str) -> None:
+    page = PAGE.replace("LINE", line).replace("and then", "## now" if "\n" in line else "and then")
+    found = of_page(page)
+    said = f'passed over, because the page says of it: "{words}"'
+    assert passed(found) == ([said] if words else [])
+    assert [one.table for one in found.nodes] == ["gateways", *(["gateways"] if not words else []), "transcoders"]
+    place = next((one.primary.place for one in found.diagnostics if one.message == said), None)
+    assert place is None or page.startswith(OLD, place.start)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# old-box (203.0.113.9)",
+        "the older GPU box",
+        "the old box in the cellar:",
+        "# old (203.0.113.9)",
+        "Archive node of the chain is at home:",
+        "-broadcaster is deprecated, use this:",
+        "Do not use port 8935 here:",
+        "If you do not use it, start:",
+        "This is not deprecated:",
+        "before 2025 we had:",
+        "Price before was in wei:",
+        "Old (do not use)\n\nsince May:",
+    ],
+)
+def test_words_that_may_say_something_else_pass_nothing_over(line: str) -> None:
+    found = of_page(PAGE.replace("LINE", line))
+    assert not passed(found) and len(found.nodes) == 3
+
+
+def test_line_is_of_the_block_below_it_alone() -> None:
+    found = of_page(PAGE.replace("LINE", "do not use:").replace("and then", "```\nnvidia-smi -pm 1\n```"))
+    assert [one.table for one in found.nodes] == ["gateways", "transcoders"]
+    assert all(not one.process.variables for one in found.nodes)  # nor does it set anything for what comes behind it
+
+
+def test_page_of_which_nothing_is_in_use_is_read() -> None:
+    found = of_page(f"# Old\n\n```\n{GATEWAY}\n```\n")
+    assert not passed(found) and len(found.nodes) == 1
+
+
+def test_other_languages_are_no_prose() -> None:
+    page = PAGE.replace("LINE", "```yaml\n# Old\ndo not use:\n```")
+    assert len(of_page(page).nodes) == 3
+
+
+def test_nodes_are_chosen_by_the_names_that_they_would_have() -> None:
+    page = PAGE.replace("LINE", "do not use:")
+    assert [one.text("dataDir") for one in of_page(page, "gateway-2").nodes] == ["/srv/old"]
+    assert [one.name for one in of_page(page, "transcoder", "gateway").nodes] == ["gateway", "transcoder"]
+    (refused,) = of_page(page, "gateway-3").diagnostics
+    assert refused.help == "the sources start gateway, gateway-2, transcoder"
+
+
+def test_own_name_of_a_service_comes_first() -> None:
+    services = "".join(
+        f"  {name}: {{image: livepeer/go-livepeer:v0.9.1, command: {command.removeprefix('livepeer ')}}}\n"
+        for name, command in (("worker", GATEWAY), ("gw", WORKER))
+    )
+    sources = [Source("compose.yaml", f"services:\n{services}"), Source("up.sh", f"{WORKER}2\n")]
+    assert [one.process.name for one in adopt(sources, Said(only=["gw"])).nodes] == ["gw"]
+    assert [one.text("dataDir") for one in adopt(sources, Said(only=["up"])).nodes] == ["/srv/w2"]
