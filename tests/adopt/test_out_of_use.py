@@ -120,3 +120,25 @@ def test_own_name_of_a_service_comes_first() -> None:
     sources = [Source("compose.yaml", f"services:\n{services}"), Source("up.sh", f"{WORKER}2\n")]
     assert [one.process.name for one in adopt(sources, Said(only=["gw"])).nodes] == ["gw"]
     assert [one.text("dataDir") for one in adopt(sources, Said(only=["up"])).nodes] == ["/srv/w2"]
+
+
+FLAGS = "  -pricePerUnit 850 \\\n    -pixelsPerUnit 1\n    # of May\n    -v 9"
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_flags_without_a_command_are_prose(first: bool) -> None:
+    """Whoever followed the advice to add a backslash would set a price of before."""
+    flags = f"Price before:\n\n  {FLAGS}\n\nand\n\n"
+    found = of_page(flags + f"```\n{WORKER}\n```\n" if first else f"```\n{WORKER}\n```\n{flags}")
+    assert [one.settings.keys() & {"pricePerUnit", "v"} for one in found.nodes] == [set()]
+    assert "adopt-command-cut" not in {one.code for one in found.diagnostics}
+    assert [one.words for one in found.entries if one.shown == "flags"] == ["flags alone: no command has them"]
+
+
+def test_flags_in_the_block_of_a_command_are_still_outside_of_it() -> None:
+    found = of_page(f"```\n{WORKER}\n\n  -pricePerUnit 850\n```\n")
+    assert "adopt-command-cut" in {one.code for one in found.diagnostics}
+
+
+def test_page_of_flags_alone_is_a_node() -> None:
+    assert len(of_page(f"```\n{WORKER.removeprefix('livepeer ')}\n```\n").nodes) == 1

@@ -7,7 +7,7 @@ where a command of a node stands outside of what is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pydantic_core import PydanticCustomError
@@ -39,6 +39,7 @@ _NOT_BLANK = re.compile(r"[^\n]")
 _NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+--?[A-Za-z]|livepeer/go-livepeer[: \t])")
 _LINE = re.compile(r"(?:[^\n\\]|\\\r?\n|\\.)+")
 """A line of a shell, which goes on behind a backslash at its end."""
+_FLAG = re.compile(r"\s*--?[A-Za-z]")
 _LEFT_OUT = re.compile(r"(?<!\S)(?:\.\.\.|…)(?!\S)")
 """What people write in place of words that an example leaves out."""
 _NO_START = re.compile(
@@ -76,37 +77,57 @@ def passed_over(text: Source, why: str) -> Entry:
 class Commands(NamedTuple):
     """A page with its commands alone, and the places of commands of nodes that are not read: those that are `left_out`,
     and beside others that are whole and in use those that are an `example` whose words are not all there, or `old`,
-    with the words of the page that say so.
+    with the words of the page that say so. `flags` are the places of blocks of flags alone, which are no command.
     """
 
     text: str
     left_out: list[int]
     examples: list[int]
     old: list[tuple[int, str]]
+    flags: list[int]
 
 
 def commands(text: str, every: bool = False) -> Commands:
     """The commands of a page; `every`: also those that are an example, or old."""
     pieces: list[str] = []
     left_out: list[int] = []
+    flags: list[range] = []
     start = 0
     for block, code in _blocks(text):
         kept = code and _readable(block)
         if not kept:
             left_out += [start + at for at in _nodes(block)]
         pieces.append(block if kept else _NOT_BLANK.sub(" ", block))
+        flags += [range(start, start + len(block))] if kept and _only_flags(block) else []
         start += len(block)
     whole = "".join(pieces)
-    found = list(_nodes(whole))
     old = {} if every else {place: words for place, words in _old(text) if whole[place.start : place.stop].strip()}
-    lines = () if every else [range(*line.span()) for line in _examples(whole)]
-    examples = [line for line in lines if not any(line.start in place for place in old)]
-    if all(any(at in place for place in (*old, *examples)) for at in found):
-        return Commands(whole, left_out, [], [])
-    for one in (*old, *examples):
-        whole = f"{whole[: one.start]}{_NOT_BLANK.sub(' ', whole[one.start : one.stop])}{whole[one.stop :]}"
-    not_used = [(at, words) for place, words in old.items() for at in found if at in place]
-    return Commands(whole, left_out, [one.start for one in examples], not_used)
+    rest = _without(whole, old)
+    examples = [] if every else [range(*line.span()) for line in _examples(rest)]
+    rest = _without(rest, examples)
+    if not any(True for _ in _nodes(rest)):
+        rest, old, examples = whole, {}, []
+    flags = [one for one in flags if one not in old] if any(True for _ in _nodes(rest)) else []
+    return Commands(
+        _without(rest, flags), left_out, [one.start for one in examples],
+        [(place.start + at, words) for place, words in old.items() for at in _nodes(text[place.start : place.stop])],
+        [one.start for one in flags],
+    )  # fmt: skip
+
+
+def _without(text: str, places: Iterable[range]) -> str:
+    """A text that is blank at some places, which follow each other."""
+    pieces, end = [], 0
+    for one in places:
+        pieces += [text[end : one.start], _NOT_BLANK.sub(" ", text[one.start : one.stop])]
+        end = one.stop
+    return "".join([*pieces, text[end:]])
+
+
+def _only_flags(block: str) -> bool:
+    """Whether a block has no command, and flags alone: a price of before, or what else people note of a node."""
+    lines = [line for line in _LINE.findall(block) if line.strip() and not line.lstrip().startswith("#")]
+    return bool(lines) and all(map(_FLAG.match, lines))
 
 
 def _old(text: str) -> Iterator[tuple[range, str]]:

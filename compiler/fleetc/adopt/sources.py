@@ -158,6 +158,8 @@ def _commands(source: Source, ledger: Ledger, every: bool) -> str:
             "adopt-branch-not-followed", span, 'passed over as an example: "..." stands for words',
             "write the whole command if it runs today",
         )  # fmt: skip
+    for place in found.flags:
+        ledger.note(Span(source.name, place, place + 1), "flags", Fate.DROPPED, "flags alone: no command has them")
     for place, words in found.old:
         span = Span(source.name, place, place + 1)
         ledger.secrets.append(span)
