@@ -77,7 +77,9 @@ def read_sources(
         kinds.setdefault(kind_of(source), []).append(source)
     found.hosts = read_inventories(kinds.get("inventory", []), ledger)
     hosts_of_tree = {
-        posixpath.splitext(posixpath.basename(source.name))[0]: source for source in kinds.get("inventory", [])
+        posixpath.splitext(posixpath.basename(source.name))[0]: source
+        for source in kinds.get("inventory", [])
+        if "group_vars" not in source.name.split("/")
     }
     found.stacks = read_stacks(kinds.get("stack", []), hosts, hosts_of_tree, ledger)
     below = extended(kinds.get("compose", []), library)
