@@ -425,6 +425,22 @@ def test_when_a_service_starts_is_told_at_once(lines: list[str], whole: str, bri
 
 
 @pytest.mark.parametrize(
+    ("env", "always"),
+    [
+        ("COMPOSE_PROFILES=ai,mon\n", True),
+        ("COMPOSE_PROFILES='*'\n", True),
+        ("COMPOSE_PROFILES=ai-2, mon\n", False),
+        ("COMPOSE_PROFILES=$SOME\n", False),
+        ("", False),
+    ],
+)
+def test_profile_that_every_start_has_is_not_said_to_change(env: str, always: bool) -> None:
+    text = COMPOSE.replace("SETTINGS", "    profiles: [gpu, ai]\n")
+    found = adopt([Source("compose.yaml", text), Source(".env", env)])
+    assert any("starts only with" in words for words in _said(found)) is not always
+
+
+@pytest.mark.parametrize(
     ("text", "log", "then"),
     [
         (f"livepeer {WORKER} >> /var/log/lp.log 2>&1 &\n", "/var/log/lp.log", "the journal"),
