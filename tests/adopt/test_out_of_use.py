@@ -142,3 +142,38 @@ def test_flags_in_the_block_of_a_command_are_still_outside_of_it() -> None:
 
 def test_page_of_flags_alone_is_a_node() -> None:
     assert len(of_page(f"```\n{WORKER.removeprefix('livepeer ')}\n```\n").nodes) == 1
+
+
+SECTIONS = f"""\
+# both
+
+```
+export SHARED=1 PATH=/opt/lp:$PATH
+```
+
+# one
+
+```
+export OWN=2
+{WORKER}
+```
+
+```
+{GATEWAY}
+```
+
+## two
+
+```
+{WORKER.replace("/srv/w", "/srv/$OWN")}
+```
+"""
+
+
+def test_what_is_exported_beside_one_node_is_not_of_another_below_its_own_heading() -> None:
+    found = of_page(SECTIONS)
+    variables = {one.text("dataDir"): {*one.process.variables} for one in found.nodes}
+    assert variables == {
+        "/srv/w": {"SHARED", "PATH", "OWN"}, "/srv/g": {"SHARED", "PATH", "OWN"}, "/srv/2": {"SHARED", "PATH"},
+    }  # fmt: skip
+    assert not [one for one in found.beside if "PATH" in one.words]

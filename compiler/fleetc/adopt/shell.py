@@ -23,6 +23,7 @@ from fleetc.adopt.shell_found import Function, ShellText, function_body, functio
 from fleetc.adopt.shell_input import SHELLS, Inputs, note_unread, passed_on, script_of, written_script
 from fleetc.adopt.shell_places import mover
 from fleetc.adopt.shell_redirections import note_log, note_redirections, note_tee, without_redirections
+from fleetc.adopt.shell_sections import in_sections
 from fleetc.adopt.shell_state import MANY_WORDS, State
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_users import run_by, user_of
@@ -61,7 +62,7 @@ def read_shell(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
             "close the quote, or give the command without what is around it",
         )  # fmt: skip
-    reader.found.processes = prepared(reader.found.processes, reader.prepared, parts)
+    reader.found.processes = in_sections(prepared(reader.found.processes, reader.prepared, parts), parts)
     return reader.found
 
 
