@@ -30,6 +30,8 @@ def lines(sources: dict[str, str]) -> list[str]:
         ({f"{i}.env": "LP_V=6\n" for i in range(7)}, ["0.env, 1.env, 2.env, 3.env and 3 more: no node reads them"]),
         ({"x.service.d/a.conf": "[Service]\nEnvironment=LP_V=6\n"},
          ["x.service.d/a.conf: drop-in of a unit that is none of the sources"]),
+        ({"multi-user.target.wants/x.service": ""},
+         ["multi-user.target.wants/x.service: link to a unit that is none of the sources"]),
         ({"backup.sh": "#!/bin/sh\necho hello\n"}, ["backup.sh: nothing in it starts a node"]),
         ({"profile.sh": "export LP_V=6\n"}, ["profile.sh: nothing in it starts a node"]),
         ({"other.service": "[Service]\nExecStart=/bin/prometheus\n"}, ["other.service: nothing in it starts a node"]),
@@ -51,6 +53,10 @@ def test_source_that_nothing_reads_is_named(sources: dict[str, str], said: list[
         {"group_vars/all.yml": "lp_price: 7\nlp_version: v0.8.6\n"},  # its release is offered
         {"w.service": "[Service]\nExecStart=/opt/w.sh\n"},
         {"lp@.service": f"[Service]\nExecStart=/bin/{NODE}", "up.sh": "systemctl enable --now lp@eu\n"},
+        {
+            "etc/w.service": f"[Service]\nExecStart=/bin/{NODE}[Install]\nWantedBy=multi-user.target\n",
+            "etc/multi-user.target.wants/w.service": "",
+        },
         {"hosts.ini": "[gpus]\nh ansible_host=203.0.113.9\n"},
         {"w.service": f"[Service]\nExecStart=/bin/{NODE}", "w.service.d/l.conf": LIMITS},
         {

@@ -29,6 +29,7 @@ from fleetc.adopt.releases import OFFERED
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
+from fleetc.adopt.unit_instances import is_link
 from fleetc.adopt.volumes import follow
 from fleetc.adopt.words import Entry, Fate, InClear, Ledger, Process
 from fleetc.adopt.writing import written
@@ -233,6 +234,8 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
         elif source.name in calls:
             words = "no node reads it; it names addresses of nodes, and those that lead nowhere from now on are said"
             ledger.note(span, "the file", Fate.DROPPED, words)
+        elif is_link(source.name) and source.name not in known:
+            ledger.note(span, "the file", Fate.UNDERSTOOD, "a link to the unit that systemd starts")
         elif source.name in known - others:
             ledger.note(span, "the file", Fate.DROPPED, "but for its release, no node reads it")
         elif source.name not in known:

@@ -5,13 +5,14 @@ In: the account of an adoption. Out: such sources with why, so that people see a
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterator, Sequence
 
 from fleetc.adopt.env_files import environment
 from fleetc.adopt.library import Library
 from fleetc.adopt.shell_account import VARIABLE
 from fleetc.adopt.systemd import ANOTHER_PROGRAM, HOMELESS
-from fleetc.adopt.unit_instances import family_of, instances_said, is_drop_in, unit_of
+from fleetc.adopt.unit_instances import family_of, instances_said, is_drop_in, is_link, unit_of
 from fleetc.adopt.words import Entry, Fate, Ledger
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
@@ -20,6 +21,7 @@ UNNAMED = "no command among the sources names it"
 """What the account says of a source that nothing reads."""
 _UNREAD = "no node reads {}"
 _NO_NODE = "nothing in {} starts a node"
+_NO_LINKED = "link to a unit that is none of the sources"
 _NO_UNIT = "drop-in of a unit that is none of the sources"
 
 
@@ -35,6 +37,10 @@ def passed_over(
         account.setdefault(entry.span.source, []).append(entry)
     why = {source.name: _why(source, account.get(source.name, []), library) for source in sources}
     why |= dict.fromkeys((*told, *starts, *library.used), "")
+    units = {posixpath.basename(name) for name, words in why.items() if not words and not is_link(name)}
+    for name in filter(is_link, why):
+        if family_of(name) is None:
+            why[name] = "" if posixpath.basename(name) in units else _NO_LINKED
     read = {_of_unit(name) for name, words in why.items() if not words}
     for source in sorted(sources, key=lambda one: "LP_" not in one.text):
         words = why[source.name]
