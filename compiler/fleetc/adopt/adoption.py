@@ -18,9 +18,10 @@ from fleetc.adopt.choosing import chosen
 from fleetc.adopt.compare import ANSWERED, QUESTION, Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
+from fleetc.adopt.likely_files import with_likely
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.passed_over import UNNAMED, passed_over
+from fleetc.adopt.passed_over import UNNAMED, not_read, passed_over
 from fleetc.adopt.questions import questions_in
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
@@ -113,6 +114,7 @@ def adopt(
     session = Session(library, ledger)
     found = read_sources(named, said.hosts, library, ledger, said.instances, bool(said.only))
     found.claimed = {*said.claimed, *seen}
+    found.processes = [*with_likely(found.processes, (*named, *said.left), library)]
     processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
@@ -130,8 +132,8 @@ def adopt(
     _account_for_secret_files(assembled.nodes, library, ledger)
     _unused(sources, library, ledger)
     starts = {one.span.source for one in (*found.processes, *processes)}
-    left = tuple(passed_over(named, starts, library, ledger))
-    sources = (*sources, *library.written.values())
+    left = (*passed_over(named, starts, library, ledger), *not_read(said.left, said.more, ledger))
+    sources = (*sources, *library.written.values(), *said.left)
     carried = carry(earlier, assembled) if earlier is not None else None
     followed = follow(session.in_volumes)
     guessed = {
