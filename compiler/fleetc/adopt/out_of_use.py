@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import re
 
-_PAST = r"(?:old|obsolete|deprecated|archived?|outdated|retired|decommissioned)"
-_END = r"(?=\s*(?:$|[:.,;!]))"
-_MONTH = r"(?:[a-z]{3,9}\.? )?(?:\d\d?[-/.])?"
+_GONE = r"(?:obsolete|deprecated|archived|outdated|retired|decommissioned)"
+_LAST = r"(?=\s*[:.!]*$)"
+_NO_MORE = r"(?:any ?more|any longer|again)"
 _SAYS = re.compile(
-    rf"^(?:{_PAST}|archives){_END}"
-    r"|^(?:(?:the|my|our) )?old (?:commands?|notes?|setups?|set-ups?|config(?:uration)?s?|versions?|way|stuff)"
-    r"(?=\s*(?:$|[:(]))"
-    rf"|\({_PAST}(?=[,;)])"
-    r"|\b(?:is|are) (?:now )?(?:obsolete|deprecated|archived|outdated|retired|decommissioned)(?=\s*[:.!]*$)"
-    rf"|\b(?:do not|don['’]t|never) use(?: (?:it|this|that|these|them))?(?: any ?more| any longer| again)?"
-    r"(?=\s*(?:$|[:.,;!()–—]))"
-    r"|\b(?:not|no longer) (?:in use|used|running|runs)(?: any ?more| any longer| now)?(?=\s*(?:$|[:.,;!)]))"
-    rf"|\bwas\b[^().:;]{{0,30}}\(until [^()\n]{{1,30}}\)"
-    rf"|(?:^|\bold )\(?before {_MONTH}(?:19|20)\d\d\b\)?(?=\s*(?:$|[:,;)]))",
+    rf"^(?:old|archives?|{_GONE}){_LAST}"
+    rf"|^(?:(?:the|my|our) )?old (?:commands?|notes?|setups?|set-ups?|configs?|configurations?|versions?|way){_LAST}"
+    rf"|\({_GONE}(?=(?:[,;][^()]*)?\)\s*[:.!]*$)"
+    rf"|\b(?:is|are) (?:now )?{_GONE}{_LAST}"
+    rf"|\b(?:do not|don['’]t|never) use(?: (?:it|this|that|these|them))?(?: {_NO_MORE})?(?=\s*(?:$|[:.,;!()–—]))"
+    rf"|\bno longer (?:in use|used)(?=\s*(?:$|[:.,;!)]))"
+    rf"|\bnot (?:in use|used) {_NO_MORE}(?=\s*(?:$|[:.,;!)]))"
+    r"|\bwas (?:like this |so )?\(until(?= [^()]+\)\s*[:.!]*$)"
+    r"|(?:^|\bold )\(?before (?:[a-z]{3,9}\.? )?(?:\d\d?[-/.])?(?:19|20)\d\d\b\)?(?=\s*(?:$|[:,;)]))",
     re.IGNORECASE,
-)  # fmt: skip
+)
 _DOUBT = re.compile(
-    rf"\b(?:if|unless|when|while|isn['’]t|aren['’]t)\b|\bnot (?:yet )?{_PAST}\b"
+    rf"(?:^|\s)--?[a-z]|\b(?:if|unless|when|while|isn['’]t|aren['’]t)\b|\bnot (?:yet )?{_GONE}\b"
     r"|(?<!not )(?<!['’]t )(?<!never )\buse (?:this|these|that|the)\b",
     re.IGNORECASE,
 )
-"""What leaves open of which command a line speaks."""
-_MARKS = re.compile(r"^[\s>*_`~#+-]*(?:\d{1,3}[.)]\s+)?[\s*_`~]*")
+"""What leaves open of which command a line speaks, such as the flags of one."""
+_MARKS = re.compile(r"^[\s>#]*(?:(?:[*+-]|\d{1,3}[.)])\s+)?")
+_STYLE = re.compile(r"[*_`~]")
 _LONGEST = 200
 
 
@@ -38,8 +38,8 @@ def out_of_use(line: str) -> str:
     """The words of a line that say so; "" where it does not, or might say something else. No name of the line is among
     them.
     """
-    plain = re.sub(r"[*_`~]", "", _MARKS.sub("", line[:_LONGEST], count=1)).strip()
+    plain = _STYLE.sub("", _MARKS.sub("", line)).strip() if len(line) <= _LONGEST else ""
     found = _SAYS.search(plain)
     if found is None or _DOUBT.search(plain):
         return ""
-    return found[0] if found[0].count("(") == found[0].count(")") else found[0].strip("()")
+    return found[0] if found[0].count("(") == found[0].count(")") else found[0].lstrip("(")
