@@ -63,6 +63,9 @@ def test_block_that_does_not_run_any_more_starts_no_node(line: str, words: str) 
     said = f'passed over, because the page says of it: "{words}"'
     assert passed(found) == ([said] if words else [])
     assert [one.table for one in found.nodes] == ["gateways", *(["gateways"] if not words else []), "transcoders"]
+    assert [one.words for one in found.entries if "the page says" in one.words] == (
+        [f'no node: the page says of it: "{words}"'] if words else []
+    )
     place = next((one.primary.place for one in found.diagnostics if one.message == said), None)
     assert place is None or page.startswith(OLD, place.start)  # type: ignore[union-attr]
 

@@ -165,6 +165,7 @@ def _commands(source: Source, ledger: Ledger, every: bool) -> str:
     for place, words in found.old:
         span = Span(source.name, place, place + 1)
         ledger.secrets.append(span)
+        ledger.note(span, "livepeer", Fate.DROPPED, f'no node: the page says of it: "{words}"')
         ledger.warn(
             "adopt-branch-not-followed", span, f'passed over, because the page says of it: "{words}"',
             "if it runs today, remove these words, or name each node that you adopt with --only",
