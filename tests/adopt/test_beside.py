@@ -267,9 +267,9 @@ def test_limit_of_a_container_that_its_new_one_lacks_is_said(line: str, words: s
     assert of_compose("stop_grace_period: 60s", "logging: {driver: json-file}") == []
 
 
-def test_other_way_to_give_a_container_its_gpus_is_no_change() -> None:
+def test_other_way_to_give_a_container_its_gpus_changes_only_which_it_sees() -> None:
     gpus = "runtime: nvidia", "environment: {NVIDIA_VISIBLE_DEVICES: '0'}"
-    assert of_compose(*gpus, words="-nvidia 0") == []
+    assert of_compose(*gpus, words="-nvidia 0") == ["its container sees GPU 0 alone, and then all of its host"]
     assert of_compose(*gpus) == ["gone from its container: runtime=nvidia"]
 
 
@@ -425,6 +425,48 @@ def test_when_a_service_starts_is_told_at_once(lines: list[str], whole: str, bri
 
 
 @pytest.mark.parametrize(
+    ("option", "seen"),
+    [
+        ("--gpus device=1", "GPU 1"),
+        ("--gpus '\"device=0,2,3\"'", "GPUs 0, 2 and 3"),
+        ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=0", "GPU 0"),
+        ("--gpus device=GPU-3f21a9", "GPU-3f21a9"),
+        ("--gpus all", ""),
+        ("", ""),
+    ],
+)
+def test_gpus_that_a_container_sees_from_now_on_are_said(option: str, seen: str) -> None:
+    """All GPUs of its host are there for it, so that -nvidia can name them by the numbers that they have there."""
+    text = CONTAINER_LINE.replace("run ", f"run --name w {option} ")
+    found = adopt([Source("start.sh", f"{text} -nvidia 0\n")])
+    said = [words for words in _said(found) if "all of its host" in words]
+    assert said == ([f"its container sees {seen} alone, and then all of its host"] if seen else [])
+    brief = f"  w: gets all GPUs of its host, no longer {seen} alone"
+    assert (brief in glance.changes(found)) is bool(seen)
+
+
+def test_node_without_gpus_gets_none_from_now_on() -> None:
+    found = adopt([Source("start.sh", CONTAINER_LINE.replace("run ", "run --gpus device=1 "))])
+    assert found.nodes and not [words for words in _said(found) if "all of its host" in words]
+
+
+@pytest.mark.parametrize(
+    ("env", "always"),
+    [
+        ("COMPOSE_PROFILES=ai,mon\n", True),
+        ("COMPOSE_PROFILES='*'\n", True),
+        ("COMPOSE_PROFILES=ai-2, mon\n", False),
+        ("COMPOSE_PROFILES=$SOME\n", False),
+        ("", False),
+    ],
+)
+def test_profile_that_every_start_has_is_not_said_to_change(env: str, always: bool) -> None:
+    text = COMPOSE.replace("SETTINGS", "    profiles: [gpu, ai]\n")
+    found = adopt([Source("compose.yaml", text), Source(".env", env)])
+    assert any("starts only with" in words for words in _said(found)) is not always
+
+
+@pytest.mark.parametrize(
     ("text", "log", "then"),
     [
         (f"livepeer {WORKER} >> /var/log/lp.log 2>&1 &\n", "/var/log/lp.log", "the journal"),
@@ -433,6 +475,11 @@ def test_when_a_service_starts_is_told_at_once(lines: list[str], whole: str, bri
          "/var/log/lp.log", "docker logs"),
         (CONTAINER_LINE.replace("run ", "run -d --name w ") + "\ndocker logs -f other >> /var/log/lp.log\n", "", ""),
         (f"livepeer {WORKER} > /dev/null 2>&1 &\n", "", ""),
+        (f"livepeer {WORKER} 2>&1 | tee -a /var/log/lp.log\n", "/var/log/lp.log", "the journal"),
+        (f"{CONTAINER_LINE} |& ts | sudo tee /var/log/lp.log >/dev/null\n", "/var/log/lp.log", "docker logs"),
+        (f"livepeer {WORKER} | grep -v x\n echo done | tee /var/log/done\n", "", ""),
+        (f"livepeer {WORKER}\n tee /var/log/done\n", "", ""),
+        (f"livepeer {WORKER} || echo gone | tee /var/log/done\n", "", ""),
         (f"livepeer {WORKER} 2>&1\necho done > /var/log/done\n", "", ""),
         (f"livepeer {WORKER} > '/srv/x sk-proj-abcdefghijklmnopqrstuvwx'\n", "a file", "the journal"),
     ],

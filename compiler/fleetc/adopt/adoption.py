@@ -14,12 +14,14 @@ from fleetc.adopt.answers import carry
 from fleetc.adopt.assemble import assemble
 from fleetc.adopt.assembled import Assembled
 from fleetc.adopt.beside import Beside, beside_all
+from fleetc.adopt.choosing import chosen
 from fleetc.adopt.compare import ANSWERED, QUESTION, Comparison, Difference, compare
 from fleetc.adopt.earlier import Carried, Earlier
 from fleetc.adopt.library import Library
+from fleetc.adopt.likely_files import with_likely
 from fleetc.adopt.on_host import OnHost, observed
 from fleetc.adopt.own_files import own_file
-from fleetc.adopt.passed_over import UNNAMED, passed_over
+from fleetc.adopt.passed_over import UNNAMED, not_read, passed_over
 from fleetc.adopt.questions import questions_in
 from fleetc.adopt.reading import PATH_OR_TEXT, Running, secret_file
 from fleetc.adopt.refusals import Exemplary, ask_refusals, sound
@@ -28,6 +30,7 @@ from fleetc.adopt.releases import OFFERED
 from fleetc.adopt.said import Said
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
+from fleetc.adopt.unit_instances import is_link
 from fleetc.adopt.volumes import follow
 from fleetc.adopt.words import Entry, Fate, InClear, Ledger, Process
 from fleetc.adopt.writing import written
@@ -109,9 +112,10 @@ def adopt(
     sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
-    found = read_sources(named, said.hosts, library, ledger, said.instances)
+    found = read_sources(named, said.hosts, library, ledger, said.instances, bool(said.only))
     found.claimed = {*said.claimed, *seen}
-    processes = [process for process in found.processes if not said.only or process.name in said.only]
+    found.processes = [*with_likely(found.processes, (*named, *said.left), library)]
+    processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
         found.hosts.setdefault(host, Table()).values.update((on_hosts or {})[host].table)
@@ -119,7 +123,7 @@ def adopt(
         found.hosts.setdefault(host, Table()).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
-        _nothing_found(sources, {one.name for one in found.processes}, found.hosts, ledger)
+        _nothing_found(sources, known, found.hosts, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
@@ -128,8 +132,8 @@ def adopt(
     _account_for_secret_files(assembled.nodes, library, ledger)
     _unused(sources, library, ledger)
     starts = {one.span.source for one in (*found.processes, *processes)}
-    left = tuple(passed_over(named, starts, library, ledger))
-    sources = (*sources, *library.written.values())
+    left = (*passed_over(named, starts, library, ledger), *not_read(said.left, said.more, ledger))
+    sources = (*sources, *library.written.values(), *said.left)
     carried = carry(earlier, assembled) if earlier is not None else None
     followed = follow(session.in_volumes)
     guessed = {
@@ -188,7 +192,7 @@ def _nothing_found(
     ledger.refuse(
         NOTHING_FOUND, Span(name, 0, 1),
         "no source starts a node of the names that --only gives" if others else "no source starts a node",
-        f"the sources start {', '.join(known) or 'nodes without a name'}" if others
+        f"the sources start {', '.join(known)}" if others
         else f"name the file with the command, the unit or the Compose file that starts it{_asking_host(hosts)}",
     )  # fmt: skip
 
@@ -236,6 +240,8 @@ def _unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None
         elif source.name in calls:
             words = "no node reads it; it names addresses of nodes, and those that lead nowhere from now on are said"
             ledger.note(span, "the file", Fate.DROPPED, words)
+        elif is_link(source.name) and source.name not in known:
+            ledger.note(span, "the file", Fate.UNDERSTOOD, "a link to the unit that systemd starts")
         elif source.name in known - others:
             ledger.note(span, "the file", Fate.DROPPED, "but for its release, no node reads it")
         elif source.name not in known:

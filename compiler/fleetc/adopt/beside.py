@@ -101,6 +101,9 @@ def beside_settings(one: Running, service: Service, process: Process, place: Hos
     if "user" in one.reasons and place.node_user == _NEW_USER:
         yield _reader("not known", _NEW_USER)
     path = service.program.path if service.program else ""
+    if process.runtime == place.runtime == "docker" and service.gpus and (seen := _seen(process)):
+        words = f"its container sees {seen} alone, and then all of its host"
+        yield Aside(words, "gets all GPUs of its host, no longer", f"{seen} alone")
     known = process.program.startswith("/") and bool(path) and not path.startswith(EXAMPLE_PATH)
     if process.runtime == "systemd" == place.runtime and known and process.program != path:
         yield _other(PROGRAM, process.program, path)
@@ -117,6 +120,14 @@ def beside_settings(one: Running, service: Service, process: Process, place: Hos
         yield Aside(
             f"it has {', '.join(lost)} in its environment, and will not", "loses the variables", ", ".join(lost)
         )
+
+
+def _seen(process: Process) -> str:
+    """The GPUs that a container sees, in words; "" where it sees all of its host, or nobody knows which."""
+    if isinstance(process.sees, tuple):
+        numbers = " and ".join(", ".join(map(str, process.sees)).rsplit(", ", 1))
+        return f"GPU{'s' * (len(process.sees) > 1)} {numbers}" if numbers else ""
+    return "" if process.given else process.sees.partition(";")[0].removeprefix("its container sees ")
 
 
 def _other(what: str, today: str, then: str) -> Aside:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from fleetc.adopt.bounds import OF_SERVICES, of_service
 from fleetc.adopt.compose_files import extended_file, merged, only_document
-from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, names_of, ports_of
+from fleetc.adopt.compose_mounts import described_volumes, files_of, mounts_of, names_of, ports_of, profiles_of
 from fleetc.adopt.compose_words import VARIABLE, lone_variable, names_in, place_of, spaced_holes, unquoted
 from fleetc.adopt.docker_run import VISIBLE, gpus_of, names_node, seen_gpus, visible_gpus
 from fleetc.adopt.env_files import EnvironmentFile, environment, of_files
@@ -165,7 +165,7 @@ class _Compose:
             published=tuple(ports_of(fields.get("ports"), self._text)), secrets=read.secrets, bounds=of_service(fields),
             container=self._text(fields.get("container_name")) or f"$(docker compose ps -q {name})",
             unread=tuple(read.unread), waits=names_of(fields.get("depends_on"), self._text),
-            profiles=names_of(fields.get("profiles"), self._text),
+            profiles=profiles_of(fields.get("profiles"), self.values.get("COMPOSE_PROFILES"), self._text),
             peers=tuple(dict.fromkeys(filter(None, (name, self._text(fields.get("container_name")),
                                                      self._text(fields.get("hostname")))))),
         )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from fleetc.adopt.docker_run import is_published, mount, published
-from fleetc.adopt.words import Mount, Published
+from fleetc.adopt.words import Mount, Published, Word
 from fleetc.adopt.yaml_nodes import Node
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -85,6 +85,13 @@ def names_of(node: Node | None, text: Text) -> tuple[str, ...]:
     """The names that a list, or the keys of a map, has, as people may see them."""
     found = () if node is None else node.fields() or map(text, node.texts())
     return tuple(leaks.shown(visible(one))[:_LONGEST_NAME] for one in found)
+
+
+def profiles_of(node: Node | None, said: Word | None, text: Text) -> tuple[str, ...]:
+    """The profiles without which Compose does not start a service: none where the `.env` has `said` one of them."""
+    needed = names_of(node, text)
+    active = {one.strip() for one in said.text.split(",")} if said is not None and not said.holes else set()
+    return () if active & {"*", *needed} else needed
 
 
 def ports_of(node: Node | None, text: Text) -> Iterator[Published]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,6 +18,11 @@ _USE = re.compile(
     r"\$\{?([A-Za-z_][A-Za-z0-9_]*)|\benvironment:[ \t]*[\"']?([A-Za-z_][A-Za-z0-9_]*)|printenv ([A-Z_a-z0-9]+)"
 )
 """A variable in a text: `$NAME`, `${NAME...}`, and the one that a secret of Compose is."""
+
+
+def variables_in(texts: Iterable[str]) -> frozenset[str]:
+    """The names of variables that some texts use."""
+    return frozenset("".join(names) for text in texts for names in _USE.findall(text))
 
 
 @dataclass
@@ -39,7 +44,7 @@ class Library:
     @cached_property
     def variables(self) -> frozenset[str]:
         """The names of variables that the sources themselves use."""
-        return frozenset("".join(names) for one in self.sources.values() for names in _USE.findall(one.text))
+        return variables_in(one.text for one in self.sources.values())
 
     def named(self, name: str) -> Source | None:
         """The source of a name, which is used now; None if there is none."""

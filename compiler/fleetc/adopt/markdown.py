@@ -7,12 +7,13 @@ where a command of a node stands outside of what is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pydantic_core import PydanticCustomError
 
 from fleetc.adopt.docker_run import STARTS_NONE
+from fleetc.adopt.out_of_use import out_of_use
 from fleetc.adopt.shell_words import ShellError, tokens
 from fleetc.adopt.words import Entry, Fate
 from fleetc.language.fields import check_name
@@ -38,6 +39,7 @@ _NOT_BLANK = re.compile(r"[^\n]")
 _NODE = re.compile(r"(?<![A-Za-z0-9_.-])(?:livepeer(?:\.exe)?[ \t]+--?[A-Za-z]|livepeer/go-livepeer[: \t])")
 _LINE = re.compile(r"(?:[^\n\\]|\\\r?\n|\\.)+")
 """A line of a shell, which goes on behind a backslash at its end."""
+_FLAG = re.compile(r"\s*--?[A-Za-z]")
 _LEFT_OUT = re.compile(r"(?<!\S)(?:\.\.\.|…)(?!\S)")
 """What people write in place of words that an example leaves out."""
 _NO_START = re.compile(
@@ -73,33 +75,89 @@ def passed_over(text: Source, why: str) -> Entry:
 
 
 class Commands(NamedTuple):
-    """A page with its commands alone, the places of commands of nodes that are `left_out`, and of those that are an
-    `example` whose words are not all there, beside others that are whole.
+    """A page with its commands alone, and the places of commands of nodes that are not read: those that are `left_out`,
+    and beside others that are whole and in use those that are an `example` whose words are not all there, or `old`,
+    with the words of the page that say so. `flags` are the places of blocks of flags alone, which are no command.
     """
 
     text: str
     left_out: list[int]
     examples: list[int]
+    old: list[tuple[int, str]]
+    flags: list[int]
 
 
-def commands(text: str) -> Commands:
-    """The commands of a page."""
+def commands(text: str, every: bool = False) -> Commands:
+    """The commands of a page; `every`: also those that are an example, or old."""
     pieces: list[str] = []
     left_out: list[int] = []
+    flags: list[range] = []
     start = 0
     for block, code in _blocks(text):
         kept = code and _readable(block)
         if not kept:
             left_out += [start + at for at in _nodes(block)]
         pieces.append(block if kept else _NOT_BLANK.sub(" ", block))
+        flags += [range(start, start + len(block))] if kept and _only_flags(block) else []
         start += len(block)
     whole = "".join(pieces)
-    examples = list(_examples(whole))
-    if len(examples) == sum(1 for _ in _nodes(whole)):
-        return Commands(whole, left_out, [])
-    for one in reversed(examples):
-        whole = f"{whole[: one.start()]}{_NOT_BLANK.sub(' ', one[0])}{whole[one.end() :]}"
-    return Commands(whole, left_out, [one.start() for one in examples])
+    old = {} if every else {place: words for place, words in _old(text) if whole[place.start : place.stop].strip()}
+    rest = _without(whole, old)
+    examples = [] if every else [range(*line.span()) for line in _examples(rest)]
+    rest = _without(rest, examples)
+    if not any(True for _ in _nodes(rest)):
+        rest, old, examples = whole, {}, []
+    flags = [one for one in flags if one not in old] if any(True for _ in _nodes(rest)) else []
+    return Commands(
+        _without(rest, flags), left_out, [one.start for one in examples],
+        [(place.start + at, words) for place, words in old.items() for at in _nodes(text[place.start : place.stop])],
+        [one.start for one in flags],
+    )  # fmt: skip
+
+
+def _without(text: str, places: Iterable[range]) -> str:
+    """A text that is blank at some places, which follow each other."""
+    pieces, end = [], 0
+    for one in places:
+        pieces += [text[end : one.start], _NOT_BLANK.sub(" ", text[one.start : one.stop])]
+        end = one.stop
+    return "".join([*pieces, text[end:]])
+
+
+def _only_flags(block: str) -> bool:
+    """Whether a block has no command, and flags alone: a price of before, or what else people note of a node."""
+    lines = [line for line in _LINE.findall(block) if line.strip() and not line.lstrip().startswith("#")]
+    return bool(lines) and all(map(_FLAG.match, lines))
+
+
+def _old(text: str) -> Iterator[tuple[range, str]]:
+    """The blocks of commands that are not in use any more, each with the words that say so: in the line of prose above
+    it, or in a heading that it is below.
+    """
+    headings: list[tuple[int, str]] = []
+    above, start, fenced, behind = "", 0, False, False
+    for block, code in _blocks(text):
+        if code:
+            words = next(filter(None, map(out_of_use, (above, *(words for _, words in headings)))), "")
+            if words:
+                yield range(start, start + len(block)), words
+        if code or fenced:
+            above, fenced, behind = "", False, fenced
+        else:
+            prose = block.partition("\n")[2] if behind else block  # behind the line that ends a block
+            behind = False
+            fenced = _FENCE.match(prose) is not None
+            for level, words in _headings(prose) if not fenced else ():
+                headings = [*(one for one in headings if one[0] < level), (level, words)]
+            lines = [line for line in prose.splitlines() if line.strip()]
+            above = above if fenced or not lines else lines[-1]
+        start += len(block)
+
+
+def _headings(prose: str) -> Iterator[tuple[int, str]]:
+    """How deep each heading of a piece of prose is, and its words."""
+    for found in _HEADING.finditer(prose):
+        yield _level(found[0] + prose[found.end() :].partition("\n")[0])
 
 
 def _examples(text: str) -> Iterator[re.Match[str]]:
@@ -137,9 +195,8 @@ def heading_of(text: str, place: int) -> Heading:
     above: list[tuple[int, str]] = []
     start = 0
     for block, code in _blocks(text):
-        for found in _HEADING.finditer(block) if not code else ():
-            if start + found.start() < place:
-                above.append(_level(found[0] + block[found.end() :].partition("\n")[0]))
+        if not code:
+            above += _headings(block[: max(0, place - start)])
         start += len(block)
     depth = _DEEPEST + 1
     for level, words in reversed(above):

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from fleetc.adopt.inventory import OF_VARIABLES
 from fleetc.adopt.reading import Running
 from fleetc.adopt.words import Brief, Fate, Ledger
 from fleetc.language.images import release_of_tag, split_image
@@ -104,7 +105,7 @@ def _likely_path(found: Sequence[Running]) -> str:
 
 def note_release(release: str, sources: Mapping[str, Source], ledger: Ledger) -> None:
     """Account for lines that say a release which is offered, in sources of which nothing else is accounted for."""
-    known = {entry.span.source for entry in ledger.entries}
+    known = {entry.span.source for entry in ledger.entries if entry.words not in OF_VARIABLES}
     for source in sources.values():
         for found in _VARIABLE.finditer(source.text) if source.name not in known else ():
             if release in _known([found[2]]):

@@ -5,18 +5,20 @@ In: nothing. Out: `Said`, which the command line fills.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc.adopt.assembled import FLEET_NAME
 from fleetc.adopt.host_paths import Folders
+from fleetc.toml.document import Source
 
 
 @dataclass(frozen=True)
 class Said:
     """What people say of sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which
     processes count, `role` what a process is that does not say it, `folders` where homes and sources are on hosts and
-    which host a node is on, and `instances` which units of templates run.
+    which host a node is on, and `instances` which units of templates run. `left` are texts of their folders that have
+    the names of no sources, and `more` counts other files there.
     """
 
     fleet_name: str = FLEET_NAME
@@ -26,6 +28,8 @@ class Said:
     role: str = ""
     folders: Folders = field(default_factory=Folders)
     instances: Collection[str] = ()
+    left: Sequence[Source] = ()
+    more: int = 0
 
     @property
     def claimed(self) -> set[str]:

@@ -22,7 +22,8 @@ from fleetc.adopt.shell_cut import loose
 from fleetc.adopt.shell_found import Function, ShellText, function_body, function_name, is_script
 from fleetc.adopt.shell_input import SHELLS, Inputs, note_unread, passed_on, script_of, written_script
 from fleetc.adopt.shell_places import mover
-from fleetc.adopt.shell_redirections import note_log, note_redirections, without_redirections
+from fleetc.adopt.shell_redirections import note_log, note_redirections, note_tee, without_redirections
+from fleetc.adopt.shell_sections import in_sections
 from fleetc.adopt.shell_state import MANY_WORDS, State
 from fleetc.adopt.shell_sums import MOST_WORDS
 from fleetc.adopt.shell_users import run_by, user_of
@@ -61,7 +62,7 @@ def read_shell(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
             "close the quote, or give the command without what is around it",
         )  # fmt: skip
-    reader.found.processes = prepared(reader.found.processes, reader.prepared, parts)
+    reader.found.processes = in_sections(prepared(reader.found.processes, reader.prepared, parts), parts)
     return reader.found
 
 
@@ -131,6 +132,7 @@ class _Reader(State):
 
     def _operator(self, token: Token) -> None:
         self.joined = token.text if token.text in ("&&", "||") else ""
+        self.piped = self.started if token.text in ("|", "|&") else None
         if token.text == "(":
             self.outer.append(self.directory)
         elif token.text == ")" and self.outer:
@@ -196,6 +198,8 @@ class _Reader(State):
     # -------------------------------------------------------------------------------------- one command
 
     def _simple(self, line: list[Token], depth: int) -> None:
+        if self.piped is None:
+            self.started = len(self.found.processes)
         if (self.joined == "&&" and self.truth is False) or (self.joined == "||" and self.truth is not False):
             if self.joined == "||":
                 return
@@ -238,6 +242,8 @@ class _Reader(State):
             self.prepared.append(Prepared(writes, words[0].span.start))
         self._start(words, own, depth)
         note_redirections(line, self.found.processes[before:], self.source, self.ledger)
+        if self.piped is not None:
+            note_tee(words, self.found.processes, self.piped)
         note_log(line, words, self.found.processes, before)
         self.truth = True
 

@@ -56,7 +56,7 @@ class Inputs:
 
     def end(self, operator: str) -> None:
         """A command has ended; what it writes may go into a pipe."""
-        self.piped, self.left = (self.left if operator == "|" else None), None
+        self.piped, self.left = (self.left if operator in ("|", "|&") else None), None
 
     def warn(self, source: str, ledger: Ledger) -> None:
         """Warn of commands of nodes in heredocs that nothing has read."""

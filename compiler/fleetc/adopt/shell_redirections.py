@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fleetc.adopt.shell_words import Token
+from fleetc.adopt.shell_wrappers import base_of, behind_wrappers
 from fleetc.adopt.showing import file_name
 from fleetc.adopt.words import Fate, Ledger, Process, Word
 from fleetc.places.diagnostic import Span
@@ -61,6 +62,14 @@ def note_log(line: Sequence[Token], words: Sequence[Word], processes: list[Proce
     for place, one in enumerate(processes):
         if place >= before or (one.runtime == "docker" and one.name in follows):
             processes[place] = replace(one, log=file_name(file))
+
+
+def note_tee(words: Sequence[Word], processes: list[Process], before: int) -> None:
+    """Give processes behind `before` the file that a `tee` keeps their output in."""
+    behind = words[behind_wrappers(list(words), {}) :]
+    files = [word.text for word in behind[1:] if not word.text.startswith("-")] if behind else []
+    if files and base_of(behind[0].text) == "tee" and not files[0].startswith("/dev/"):
+        processes[before:] = [replace(one, log=file_name(files[0])) for one in processes[before:]]
 
 
 def _has_target(token: Token) -> bool:

@@ -36,6 +36,10 @@ class State(Branches):
         self.found = ShellText()
         self.joined = ""
         self.cut = False
+        self.started = 0
+        """How many processes there were before the last command, or the last row of commands with pipes."""
+        self.piped: int | None = None
+        """The same, where the output of that goes into the next command."""
         self.loop: tuple[str, list[Word]] | None = None
         self.repeated = 0
         self.functions: dict[str, Function] = {}

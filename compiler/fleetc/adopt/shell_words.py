@@ -39,13 +39,13 @@ class Token:
     literal: bool = False
 
 
-ENDS = (";", "&", "&&", "||", "|", "\n", ";;", "(", ")")
+ENDS = (";", "&", "&&", "||", "|", "|&", "\n", ";;", "(", ")")
 _BEFORE_COMMANDS = frozenset({"do", "then", "else", "elif", "if", "while", "until", "{", "!", "time"})
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+^?*\[\]!~-]+")
 _BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
 _PLACEHOLDER = re.compile(r"<[A-Za-z#][^<>\n;&]{0,80}>|<#>")
-_OPERATOR = re.compile(r"&&|\|\||;;|<<<|<<-?|&>>?|[0-9]?(?:[<>]&(?:[0-9]+-?|-)?|>>|>\||[<>])|[;&|()\n]")
+_OPERATOR = re.compile(r"&&|\|\||\|&|;;|<<<|<<-?|&>>?|[0-9]?(?:[<>]&(?:[0-9]+-?|-)?|>>|>\||[<>])|[;&|()\n]")
 _SIMPLE_VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
 _BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*|[1-9])(?:\[([@*]|\$?[A-Za-z0-9_]+)\])?")
 _QUOTED_TEXT = re.compile(r'[^"\\$`]+')

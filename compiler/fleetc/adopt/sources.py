@@ -65,9 +65,11 @@ class Found:
 
 def read_sources(
     sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger,
-    instances: Collection[str] = (),
+    instances: Collection[str] = (), every: bool = False,
 ) -> Found:  # fmt: skip
-    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run."""
+    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run. `every`:
+    also the commands that pages call old.
+    """
     found = Found()
     kinds: dict[str, list[Source]] = {}
     sources, templates = split_templates(sources)
@@ -75,7 +77,9 @@ def read_sources(
         kinds.setdefault(kind_of(source), []).append(source)
     found.hosts = read_inventories(kinds.get("inventory", []), ledger)
     hosts_of_tree = {
-        posixpath.splitext(posixpath.basename(source.name))[0]: source for source in kinds.get("inventory", [])
+        posixpath.splitext(posixpath.basename(source.name))[0]: source
+        for source in kinds.get("inventory", [])
+        if "group_vars" not in source.name.split("/")
     }
     found.stacks = read_stacks(kinds.get("stack", []), hosts, hosts_of_tree, ledger)
     below = extended(kinds.get("compose", []), library)
@@ -92,7 +96,7 @@ def read_sources(
     for source in sorted(scripts, key=lambda one: posixpath.basename(one.name) in reads):
         if source.name in library.used:
             continue
-        text = _commands(source, ledger)
+        text = _commands(source, ledger, every)
         parts = markdown.parts(source.text) if _is_page(source) else ()
         shell = read_shell(source.name, text, ledger, variables, library, starts_beside=True, parts=parts)
         found.processes += [*shell.processes, *read_written(source.name, text, shell, library, ledger)]
@@ -137,11 +141,11 @@ def _is_page(source: Source) -> bool:
     return source.name.lower().endswith(markdown.NAMES)
 
 
-def _commands(source: Source, ledger: Ledger) -> str:
+def _commands(source: Source, ledger: Ledger, every: bool) -> str:
     """The text of a script, or of a page of notes without all that is no command."""
     if not _is_page(source):
         return source.text
-    found = markdown.commands(source.text)
+    found = markdown.commands(source.text, every)
     for place in found.left_out:
         span = Span(source.name, place, place + 1)
         ledger.secrets.append(span)  # prose may say anything
@@ -155,6 +159,16 @@ def _commands(source: Source, ledger: Ledger) -> str:
         ledger.warn(
             "adopt-branch-not-followed", span, 'passed over as an example: "..." stands for words',
             "write the whole command if it runs today",
+        )  # fmt: skip
+    for place in found.flags:
+        ledger.note(Span(source.name, place, place + 1), "flags", Fate.DROPPED, "flags alone: no command has them")
+    for place, words in found.old:
+        span = Span(source.name, place, place + 1)
+        ledger.secrets.append(span)
+        ledger.note(span, "livepeer", Fate.DROPPED, f'no node: the page says of it: "{words}"')
+        ledger.warn(
+            "adopt-branch-not-followed", span, f'passed over, because the page says of it: "{words}"',
+            "if it runs today, remove these words, or name each node that you adopt with --only",
         )  # fmt: skip
     return found.text
 

@@ -6,6 +6,7 @@ variable that stands for flags.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ _NEVER = frozenset({"config", "version", "datadir", "broadcaster", "pricePerBroa
 
 class Doubt(NamedTuple):
     """A file that is none of the sources, or a variable in the place of `flags`: the nodes that read it, and the
-    settings that it may have.
+    settings that it may have. `likely` is a source of another name that may be it.
     """
 
     file: str
@@ -47,12 +48,15 @@ class Doubt(NamedTuple):
     settings: tuple[str, ...]
     optional: bool
     flags: bool
+    likely: str = ""
 
     @property
     def words(self) -> str:
         """What people must know, behind the names of the nodes."""
         there = ", if there is one," if self.optional else ""
-        return f"{self.file}{there} may set {listed(self.settings)}" + ("" if self.flags else ", and variables")
+        may = f"{self.file}{there} may set {listed(self.settings)}" + ("" if self.flags else ", and variables")
+        name = posixpath.basename(self.file)
+        return may + (f"; {self.likely} may be it: call it {name} to have it read" if self.likely else "")
 
 
 def open_settings(one: Running) -> frozenset[str]:
@@ -92,7 +96,8 @@ def doubts(nodes: Iterable[Running], names: dict[str, str] | None = None) -> Ite
     for name, found in readers.items():
         settings = sorted(frozenset[str]().union(*map(open_settings, found)))
         called = dict.fromkeys((names or {}).get(one.name, one.name) for one in found)
-        yield Doubt(name, tuple(called), tuple(settings), name not in needed, name in variables)
+        likely = next((file.likely for one in found for file in one.unread if file.shown == name and file.likely), "")
+        yield Doubt(name, tuple(called), tuple(settings), name not in needed, name in variables, likely)
 
 
 def unsure(reason: str, one: Running) -> Unknown:

@@ -75,6 +75,7 @@ def variable(work: Filling, name: str, word: Word) -> None:
         ledger.secrets.append(word.span)
     if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
         ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
+        work.running.reasons[f"env {name}"] = Same("whoever starts a process sets it")
         return
     if not work.process.ours and _of_sources(work, name):
         ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")

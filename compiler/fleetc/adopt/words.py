@@ -110,13 +110,14 @@ class Unknown(str):
 class Unread(NamedTuple):
     """What a process reads its settings from and no source is, such as an environment file: where it is named, and its
     name as people may see it. `optional` says that it need not be there, `flags` that it is a variable in the place of
-    flags.
+    flags. `likely` is a source of another name that may be it.
     """
 
     span: Span
     shown: str
     optional: bool = False
     flags: bool = False
+    likely: str = ""
 
 
 class Aside(NamedTuple):

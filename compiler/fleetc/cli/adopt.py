@@ -20,6 +20,7 @@ from fleetc.cli.adopted import Told, compile_known, show_carried, show_compariso
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
 from fleetc.cli.asking import ask, can_ask
 from fleetc.cli.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
+from fleetc.cli.named_sources import read_named
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
 from fleetc.cli.paging import put
@@ -69,7 +70,7 @@ Only = Annotated[
     typer.Option(
         "--only",
         metavar="NAME",
-        help="Adopt only this service, unit or container, or process by its number; repeatable.",
+        help="Adopt only this service, unit, container or node, or process by its number; repeatable.",
     ),
 ]
 Instances = Annotated[
@@ -248,7 +249,7 @@ class _Adopting:
 
     def __init__(self, asked: _Asked, earlier: Earlier | None) -> None:
         self.asked, self.earlier = asked, earlier
-        self._read = _read(asked.sources)
+        self._read = read_named(asked.sources)
         self._on_hosts = read_hosts(asked.hosts, asked.yes)
         self._unread: list[tuple[Source, str]] = []
         self._typed: set[tuple[str, ...]] = set()
@@ -331,8 +332,9 @@ class _Adopting:
         folders = folders_of(asked.homes, asked.directories, asked.node_hosts)
         addresses = self._read.addresses | addresses_of(asked.node_hosts)
         said = Said(
-            asked.name or FLEET_NAME, self._read.hosts, addresses, asked.only, asked.role, folders, asked.instances
-        )
+            asked.name or FLEET_NAME, self._read.hosts, addresses, asked.only, asked.role, folders, asked.instances,
+            self._read.others, self._read.more,
+        )  # fmt: skip
         try:
             if earlier is None:
                 found = adopt_sources(texts, said, self._on_hosts)
@@ -387,58 +389,6 @@ def _answer(adopting: _Adopting, output: Path | None, report: AdoptionFormat | N
         put(found.text)
     show_carried(adopting.carried, found)
     summarise(found, output, adopting.asked.words, messages if report is None else None, told)
-
-
-class _Read(NamedTuple):
-    """The texts, which host each is from, the addresses of hosts, and pages that nobody named.
-
-    `loose` are those texts of directories that may be anything: their names say nothing, and nobody named them.
-    """
-
-    texts: list[Source]
-    hosts: dict[str, str]
-    addresses: dict[str, str]
-    pages: list[Source]
-    loose: list[Source]
-
-
-def _read(names: list[str]) -> _Read:
-    """All sources by name."""
-    from fleetc.adopt.markdown import NAMES, shows_node
-    from fleetc.disk.adopting import read_source_files
-    from fleetc.disk.manifest import FilesError, shown
-
-    found = _Read([], {}, {}, [], [])
-    for given in names:
-        host, equals, path = given.partition("=")
-        if not equals or Path(given).exists():
-            host, path = "", given
-        host, _, address = host.partition("@")
-        try:
-            read, trees, pages = read_source_files(path, NAMES)
-        except FilesError as failure:
-            files_failure(failure, Format.text)
-        for tree in trees:
-            message(f"passed over {shown(str(tree))}: fleetc compiled it from a spec; name it as a source to adopt it")
-        found.pages.extend(filter(shows_node, pages))
-        fresh = [source for source in read if source.name not in {known.name for known in found.texts}]
-        found.texts.extend(fresh)
-        found.loose.extend(filter(_is_loose, fresh) if Path(path).is_dir() else ())
-        for source in read if host else ():
-            if found.hosts.setdefault(source.name, host) != host:
-                wrong_usage(
-                    f"{source.name} is named for {found.hosts[source.name]} and for {host}: part it, or name it "
-                    "without a host if their nodes only read it"
-                )
-        if address:
-            found.addresses[host] = address
-    texts = {known.name for known in found.texts}
-    return found._replace(pages=[page for page in found.pages if page.name not in texts])
-
-
-def _is_loose(source: Source) -> bool:
-    """Whether a text may be anything, as far as its name and its first line say."""
-    return Path(source.name).suffix in ("", ".txt") and not source.text.startswith("#!")
 
 
 def _write(path: Path, text: str, before: Source | None) -> None:

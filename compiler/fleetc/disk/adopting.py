@@ -9,6 +9,7 @@ of sources, whose nodes it has a second time.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,9 @@ from fleetc.toml.document import Source
 LIMIT_BYTES = 16 * 1024 * 1024
 _MOST_FILES = 5000
 _ADVICE = "name files of text: commands, units, Compose files, environment files, config files, lists of models"
+_MOST_OTHERS = 100
+_SHORT_BYTES = 64 * 1024
+_SPEC = re.compile(r"(?m)^(?:spec[ \t]*=|\[fleet\])")
 _PASSED_OVER = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 _TEXTS = frozenset(
     {".sh", ".bash", ".service", ".conf", ".env", ".json", ".yaml", ".yml", ".ini", ".flags", ".txt", ".bat", ".j2", ""}
@@ -30,11 +34,15 @@ _TEXTS = frozenset(
 
 
 class SourceFiles(NamedTuple):
-    """Texts, and what beside them was passed over: trees, because fleetc compiled them, and pages of notes."""
+    """Texts, and what beside them was passed over: trees, because fleetc compiled them, pages of notes, and `others`,
+    which have the names of no sources. `more` counts what is no short text.
+    """
 
     texts: list[Source]
     trees: list[Path]
     pages: list[Source]
+    others: list[Source]
+    more: int
 
 
 def read_source_files(name: str, pages: tuple[str, ...] = ()) -> SourceFiles:
@@ -45,28 +53,43 @@ def read_source_files(name: str, pages: tuple[str, ...] = ()) -> SourceFiles:
     path = Path(name)
     trees: list[Path] = []
     if name == "-" or not path.is_dir():
-        return SourceFiles([_read(path)], trees, [])
-    read = [source for file in _likely(path, name, trees, pages) if (source := _of_directory(file)) is not None]
+        return SourceFiles([_read(path)], trees, [], [], 0)
+    unlikely: list[Path] = []
+    read = [
+        source for file in _likely(path, name, trees, pages, unlikely) if (source := _of_directory(file)) is not None
+    ]
     notes = [source for source in read if source.name.lower().endswith(pages)]
     found = [source for source in read if source not in notes]
     if not found:
         but = f" besides {shown(str(trees[0]))}, which fleetc compiled" if trees else ""
         but = but or (f" besides {shown(notes[0].name)}, which is read only where it is named itself" if notes else "")
         raise _failure(f"{shown(name)} has no file that could start a node{but}", name)
-    return SourceFiles(found, trees, notes)
+    others = [source for file in unlikely[:_MOST_OTHERS] if _is_short(file) and (source := _of_directory(file))]
+    specs = [source for source in others if source.name.endswith(".toml") and _SPEC.search(source.text)]
+    others = [source for source in others if source not in specs]
+    return SourceFiles(found, trees, notes, others, len(unlikely) - len(others) - len(specs))
 
 
-def _likely(path: Path, name: str, trees: list[Path], pages: tuple[str, ...]) -> list[Path]:
+def _is_short(path: Path) -> bool:
+    try:
+        return path.stat().st_size <= _SHORT_BYTES
+    except OSError:
+        return False
+
+
+def _likely(path: Path, name: str, trees: list[Path], pages: tuple[str, ...], unlikely: list[Path]) -> list[Path]:
     files = []
-    for file in _walk(path, trees, pages):
+    for file in _walk(path, trees, pages, unlikely):
         files.append(file)
         if len(files) > _MOST_FILES:
             raise _failure(f"{shown(name)} has more than {_MOST_FILES} files", name)
     return sorted(files)
 
 
-def _walk(path: Path, trees: list[Path], pages: tuple[str, ...]) -> Iterator[Path]:
-    """The likely files below a directory; `trees` gets those directories that fleetc compiled."""
+def _walk(path: Path, trees: list[Path], pages: tuple[str, ...], unlikely: list[Path]) -> Iterator[Path]:
+    """The likely files below a directory; `trees` gets those directories that fleetc compiled, and `unlikely` the other
+    files that do not hide.
+    """
     for entry in sorted(path.iterdir()):
         if entry.is_symlink():
             if entry.suffix == ".service" and path.suffix in (".wants", ".requires"):
@@ -76,9 +99,11 @@ def _walk(path: Path, trees: list[Path], pages: tuple[str, ...]) -> Iterator[Pat
             if _is_compiled(entry):
                 trees.append(entry)
             elif entry.name not in _PASSED_OVER:
-                yield from _walk(entry, trees, pages)
+                yield from _walk(entry, trees, pages, unlikely)
         elif entry.is_file() and _may_be_source(entry, pages):
             yield entry
+        elif entry.is_file() and not entry.name.startswith("."):
+            unlikely.append(entry)
 
 
 def _may_be_source(path: Path, pages: tuple[str, ...]) -> bool:

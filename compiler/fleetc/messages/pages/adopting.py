@@ -17,7 +17,8 @@ ADOPTING_PAGES: dict[str, Page] = {
     "adopt-branch-not-followed": Page(
         "A part of a source was not read, because only a running script knows whether it applies or reads it.",
         "scripts are read and never run, so a value that depends on the machine is unknown. Of a page of Markdown, "
-        "only blocks of code are read. A node whose command stands in such a text is missing in the spec.",
+        "only blocks of code are read, and none that it calls old. A node whose command stands in such a text is "
+        "missing in the spec.",
         "Set the variable at the top of the script, or give the command that you mean in a file of its own.",
     ),
     "adopt-cannot-say": Page(
