@@ -51,6 +51,8 @@ def passed(found: Adopted) -> list[str]:
         ("The command was (until March):", "was (until"),
         ("Berlin (deprecated, see above)", "deprecated"),
         ("my old setup:", "my old setup"),
+        ("attic, OLD set-up (not in use since 2023!)", "not in use since 2023"),
+        ("It had the 1070. NOT IN USE, only kept to remember:", "NOT IN USE"),
         ("## Old\n", "Old"),
         ("## Archive\n\n### gateway of berlin\n", "Archive"),
         ("Archived commands\n---\n\nberlin:", ""),
@@ -96,6 +98,7 @@ def test_block_that_does_not_run_any_more_starts_no_node(line: str, words: str) 
         "RPC (archive)",
         "Make sure that it is not running:",
         "Make sure that the port is not in use:",
+        "GPU 1 is not in use:",
     ],
 )
 def test_words_that_may_say_something_else_pass_nothing_over(line: str) -> None:

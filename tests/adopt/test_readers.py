@@ -570,6 +570,23 @@ def test_same_wallet_and_model_met_twice_are_one_table() -> None:
     assert found.text.count('price = "5 wei / pixel"') == 1  # of the model, since all ask the same
     assert 'reward_by = "orchestrator-a"' in found.text
     assert "adopt-reward-unsaid" in codes(found)
+    assert "# TODO reward_by: orchestrator-a and orchestrator-b have this wallet and do not say who" in found.text
+
+
+@pytest.mark.parametrize(("first", "second", "caller"), [
+    ("-reward=false", "", "orchestrator-b"), ("", "-reward=false", "orchestrator-a"),
+    ("", "-reward", "orchestrator-b"), ("-reward=false", "-reward=false", "none"),
+])  # fmt: skip
+def test_node_that_says_that_it_calls_no_reward_is_not_chosen_for_it(first: str, second: str, caller: str) -> None:
+    command = (
+        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword /etc/lp/pw -ethKeystorePath /etc/lp/keys "
+        "-serviceAddr orch-{0}.example.net:8935 -pricePerUnit 900 -dataDir /d/{0} {1}\n"
+    )
+    sources = [Source("a.sh", command.format(1, first)), Source("b.sh", command.format(2, second))]
+    found = adopt(sources, Said(hosts={"a.sh": "a", "b.sh": "b"}))
+    assert f'reward_by = "{caller}"' in found.text
+    assert "adopt-reward-unsaid" not in codes(found) and "TODO reward_by" not in found.text
 
 
 def test_inventory_says_where_hosts_are() -> None:

@@ -377,14 +377,7 @@ def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session:
             wallet.values["reward_by"] = "none"  # whoever writes down the others shares the wallet among them
             wallet.guessed.add("reward_by")
         elif len(holders) > 1:
-            chosen = next((one for one in holders if one.role == "orchestrator"), None)
-            wallet.values["reward_by"] = chosen.name if chosen else "none"
-            wallet.guessed.add("reward_by")
-            session.ledger.warn(
-                "adopt-reward-unsaid", holders[1].process.span,
-                f"{len(holders)} nodes have this wallet and none says who calls reward: each does, if it is registered",
-                f"the spec says reward_by = \"{wallet.values['reward_by']}\"; change it if another one should",
-            )  # fmt: skip
+            _ask_rewards([one for one in holders if one not in off], wallet, session)
         elif off:
             wallet.values["reward_by"] = "none"
         for one in holders:
@@ -392,6 +385,21 @@ def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session:
                 one.reasons.setdefault(
                     "reward", "one process of a wallet calls reward, and the others say that they do not"
                 )
+
+
+def _ask_rewards(silent: Sequence[Running], wallet: Table, session: Session) -> None:
+    """Who calls reward, of those nodes of a wallet that do not say: today each of them does, if it is registered."""
+    named = [one.name for one in silent]
+    chosen = next((one.name for one in silent if one.role == "orchestrator"), "none")
+    wallet.values["reward_by"] = chosen
+    wallet.guessed.add("reward_by")
+    if len(silent) > 1:
+        words = f"{', '.join(named[:-1])} and {named[-1]} have this wallet and do not say who calls reward"
+        told = session.ledger.warn(
+            "adopt-reward-unsaid", silent[1].process.span, f"{words}: each does, if it is registered",
+            f'the spec says reward_by = "{chosen}"; change it if another one should', elsewhere=True,
+        )  # fmt: skip
+        wallet.ask(f"TODO reward_by: {words}; today each does, if it is registered", told)
 
 
 def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None:
