@@ -555,8 +555,9 @@ def test_hosts_are_called_as_the_headings_of_notes_call_them(tmp_path: Path) -> 
     orch = ORCH.replace('"$PRICE"', "9").replace("~/", "/").replace("0.0.0.0:7935", "127.0.0.1:7935")
     (tmp_path / "NOTES.md").write_text(f"Frankfurt\n=========\n```\n{orch}```\n{garage}")
     seen = typed(tmp_path, "yes", "yes", "\x04", arguments=("NOTES.md",))
-    assert "  orchestrator: yes for frankfurt@orch.example.net, NAME@ADDRESS: yes\n" in seen.text, seen.text
-    both = '  transcoder and transcoder-2: yes for garage@192.168.1.40, NAME@ADDRESS, or frankfurt, or "each": yes\n'
+    assert "  orchestrator (line 4): yes for frankfurt@orch.example.net, NAME@ADDRESS: yes\n" in seen.text, seen.text
+    nodes, offered = "transcoder (line 10) and transcoder-2 (line 14)", "yes for garage@192.168.1.40"
+    both = f'  {nodes}: {offered}, NAME@ADDRESS, or frankfurt, or "each": yes\n'
     assert both in seen.text, seen.text
     assert {name: host["address"] for name, host in spec(tmp_path)["hosts"].items()} == {
         "frankfurt": "orch.example.net", "garage": "192.168.1.40",
@@ -612,3 +613,23 @@ def test_question_about_remote_work_says_what_that_ends(tmp_path: Path) -> None:
     assert seen.code == 0, seen.text
     assert "  such as remote, which ends the work of its own GPUs: remote\n" in seen.text
     assert "orchestrators.orchestrator: check warns [gpus-unused]: the GPUs of orchestrator are idle" in seen.text
+
+
+def test_no_leaves_a_node_of_a_page_out_and_the_others_are_asked_again(tmp_path: Path) -> None:
+    """A page has commands that do not run any more, and nothing may say so."""
+    dead = (
+        NOTES.replace("orch.example.net", "dead.example.net")
+        .replace("--name orch", "--name then")
+        .partition("# Box")[2]
+    )
+    (tmp_path / "NOTES.md").write_text(f"{NOTES}# Attic\n{dead}")
+    keys = ("gw-1@198.51.100.7", "rack@198.51.100.8", "no", "gw-1@198.51.100.7", "rack@198.51.100.8", "\x04")
+    seen = typed(tmp_path, *keys, arguments=("NOTES.md",))
+    assert seen.code == 0, seen.text
+    assert "which host runs gw, orch and then? " in seen.text and "which host runs gw and orch? " in seen.text
+    assert "; no leaves one out that does not run\n" in seen.text
+    assert re.search(r"\n  then \(line 16\): .*: no\n", seen.text), seen.text
+    found = spec(tmp_path)
+    assert [*found["orchestrators"]] == ["orch"] and found["orchestrators"]["orch"]["host"] == "rack"
+    hosts = "--host gw-1@198.51.100.7=gw --host rack@198.51.100.8=orch"
+    assert f"fleetc adopt NOTES.md --only gw --only orch {hosts} --compare fleet.toml\n" in seen.text

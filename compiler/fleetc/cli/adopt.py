@@ -20,6 +20,7 @@ from fleetc.cli.adopted import Told, compile_known, show_carried, show_compariso
 from fleetc.cli.asked_hosts import plan_takeover, read_hosts, senseless
 from fleetc.cli.asking import ask, can_ask
 from fleetc.cli.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
+from fleetc.cli.host_prompts import WITHOUT
 from fleetc.cli.named_sources import read_named
 from fleetc.cli.options import HERE, PROBLEMS
 from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
@@ -278,8 +279,9 @@ class _Adopting:
     def say(self, options: list[tuple[str, str]]) -> None:
         """Adopt with more options, such as --home with its value."""
         more = {option: [value for known, value in options if known == option] for option, _ in options}
-        asked = self.asked
+        asked, gone = self.asked, more.get(WITHOUT, [])
         self.asked = asked._replace(
+            only=[node.name for node in self.found.nodes if node.name not in gone] if gone else asked.only,
             homes=[*asked.homes, *more.get("--home", [])],
             directories=[*asked.directories, *more.get("--directory", [])],
             node_hosts=[*asked.node_hosts, *more.get("--host", [])],

@@ -16,7 +16,7 @@ from fleetc.adopt import asking_words
 from fleetc.adopt.questions import Kind, Question, questions_in
 from fleetc.cli.adopted import Told, tell_first
 from fleetc.cli.hints import Draft, default_of, instead_of_refused, is_closed, looks_of, looks_of_all, raw_of, stands_at
-from fleetc.cli.host_prompts import Options, ask_hosts, known_hosts, problem_of, usual
+from fleetc.cli.host_prompts import WITHOUT, Options, ask_hosts, known_hosts, lines_of_pages, problem_of, usual
 from fleetc.cli.output import message, plain
 from fleetc.cli.prompts import (
     EndedError,
@@ -91,6 +91,8 @@ def _ask_options(adopting: Adopting) -> tuple[bool, set[tuple[str, str]]]:
         finally:
             if options:
                 adopting.say(options)
+        if any(option == WITHOUT for option, _ in options):
+            seen.discard((one.table, one.key))  # where the others run is still open
         known = known and bool(options or not _about_hosts(one))
     return known, {(table, key) for table, key in seen if key == _ADDRESS}
 
@@ -108,7 +110,8 @@ def _ask_option(one: Question, found: Adopted, options: Options) -> None:
         named = [option.rpartition("=")[2] for option in one.options]
         nodes = [node.name for node in found.nodes if node.host == name_of(one) and node.name not in named] + named
         why = asking_words.why_several(one.without_options("").partition(": ")[2])
-        say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {why}")
+        drop = "; no leaves one out that does not run" if lines_of_pages(found) else ""
+        say(one, f"which host runs {', '.join(nodes[:-1])} and {nodes[-1]}? {why}{drop}")
         ask_hosts(nodes, one, found, options)
     else:
         more = [other for other in questions_in(found.text) if other.key == one.key == "~" and other != one]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MOST_HOSTS = 4
 _EACH = "each"
 """What people type who have nodes on several hosts that their sources have on one."""
+WITHOUT = "--without"
+"""Stands for an option: the sources are adopted again without that node."""
 Options = list[tuple[str, str]]
 """Options of the command, each with its value."""
 
@@ -43,27 +45,48 @@ def ask_hosts(nodes: Sequence[str], one: Question, found: Adopted, options: Opti
     """
     known = known_hosts(found, name_of(one))
     alone = [([node], ("", "")) for node in nodes]
+    lines = lines_of_pages(found) if one.kind is Kind.HOSTS else {}
     for names, likely in _together(nodes, found) if one.kind is Kind.HOSTS else alone:
-        typed = _ask_host(names, likely, one, known, options)
+        typed = _ask_host(names, likely, one, known, options, lines)
         if typed.strip('"') == _EACH:
             for name in names:
-                _ask_host([name], ("", ""), one, known, options)
+                _ask_host([name], likely, one, known, options, lines)
         elif not typed and not options:
             return  # nothing is known of the others either
+        if left := [option for option in options if option[0] == WITHOUT]:
+            options[:] = left  # without it, others may have other names
+            return
+
+
+def lines_of_pages(found: Adopted) -> dict[str, int]:
+    """The line of each node that stands in a page of notes, which may have commands that do not run."""
+    from fleetc.adopt.markdown import NAMES
+    from fleetc.toml.document import LineMap
+
+    texts = {source.name: LineMap(source.text) for source in found.sources if source.name.lower().endswith(NAMES)}
+    places = {node.name: node.process.span for node in found.nodes}
+    return {name: texts[span.source].position(span.start)[0] for name, span in places.items() if span.source in texts}
 
 
 def _ask_host(
-    names: Sequence[str], likely: tuple[str, str], one: Question, known: dict[str, str], options: Options
-) -> str:
-    """Ask for the host of nodes, whose name and address may be `likely`, and put them there; what was typed last."""
+    names: Sequence[str], likely: tuple[str, str], one: Question, known: dict[str, str], options: Options,
+    lines: Mapping[str, int],
+) -> str:  # fmt: skip
+    """Ask for the host of nodes, whose name and address may be `likely`, and put them there; what was typed last.
+    `lines` are those of nodes in pages, which may not run.
+    """
     name, address = likely
     offered = f"{name}@{address}" if name and address and name not in known else ""
     looks = [f"yes for {offered}" if offered else "", "NAME@ADDRESS"]
     looks += [f"such as {name}@203.0.113.20"] if name and name not in known and not offered else []
     looks += [usual(known)] if known or (len(looks) < 3 and not offered) else []
     looks += [f'or "{_EACH}"'] if len(names) > 1 else []
-    while typed := typed_for(f"{listed(names)}: {', '.join(filter(None, looks))}", one):
+    called = [f"{name} (line {lines[name]})" if name in lines else name for name in names]
+    while typed := typed_for(f"{listed(called)}: {', '.join(filter(None, looks))}", one):
         if len(names) > 1 and typed.strip('"') == _EACH:
+            break
+        if typed.lower() == "no" and len(names) == 1:
+            options.append((WITHOUT, names[0]))
             break
         name, _, address = (offered if offered and is_yes(typed) else typed).partition("@")
         problem = problem_of(name, address, known)
