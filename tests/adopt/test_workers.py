@@ -182,3 +182,17 @@ def test_a_redeemer_on_another_host_is_found_by_its_address() -> None:
     spec = tomllib.loads(found.text)
     assert spec["orchestrators"]["orch"]["redeemer"] == next(iter(spec["redeemers"]))
     assert not [one for one in found.differences if one.flag == "redeemerAddr"]
+
+
+@pytest.mark.parametrize(("price", "mode"), [("0", "ai"), ("0.0", "ai"), ("7", "dual")])
+def test_orchestrator_of_models_alone_that_asks_nothing_for_pixels_sells_no_video(price: str, mode: str) -> None:
+    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /etc/lp/pw"
+    script = (
+        f"livepeer -orchestrator {chain} -ethAcctAddr 0x1111111111111111111111111111111111111111 -dataDir /srv/o "
+        f"-serviceAddr o.example.net:8935 -pricePerUnit {price} -aiModels m.json -orchSecret /s\n"
+        "livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /s -nvidia 0 -aiModels m.json -aiModelsDir /m\n"
+    )
+    models = '[{"pipeline": "llm", "model_id": "a/b", "price_per_unit": 5}]'
+    found = adopt([Source("start.sh", script), Source("m.json", models)])
+    assert tomllib.loads(found.text)["orchestrators"]["orchestrator"]["mode"] == mode
+    assert not [one for one in found.differences if one.flag == "pricePerUnit"]

@@ -73,8 +73,8 @@ def _work(work: Filling) -> None:
     video = transcodes or "transcoder" in workers
     if not video and not ai:
         video = True  # it waits for workers, and those of video are the usual ones
-    elif ai and not video and not runs_models and lists and running.text("pricePerUnit"):
-        video = True
+    elif ai and not video and not runs_models and lists and running.text("pricePerUnit").strip("0."):
+        video = True  # it would sell what remote transcoders do; for nothing, it is there for its models
     work.say("mode", "dual" if ai and video else "ai" if ai else "video")
     if video and transcodes is ("transcoder" in workers):
         work.say("transcoding", "local" if transcodes else "remote")

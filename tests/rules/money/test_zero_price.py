@@ -5,7 +5,7 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.places.diagnostic import Severity
-from tests.rules.support import SECRET, flagged, model, onchain, orchestrator, silent
+from tests.rules.support import SECRET, ai_worker, flagged, model, onchain, orchestrator, printed, silent
 
 CODE = "zero-price"
 
@@ -36,6 +36,15 @@ def test_base_price_of_zero_is_fine_where_each_model_has_its_own() -> None:
     two = seller.replace('[{ use = "realvis" }]', '[{ use = "realvis" }, { use = "other" }]')
     text = onchain(model(price='"5 wei / pixel"'), two, '[models.other]\npipeline = "llm"\nid = "a/b"\n')
     assert "works for nothing" in flagged(text, CODE, Severity.WARNING)
+
+
+def test_base_price_of_zero_is_fine_where_ai_workers_run_only_models_with_a_price() -> None:
+    seller = orchestrator(mode='"ai"', price='"0 wei / pixel"', secret=SECRET, models='[{ use = "realvis" }]')
+    more = (model(price='"5 wei / pixel"'), '[models.other]\npipeline = "llm"\nid = "a/b"\n')
+    worker = ai_worker(host='"gpu"', gpus="[0]", models='[{ use = "realvis" }]')
+    assert "zero-price" not in printed(onchain(*more, seller, worker))
+    both = worker.replace('[{ use = "realvis" }]', '[{ use = "realvis" }, { use = "other" }]')
+    assert "works for nothing" in flagged(onchain(*more, seller, both), CODE, Severity.WARNING)
 
 
 def test_silence_with_a_reason_is_heard() -> None:

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from fleetc.analysis.prices import Asked, asked_prices, prices_of
 from fleetc.language.fleet import Fleet
+from fleetc.language.worker import AiWorker
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 
@@ -50,8 +51,16 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _is_unused(fleet: Fleet, asked: Asked) -> bool:
-    """Whether a base price is for nothing: only AI is sold, none of it by AI workers, and each model has a price."""
-    if asked.model or asked.settings.mode != "ai" or fleet.workers_by_orchestrator.get(asked.node.name):
+    """Whether a base price is for nothing: only AI is sold, each model has a price, and AI workers run no others."""
+    settings = asked.settings
+    if asked.model or settings.mode != "ai":
         return False
     own = {one.at for one in prices_of(fleet, asked.node) if not one.to and one.price and not one.price.is_zero}
-    return bool(asked.settings.models) and own.issuperset(range(len(asked.settings.models)))
+    if not settings.models or not own.issuperset(range(len(settings.models))):
+        return False
+    priced = {use.use for use in settings.models}
+    workers = fleet.workers_by_orchestrator.get(asked.node.name, ())
+    return all(
+        isinstance(one.settings, AiWorker) and priced.issuperset(use.use for use in one.settings.models)
+        for one in workers
+    )
