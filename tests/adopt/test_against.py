@@ -78,7 +78,7 @@ def test_answered_spec_is_what_runs_but_for_its_answers(fleet: Path) -> None:
     assert [pair["node"] for pair in found["pairs"]] == ["lp-gateway", "orch", "worker"]
     answers = {(one["node"], one["flag"]) for one in found["differences"]}
     assert answers == {("lp-gateway", "dataDir"), ("lp-gateway", "ethKeystorePath")}
-    assert {one["reason"] for one in found["differences"]} == {"as you answered"}
+    assert {one["reason"] for one in found["differences"]} == {"the spec answers what adopting asks"}
     assert "the values of secrets" in found["not_compared"]
 
 
@@ -206,7 +206,7 @@ def test_comparison_is_short_and_says_what_check_says(fleet: Path) -> None:
     lines = said()
     assert len(" ".join(lines).split()) < 90
     assert "no question is left" in lines
-    answered = lines[lines.index("  as you answered:") + 1 :]
+    answered = lines[lines.index("  the spec answers what adopting asks:") + 1 :]
     assert any(line.startswith("    lp-gateway -dataDir: ") for line in answered)
     assert lines[-1] == "check: 2 warnings (minimum-balance-low): fleetc check fleet.toml"
     changed(fleet, 'price = "900 wei / pixel"', '# TODO price\nprice = "901 wei / pixel"')
@@ -330,7 +330,7 @@ def test_setting_that_nobody_wrote_is_no_answer(tmp_path: Path, asked: bool) -> 
     assert "1 differs, 1 other change, 1 without a reason" in done.stdout
     changed(tmp_path, 'host = "gpu"', 'host = "gpu"\ngpus = [2]')
     (one,) = compare(tmp_path, sources=sources)["differences"]
-    assert (one["compiled"], one["reason"]) == ("2", "as you answered")
+    assert (one["compiled"], one["reason"]) == ("2", "the spec answers what adopting asks")
 
 
 def test_default_is_no_answer_but_may_be_written_as_one(tmp_path: Path) -> None:
@@ -458,7 +458,7 @@ def test_each_node_of_a_process_that_runs_several_times_is_compared(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("answer", "told"),
-    [("/home/lp/models", "as you answered"), ("/mnt/other", ""), ("/home/lp/model", "")],
+    [("/home/lp/models", "the spec answers what adopting asks"), ("/mnt/other", ""), ("/home/lp/model", "")],
 )
 def test_answer_that_leaves_out_what_a_source_says_is_a_difference(tmp_path: Path, answer: str, told: str) -> None:
     """Of ~/models only the home is open."""
@@ -538,7 +538,7 @@ def test_answer_to_where_a_password_is_stands_beside_what_the_source_says(fleet:
     answer(fleet / "fleet.toml", {**ANSWERS, "wallets.earner": 'password = { host_file = "/srv/keys/.pass" }'})
     (one,) = (one for one in compare(fleet)["differences"] if one["flag"] == "ethPassword")
     assert (one["today"], one["compiled"]) == ("${KEYS}/.pass", "/srv/keys/.pass")
-    assert one["reason"] == "as you answered"
+    assert one["reason"] == "the spec answers what adopting asks"
 
 
 SHARED = """\

@@ -249,7 +249,7 @@ def test_answer_to_what_a_spec_is_refused_for_stays(tmp_path: Path, verbosity: s
     assert done.returncode == 0, done.stdout
     assert (
         "gateway -maxPricePerUnit: 1000 wei / pixel -> 1020 wei / pixel\n"
-        in done.stdout.partition("as you answered:")[2]
+        in done.stdout.partition("the spec answers what adopting asks:")[2]
     )
     if verbosity:
         changed(tmp_path, "verbosity = 5", "verbosity = 6")

@@ -441,7 +441,7 @@ def test_gpus_that_a_container_sees_from_now_on_are_said(option: str, seen: str)
     found = adopt([Source("start.sh", f"{text} -nvidia 0\n")])
     said = [words for words in _said(found) if "all of its host" in words]
     assert said == ([f"its container sees {seen} alone, and then all of its host"] if seen else [])
-    brief = f"  w: gets all GPUs of its host, no longer {seen} alone"
+    brief = f"  w: GPUs that it sees {re.sub('^GPUs? ', '', seen)} -> all"
     assert (brief in glance.changes(found)) is bool(seen)
 
 

@@ -52,6 +52,8 @@ def passed(found: Adopted) -> list[str]:
         ("Berlin (deprecated, see above)", "deprecated"),
         ("my old setup:", "my old setup"),
         ("attic, OLD set-up (not in use since 2023!)", "not in use since 2023"),
+        ("Old set-up (history, NOT running any more since 2024)", "history"),
+        ("It is no longer running:", "no longer running"),
         ("It had the 1070. NOT IN USE, only kept to remember:", "NOT IN USE"),
         ("## Old\n", "Old"),
         ("## Archive\n\n### gateway of berlin\n", "Archive"),
@@ -99,6 +101,8 @@ def test_block_that_does_not_run_any_more_starts_no_node(line: str, words: str) 
         "Make sure that it is not running:",
         "Make sure that the port is not in use:",
         "GPU 1 is not in use:",
+        "See the history of the shell:",
+        "history | grep livepeer shows:",
     ],
 )
 def test_words_that_may_say_something_else_pass_nothing_over(line: str) -> None:

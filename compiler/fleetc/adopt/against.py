@@ -14,8 +14,8 @@ from typing import NamedTuple
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.beside import Beside, as_started, beside_process, started
 from fleetc.adopt.compare import (
-    ANSWERED,
     QUESTION,
+    SPEC_ANSWERS,
     Difference,
     difference,
     flags_of,
@@ -224,14 +224,14 @@ def _settings(
         ):
             made = _renamed(expected.get(flag), fresh.name, service.name) if fresh is not None else None
             fits = fits_example(made, then.get(flag)) and not _known(one, list_of(flag), today)
-            answer = script or (ANSWERED if fits else "")
+            answer = script or (SPEC_ANSWERS if fits else "")
             reason = _LEFT if left_open(name, service) else answer
         elif fresh is None or _renamed(expected.get(flag), fresh.name, service.name) != then.get(flag):
             helper = listener_of(flag, service)
             reason = LISTENS.format(helper) if helper and names.get(listener_of(flag, fresh)) == helper else ""
             if flag in otherwise and not all(path.startswith("/") for path in otherwise[flag][1:]):
                 reason = OTHERWISE
-        if name in nowhere and reason not in (script or ANSWERED, ANSWERED, _LEFT):
+        if name in nowhere and reason not in (script or SPEC_ANSWERS, SPEC_ANSWERS, _LEFT):
             reason = unsure(reason, one)
         found.append(difference(service.name, flag, today, then, reason))
     return found, same + len(found)

@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.adopt.advised import is_advised
 from fleetc.adopt.against import OTHERWISE, Compared, Pair
-from fleetc.adopt.compare import ANSWERED, QUESTION, Difference
+from fleetc.adopt.compare import QUESTION, SPEC_ANSWERS, Difference
 from fleetc.adopt.glance import MONEY, SHARED, brief, joined
 from fleetc.adopt.report import (
     NOT_KNOWN,
@@ -49,11 +49,11 @@ def glance(found: Compared, spec: str, questions: Sequence[str]) -> Iterator[str
     moved = [pair for pair in found.pairs if (pair.today.name, pair.today.host) != _name(pair)]
     for line in (*map(_pair, moved), *_alone(found)):
         yield f"  {visible(line)}"
-    answered = [replace(one, reason=Brief(ANSWERED, "")) for one in listed if one.reason == ANSWERED]
+    answered = [replace(one, reason=Brief(SPEC_ANSWERS, "")) for one in listed if one.reason == SPEC_ANSWERS]
     several = len(answered) > 1
-    yield from joined((one for one in listed if not several or one.reason != ANSWERED), _UNEXPLAINED)
+    yield from joined((one for one in listed if not several or one.reason != SPEC_ANSWERS), _UNEXPLAINED)
     if several:
-        yield f"  {ANSWERED}:"
+        yield f"  {SPEC_ANSWERS}:"
         yield from (f"  {line}" for line in joined(answered))
     told = (replace(one, what=one.what._replace(words=f"{one.words}: {_UNEXPLAINED}")) for one in strange)
     yield from beside_lines(told)
@@ -71,7 +71,7 @@ def _shown(one: Difference) -> bool:
     """
     explained = (
         bool(one.reason)
-        and one.reason not in (ANSWERED, OTHERWISE, *SHARED)
+        and one.reason not in (SPEC_ANSWERS, OTHERWISE, *SHARED)
         and not one.reason.startswith(QUESTION)
         and not is_advised(one.reason)
         and not isinstance(one.reason, Unknown)

@@ -103,7 +103,7 @@ def beside_settings(one: Running, service: Service, process: Process, place: Hos
     path = service.program.path if service.program else ""
     if process.runtime == place.runtime == "docker" and service.gpus and (seen := _seen(process)):
         words = f"its container sees {seen} alone, and then all of its host"
-        yield Aside(words, "gets all GPUs of its host, no longer", f"{seen} alone")
+        yield Aside(words, values=(("GPUs that it sees", seen.removeprefix("GPU ").removeprefix("GPUs "), "all"),))
     known = process.program.startswith("/") and bool(path) and not path.startswith(EXAMPLE_PATH)
     if process.runtime == "systemd" == place.runtime and known and process.program != path:
         yield _other(PROGRAM, process.program, path)

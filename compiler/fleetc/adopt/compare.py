@@ -186,6 +186,7 @@ def difference(
 QUESTION = "a question is left"
 """With what the reason begins of a setting that the spec asks for."""
 ANSWERED = "as you answered"
+SPEC_ANSWERS = "the spec answers what adopting asks"
 """The reason of such a setting once it has an answer."""
 
 _FOLLOWS = {

@@ -19,6 +19,8 @@ _SAYS = re.compile(
     rf"|\b(?:do not|don['’]t|never) use(?: (?:it|this|that|these|them))?(?: {_NO_MORE})?(?=\s*(?:$|[:.,;!()–—]))"
     rf"|\bno longer (?:in use|used)(?=\s*(?:$|[:.,;!)]))"
     rf"|\bnot (?:in use|used) (?:{_NO_MORE}|since [^.,;:!?()]{{1,30}})(?=\s*(?:$|[:.,;!)]))"
+    r"|\b(?:not running any ?(?:more|longer)|no longer running)(?=\s*(?:$|[:.,;!)]| since\b))"
+    r"|(?:^|\()history(?: only)?(?=\s*(?:$|[:.,;!)]))"
     r"|(?:(?<=^)|(?<=[.(:;–—] )|(?<=\())not in use(?=\s*(?:$|[:.,;!)]))"
     r"|\bwas (?:like this |so )?\(until(?= [^()]+\)\s*[:.!]*$)"
     r"|(?:^|\bold )\(?before (?:[a-z]{3,9}\.? )?(?:\d\d?[-/.])?(?:19|20)\d\d\b\)?(?=\s*(?:$|[:,;)]))",
