@@ -240,7 +240,7 @@ def test_a_directory_that_a_node_does_without_is_no_question() -> None:
 def test_a_question_about_one_of_several_hosts_names_it() -> None:
     texts = {"a.sh": f"livepeer {SELLS} -ethPassword /etc/pw", "b.sh": f"livepeer {SELLS} -dataDir /d -ethPassword /p"}
     found = adopt([Source(name, text) for name, text in texts.items()], Said(hosts={"a.sh": "orch", "b.sh": "edge"}))
-    (asked,) = questions(found)
+    (asked,) = (one for one in questions(found) if "reward_by" not in one)  # nobody says who calls reward
     assert asked.endswith("or adopt again with --answers FILE -o FILE (this file) --home orch=/home/NAME")
 
 
