@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import adopt, located
-from fleetc.adopt.report import reported
+from fleetc.adopt.report.report import reported
 from fleetc.formatting import formatted
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.places.diagnostic import Severity

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import adopt
-from fleetc.adopt.said import Said
+from fleetc.adopt.found.said import Said
 from fleetc.emit.tree import Tree
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.pipeline import compile_spec

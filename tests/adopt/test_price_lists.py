@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt import price_lists
+from fleetc.adopt.node import price_lists
 from tests.adopt.test_against import compare
 from tests.support import fleetc
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.said import Said
-from fleetc.adopt.sources import kind_of
+from fleetc.adopt.found.said import Said
+from fleetc.adopt.read.sources import kind_of
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity, Span
 from fleetc.toml.document import Source

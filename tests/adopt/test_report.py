@@ -9,8 +9,8 @@ import tomllib
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.report import reported
-from fleetc.adopt.said import Said
+from fleetc.adopt.report.report import reported
+from fleetc.adopt.found.said import Said
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
@@ -40,7 +40,7 @@ def test_settings_that_wait_for_an_answer_are_named_and_not_compared() -> None:
 
 
 def test_nothing_is_counted_where_nothing_was_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleetc.adopt.refusals._MOST_NODES", 0)  # more nodes than are judged without answers
+    monkeypatch.setattr("fleetc.adopt.tables.refusals._MOST_NODES", 0)  # more nodes than are judged without answers
     report = reports(WORKER.replace("-orchAddr orch.example.net:8935", ""))
     for form in (AdoptionFormat.text, AdoptionFormat.markdown):
         assert "no node was compared" in report[form]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt import glance
+from fleetc.adopt.report import glance
 from fleetc.adopt.adoption import adopt
-from fleetc.adopt.takeover import as_text
+from fleetc.adopt.report.takeover import as_text
 from fleetc.toml.document import Source
 from tests.adopt.test_on_host import ORCHESTRATOR, SPEC, adopted, plan
 from tests.support import fleetc

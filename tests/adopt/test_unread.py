@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt import glance
+from fleetc.adopt.report import glance
 from fleetc.adopt.adoption import adopt
-from fleetc.adopt.takeover import as_text
-from fleetc.adopt.unread import doubts
+from fleetc.adopt.report.takeover import as_text
+from fleetc.adopt.tables.unread import doubts
 from fleetc.toml.document import Source
 from tests.adopt.test_on_host import ORCHESTRATOR, SPEC, plan
 from tests.support import fleetc

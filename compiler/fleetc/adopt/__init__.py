@@ -1,5 +1,21 @@
-"""Adopting: from what an operator already has to a spec that says the same.
+"""Adopting: from what already runs to a spec that says the same. Pure; `cli/adopt.py` reads files and asks hosts.
 
-In: the texts of commands, scripts, units, Compose files and the files that nodes read. Out: a spec, and an account of
-every word of the sources. Pure: `cli/adopt.py` reads the files and writes the spec. Nothing of a source is ever run.
+In: the texts of commands, units, Compose files and the files that nodes read; what hosts say. Out: a spec, and an
+account of every word of the sources. This is the only door: `found/` has the values, `node/` the node's own rules,
+`read/` one file for each kind of source, `tables/` makes tables of processes, `report/` tells people.
 """
+
+from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.found.said import Said
+from fleetc.adopt.node.host_paths import Folders
+from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError
+from fleetc.adopt.report.report import reported
+from fleetc.adopt.report.screen import screen
+from fleetc.adopt.report.takeover import Takeover, as_text, take_over
+from fleetc.adopt.tables.answers import WrongAnswerError
+from fleetc.adopt.tables.naming import UnknownNodeError
+
+__all__ = [
+    "Adopted", "Folders", "OnHost", "Said", "SenselessAnswerError", "Takeover", "UnknownNodeError", "WrongAnswerError",
+    "adopt", "as_text", "located", "reported", "screen", "take_over",
+]  # fmt: skip

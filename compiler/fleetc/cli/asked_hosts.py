@@ -22,7 +22,7 @@ from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
-    from fleetc.adopt.on_host import OnHost
+    from fleetc.adopt import OnHost
     from fleetc.emit.tree import Tree
     from fleetc.pipeline import Compiled
     from fleetc.settings import Settings
@@ -32,7 +32,7 @@ _HOST = re.compile(r"([^=@:]+)=(?:([^@=]+)@)?(\[[0-9A-Fa-f:.]+\]|[^@\[\]:]+)(?::
 
 def read_hosts(given: list[str], yes: bool) -> dict[str, OnHost]:
     """What hosts say, by name; exits where one is named wrongly, is not to be read, or does not answer."""
-    from fleetc.adopt.on_host import OnHost
+    from fleetc.adopt import OnHost
 
     tables = dict(_table(text) for text in given)
     if len(tables) < len(given):
@@ -50,8 +50,7 @@ def plan_takeover(host: str, spec: Path, yes: bool, keep: bool) -> None:
 
     With `keep`, the host is told before which processes are to go on.
     """
-    from fleetc.adopt.on_host import SenselessAnswerError
-    from fleetc.adopt.takeover import as_text, take_over
+    from fleetc.adopt import SenselessAnswerError, as_text, take_over
     from fleetc.text.suggestions import did_you_mean
 
     settings = load_settings(spec)

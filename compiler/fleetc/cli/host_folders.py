@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.adopt.host_paths import Folders, plain_path
+from fleetc.adopt import Folders
+from fleetc.adopt.node.host_paths import plain_path
 from fleetc.cli.output import wrong_usage
 
 if TYPE_CHECKING:
-    from fleetc.adopt.adoption import Adopted
+    from fleetc.adopt import Adopted
 
 Homes = Annotated[
     list[str] | None,
@@ -88,9 +89,7 @@ def _by_host(given: list[str], option: str) -> dict[str, str]:
 
 def refuse_unknown(folders: Folders, found: Adopted) -> None:
     """Exit where something is said of a host or a folder that no node is of: it would answer nothing."""
-    renamed = found.carried.renamed if found.carried is not None else []
-    in_sources = {kept: name for kind, name, kept in renamed if kind == "hosts"}
-    hosts = {in_sources.get(node.host, node.host) for node in found.nodes}
+    hosts = {node.host for node in found.nodes}
     processes = [node.process for node in found.nodes]
     known = {"", *hosts, *(one.host for one in processes), *(posixpath.dirname(one.span.source) for one in processes)}
     unknown = sorted({*folders.homes, *folders.directories} - known)

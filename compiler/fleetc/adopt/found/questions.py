@@ -1,0 +1,133 @@
+"""What adopting asks, and why a compiled setting differs: values with a kind, a place and facts.
+
+In: kinds with their facts. Out: `Question`s and `Reason`s, whose text is made only here; `read` makes a question of its
+text again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+import tomli
+
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+
+Facts = tuple[tuple[str, str], ...]
+_FACT = re.compile(r"\{([a-z_]+)\}")
+
+
+class Ask(Enum):
+    """What a question is about. The value is its text; `{name}` stands for a fact."""
+
+    # any setting
+    NO_FILE = "{file} says it and is none of the sources: copy it from the host and name it too"
+    NO_VALUE = "the source says {text}"
+    # nodes
+    # fleet, hosts and wallets
+    # models and live runners
+    # avatar stacks
+
+
+class Why(Enum):
+    """Why a setting of the compiled node differs from the one of today; `same` ones mean the same to the node."""
+
+    def __init__(self, text: str, same: bool = False) -> None:
+        self.text = text
+        self.same = same
+
+    ASKED = "asked: {question}"
+    UNKNOWN = "{file} may set it and is none of the sources"
+    # nodes
+    # fleet, hosts and wallets
+    # models and live runners
+    # avatar stacks
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something that no source says: the place of the spec that has the answer, as table, name and key.
+
+    `example` is a value as TOML, "" where there is none to offer.
+    """
+
+    kind: Ask
+    place: tuple[str, ...]
+    facts: Facts = ()
+    example: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key in its table; a dotted one is of a table within."""
+        return ".".join(self.place[1 if self.place[0] == "fleet" else 2 :])
+
+    @property
+    def text(self) -> str:
+        """What is asked."""
+        return _filled(self.kind.value, self.facts)
+
+    @property
+    def line(self) -> str:
+        """The comment that asks in a spec, behind its "# "; without "TODO " and the sentence it is the answer."""
+        return f"TODO {self.key} = {self.example}  # {self.text}" if self.example else f"TODO {self.key}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why one setting differs."""
+
+    why: Why
+    facts: Facts = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether the node does the same with both values."""
+        return self.why.same
+
+    @property
+    def asked(self) -> bool:
+        """Whether the spec asks for the value."""
+        return self.why is Why.ASKED
+
+    def __str__(self) -> str:
+        return _filled(self.why.text, self.facts)
+
+
+def facts_of(facts: Mapping[str, object]) -> Facts:
+    """Facts as people may see them: nothing of a secret, and no hidden character."""
+    return tuple((name, leaks.shown(visible(str(fact))).replace("\n", " ")) for name, fact in facts.items())
+
+
+def read(table: tuple[str, ...], line: str) -> Question | None:
+    """The question of a comment in a table, such as ("wallets", "payer"); None for another comment."""
+    head = re.fullmatch(r"TODO ([A-Za-z_][A-Za-z0-9_.]*)(?: = (.*?)  # |: )(.*)", line)
+    if head is None or (head[2] is not None and not _is_toml(head[2])):
+        return None
+    for kind in Ask:
+        found = _pattern(kind.value).fullmatch(head[3])
+        if found is not None:
+            return Question(kind, (*table, *head[1].split(".")), tuple(found.groupdict().items()), head[2] or "")
+    return None
+
+
+def _filled(template: str, facts: Facts) -> str:
+    known = dict(facts)
+    return _FACT.sub(lambda name: known[name[1]], template)
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = _FACT.split(template)
+    return re.compile("".join(f"(?P<{part}>.*?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)))
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomli.loads(f"x = {text}")
+    except tomli.TOMLDecodeError:
+        return False
+    return True

@@ -1,0 +1,199 @@
+"""The round trip: what each process does today against what the compiled spec makes of it.
+
+In: the adopted processes and the blueprint of their spec. Out: settings that differ, with both values and why. Where
+examples stand for answers, what follows from them is left out, and listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from fleetc.adopt.found.questions import Reason, Why
+from fleetc.adopt.found.words import Same, Unknown
+from fleetc.adopt.node import price_lists
+from fleetc.adopt.node.meaning import of_process, of_service
+from fleetc.adopt.node.price_lists import TOKENS, comparable, list_of
+from fleetc.adopt.node.reading import PATH_OR_TEXT, Running
+from fleetc.adopt.node.rpc import ADDRESSES, compare_addresses
+from fleetc.adopt.read.library import Library
+from fleetc.adopt.tables.unread import open_settings
+from fleetc.blueprint.blueprint import Blueprint, Service
+from fleetc.language.rows import READERS
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin
+from fleetc.text import leaks
+from fleetc.upstream import FLAGS
+
+_MOST = 120
+"""Characters of a value."""
+_FOLLOWS = {
+    "ethKeystorePath": ("dataDir",), "aiModelsDir": ("dataDir", "aiModels"), "httpAddr": ("serviceAddr",),
+    "httpIngest": ("httpAddr", "authWebhookUrl"),
+}  # fmt: skip
+"""Settings whose default the node makes of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting that a compiled node has differently, with both values as people may see them. `reason` is None where
+    nothing explains it. `flag` is a variable where `node` is a stack of avatars.
+    """
+
+    node: str
+    flag: str
+    today: str
+    compiled: str
+    reason: Reason | str | None
+
+    @property
+    def setting(self) -> str:
+        """The setting as a source writes it."""
+        return self.flag if self.flag.isupper() else f"-{self.flag}"
+
+    @property
+    def same(self) -> bool:
+        """Whether the node does the same with both values."""
+        return isinstance(self.reason, Same) or (isinstance(self.reason, Reason) and self.reason.same)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether no source says the value of today."""
+        known = isinstance(self.reason, Reason) and self.reason.why is Why.UNKNOWN
+        return known or isinstance(self.reason, Unknown)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All differences, how many settings were compared, and those that wait for an answer, by node."""
+
+    differences: tuple[Difference, ...] = ()
+    compared: int = 0
+    waiting: tuple[tuple[str, str], ...] = ()
+
+
+def compare(
+    nodes: list[Running], blueprint: Blueprint, library: Library, examples: Collection[tuple[str, ...]] = ()
+) -> Comparison:
+    """Compare nodes with those of the same name. At the places `examples`, a value stands for an answer."""
+    services = {service.name: service for host in blueprint.hosts for service in host.services}
+    differences: list[Difference] = []
+    waiting: list[tuple[str, str]] = []
+    count = 0
+    for node in nodes:
+        service = services.get(node.name)
+        if service is None:
+            continue
+        before, after = of_process(node, library), of_service(node.role, service)
+        compare_addresses(node, before, after)
+        _put_own(node, service, before, after)
+        if node.role == "gateway":
+            price_lists.fill_caps(before, after)
+        unanswered = _open_flags(node, service, frozenset(examples)) if examples else frozenset[str]()
+        unread = open_settings(node)
+        for flag in _flags_of(node, before, after):
+            if flag != TOKENS and flag.partition(" ")[0] in unanswered:
+                waiting.append((node.name, flag))
+                continue
+            count += 1
+            if before.get(flag) != after.get(flag):
+                reason = _reason_of(node, flag, flag.partition(" ")[0] in unread)
+                differences.append(_difference(node.name, flag, before, after, reason))
+    return Comparison(tuple(differences), count, tuple(waiting))
+
+
+def _put_own(node: Running, service: Service, today: dict[str, object], compiled: dict[str, object]) -> None:
+    """Where a wallet has from another node what this one has elsewhere, compare both places."""
+    for flag, own in node.own.items():
+        today[flag], compiled[flag] = own, _ways_of(service).get(flag, compiled.get(flag))
+
+
+def _ways_of(service: Service) -> dict[str, str]:
+    """How a node gets its secrets that may be in files, by flag: the path of the file on its host, or a reference."""
+    flags = {FLAGS[flag].env: flag for flag in PATH_OR_TEXT}
+    ways = {one.name: one.value for one in service.variables}
+    for one in service.secrets:
+        ways[one.name] = one.reference if one.kind == "host_file" else f"{one.kind} {one.reference}"
+    return {flag: ways[name] for name, flag in flags.items() if name in ways}
+
+
+def _flags_of(node: Running, before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    """What of the settings of both sides a node reads, in order."""
+    readers = READERS[node.table]
+    flags = [flag for flag in sorted({*before, *after}) if comparable(flag, before, after)]
+    return [flag for flag in flags if list_of(flag) not in FLAGS or readers & FLAGS[list_of(flag)].roles]
+
+
+def _reason_of(node: Running, flag: str, unread: bool) -> Reason | str | None:
+    """Why a setting changes, as adopting has noted it; entries of a list have the reason of the list."""
+    reason = node.reasons.get(flag) or node.reasons.get(list_of(flag))
+    if unread:
+        return Reason(Why.UNKNOWN, (("file", " or ".join(dict.fromkeys(one.shown for one in node.unread))),))
+    two_addresses = flag in ADDRESSES and (isinstance(reason, Same) or (isinstance(reason, Reason) and reason.same))
+    return None if two_addresses else reason
+
+
+def _difference(
+    node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: Reason | str | None
+) -> Difference:
+    """A setting that differs; of an entry only what differs of it."""
+    today, compiled = before.get(flag), after.get(flag)
+    if isinstance(today, Mapping) and isinstance(compiled, Mapping):
+        keys = [key for key in dict.fromkeys((*today, *compiled)) if today.get(key) != compiled.get(key)]
+        today, compiled = ({key: one.get(key) for key in keys} for one in (today, compiled))
+    entry = list_of(flag) != flag
+    values = [
+        "not in the list" if entry and value is None else shown(value, None if entry else _MOST)
+        for value in (today, compiled)
+    ]
+    made = Difference(node, leaks.shown(flag), values[0], values[1], reason)
+    return Difference(node, made.flag, "(unknown)", values[1], reason) if made.unknown else made
+
+
+def _open_flags(node: Running, service: Service, examples: frozenset[tuple[str, ...]]) -> frozenset[str]:
+    """The settings that wait for an answer: those that are asked for, or that follow from places with examples."""
+    origins = _origins(service)
+    flags = {flag for flag, origin in origins if any(_within(path, examples) for path in origin.paths)}
+    flags |= {flag for flag, reason in node.reasons.items() if isinstance(reason, Reason) and reason.asked}
+    flags |= {flag for flag, one in node.reasons.items() if isinstance(one, str) and one.startswith(QUESTION)}
+    given = {flag for flag, _ in origins}
+    for flag, others in _FOLLOWS.items():
+        if flag not in given and not flags.isdisjoint(others):
+            flags.add(flag)
+    return frozenset(flags)
+
+
+QUESTION = "a question is left"
+
+
+def _origins(service: Service) -> list[tuple[str, Origin]]:
+    """The settings that a node is given, each with where it comes from; a file has several origins."""
+    variables = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
+    origins = [(argument.flag, argument.origin) for argument in service.arguments]
+    origins += [(variables.get(one.name, ""), one.origin) for one in service.variables]
+    origins += [(variables.get(one.name, ""), one.origin) for one in service.secrets]
+    flag_of = {argument.value: argument.flag for argument in service.arguments}
+    for file in service.files:
+        flag = flag_of.get(f"{service.directory}/{file.name}", "")
+        origins += [(flag, origin) for origin in (file.origin, *file.places.values())]
+    return origins
+
+
+def _within(path: Path, places: frozenset[tuple[str, ...]]) -> bool:
+    words = tuple(map(str, path))
+    return any(words[:length] in places for length in range(1, len(words) + 1))
+
+
+def shown(value: object, most: int | None = _MOST) -> str:
+    """A value for people, in so many characters."""
+    if value is None or value in ("", (), {}):
+        return "(unset)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple | list):
+        text = ", ".join(shown(item, most) for item in value)
+    elif isinstance(value, Mapping):
+        text = ", ".join(f"{key}: {shown(item, most)}" for key, item in value.items())
+    else:
+        text = str(value)
+    return leaks.shown(text if most is None or len(text) <= most else f"{text[: most - 3]}...")

@@ -1,0 +1,271 @@
+"""What the nodes of one adopted fleet share: secrets, wallets, models, ladders, and names.
+
+In: what readers and builders meet. Out: tables of the spec; the same wallet, model or ladder met twice is one table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from decimal import Context, Decimal
+from typing import Any, NamedTuple
+
+import tomli
+
+from fleetc.adopt.found.questions import Ask, Question, facts_of
+from fleetc.adopt.found.words import InClear, Ledger, Word
+from fleetc.adopt.node.documents import ModelEntry, PriceEntry
+from fleetc.adopt.node.host_paths import Opened
+from fleetc.adopt.read.library import Library
+from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
+from fleetc.language.quantities import Price, QuantityError
+from fleetc.places.diagnostic import Diagnostic, Span
+
+PIXEL_PRICE, HOUR_PRICE = '"... wei / pixel"', '"... USD / hour"'
+"""Examples of prices in questions: nobody pastes an amount that no source says, and sells at it."""
+_MOST_SOUGHT = 50
+"""Secrets that are looked for in all sources."""
+_SHORTEST_SOUGHT = 8
+"""Characters of a secret that is; a shorter one stands in other words too."""
+_LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
+
+
+@dataclass
+class Table:
+    """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys.
+
+    `guessed` are keys whose values no source says, or that are asked about. `above` are lines of comments that people
+    wrote above keys, and above the table for "", `below` those at its end. `told` are diagnostics that say no more than
+    a question does.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    questions: list[str | Question] = field(default_factory=list)
+    origin: str = ""
+    notes: dict[str, str] = field(default_factory=dict)
+    guessed: set[str] = field(default_factory=set)
+    above: dict[str, list[str]] = field(default_factory=dict)
+    below: list[str] = field(default_factory=list)
+    told: dict[str, Diagnostic] = field(default_factory=dict)
+    path: tuple[str, ...] = ()
+
+    def put(self, kind: Ask, key: str, example: str = "", **facts: object) -> Question:
+        """Leave a question about a key of this table; `example` is a value as TOML."""
+        question = Question(kind, (*self.path, *key.split(".")), facts_of(facts), example)
+        if question not in self.questions:
+            self.questions.append(question)
+        return question
+
+    def ask(self, line: str, told: Diagnostic | None = None) -> None:
+        """Leave a question: a line of a comment. `told` goes when somebody has answered it."""
+        if line not in self.questions:
+            self.questions.append(line)
+        if told is not None:
+            self.told[line] = told
+
+
+_QUESTION = re.compile(r"TODO ([a-z_]+) = (.*)")
+
+
+class QuestionParts(NamedTuple):
+    """A question about a key before it is written: an example of its value as TOML, and what is asked."""
+
+    key: str
+    example: str
+    words: str
+
+
+def split_question(text: str) -> QuestionParts | None:
+    """The parts of a question; None for one that has no example."""
+    found = _QUESTION.match(text)
+    place = found[2].find(": ") if found is not None else -1
+    while found is not None and place >= 0:
+        try:
+            tomli.loads(f"x = {found[2][:place]}")
+        except tomli.TOMLDecodeError:
+            place = found[2].find(": ", place + 1)
+        else:
+            return QuestionParts(found[1], found[2][:place], found[2][place + 2 :])
+    return None
+
+
+@dataclass
+class Session:
+    """One adoption."""
+
+    library: Library
+    ledger: Ledger
+    hosts: dict[str, Table] = field(default_factory=dict)
+    wallets: dict[str, Table] = field(default_factory=dict)
+    models: dict[str, Table] = field(default_factory=dict)
+    ladders: dict[str, Table] = field(default_factory=dict)
+    runners: dict[str, Table] = field(default_factory=dict)
+    runner_names: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """The table of each runner by what lists say of it."""
+    runner_of: dict[int, str] = field(default_factory=dict)
+    """The label of the runner that a process is, by its id."""
+    asked_hosts: set[str] = field(default_factory=set)
+    """Hosts that ask whether all of their nodes run there."""
+    called: set[int] = field(default_factory=set)
+    """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
+    unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
+    """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
+    opened: Opened = field(default_factory=Opened)
+    """Paths in the spec of which something is left to find out."""
+    gpus: dict[str, int] = field(default_factory=dict)
+    """How many GPUs of each host examples have been made of: those of a cluster are no two containers'."""
+    names: set[str] = field(default_factory=set)
+    told_secrets: dict[str, Diagnostic] = field(default_factory=dict)
+    """What is said of secrets in clear, by the variables that the spec has for them."""
+    _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _variables: set[str] = field(default_factory=set)
+    _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str | None], str] = field(default_factory=dict)
+    _wallets: dict[str, str] = field(default_factory=dict)
+
+    def secret(self, word: Word, variable: str, what: str, otherwise: str = "", hint: str = "") -> dict[str, str]:
+        """A reference for a secret that stands in a source; the same one gets the same reference.
+
+        `otherwise` says what to do if it is none, and `hint` the same shortly, where that is likely.
+        """
+        if word.text in self._secrets:
+            return self._secrets[word.text]
+        name, number = variable, 2
+        while name in self._variables:
+            name, number = f"{variable}_{number}", number + 1
+        self._variables.add(name)
+        reference = {"env": name}
+        self._secrets[word.text] = reference
+        self.ledger.secrets += {word.span, word.said or word.span}
+        elsewhere = word.said is not None and not word.alone
+        part = "all or a part of " if elsewhere else ""
+        as_ = f", as {word.alone}" if word.alone else ""
+        reads = "that variable" if word.alone == name else f"the variable {name}"
+        put = "put the whole value there, as the command has it, where" if elsewhere else "set it where"
+        stands = f"{part}{what} stands in this file in clear{as_}"
+        self.told_secrets[name] = self.ledger.warn(
+            "adopt-secret-inline", word.said or word.span, f"{stands}; the spec names {reads}",
+            f'{put} you deploy, or write {{ host_file = "/path" }} for a file on the host; then change the secret'
+            + otherwise,
+            elsewhere=True,
+        )  # fmt: skip
+        short = "set it to the whole value, as the command has it" if elsewhere else hint
+        self.ledger.in_clear.append(InClear(name, word.said or word.span, short))
+        return reference
+
+    def without_variable(self, text: str) -> Iterator[tuple[Diagnostic, Diagnostic]]:
+        """What is said of secrets whose reference did not get into the `text` of the spec, and what is to be said."""
+        for name, told in self.told_secrets.items():
+            if f'"{name}"' not in text:
+                said = f"{told.message.rpartition('; ')[0]}; the spec has no variable for it"
+                yield told, replace(told, message=said, help="change the secret")
+
+    def note_repeated_secrets(self) -> None:
+        """Find where else among the sources secrets stand that were met: also in lines that start nothing."""
+        for text, reference in [*self._secrets.items()][:_MOST_SOUGHT]:
+            if len(text) < _SHORTEST_SOUGHT:
+                continue
+            for source in self.library.sources.values():
+                for place in _alone(text, source.text):
+                    span = Span(source.name, place, place + len(text))
+                    self.ledger.secrets.append(span)
+                    self.ledger.in_clear.append(InClear(reference["env"], span))
+
+    def model(self, entry: ModelEntry, image: str | None = None) -> str:
+        """The table of a model; without `image`, whoever names it does not run it, and says nothing of its image."""
+        flags = entry.optimization if entry.warm else ()
+        for known, name in self._models.items():
+            if known[:2] != (entry.pipeline, entry.model_id):
+                continue
+            if (flags and known[2] not in ((), flags)) or (None not in (image, known[3]) and known[3] != image):
+                continue
+            del self._models[known]
+            self._models[*known[:2], flags or known[2], known[3] if image is None else image] = name
+            if flags:
+                self.models[name].values["optimization"] = dict(flags)
+            if image:
+                self.models[name].values["image"] = image
+            return name
+        name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
+        table = Table({"pipeline": entry.pipeline, "id": entry.model_id})
+        if flags:
+            table.values["optimization"] = dict(flags)
+        if image:
+            table.values["image"] = image
+        self.models[name] = table
+        self._models[entry.pipeline, entry.model_id, flags, image] = name
+        return name
+
+    def ladder(self, profiles: list[dict[str, Any]], hint: str) -> str:
+        """The table of a list of renditions."""
+        for name, table in self.ladders.items():
+            if table.values["profiles"] == profiles:
+                return name
+        name = self.name_for(hint, "ladder", set(self.ladders))
+        self.ladders[name] = Table({"profiles": profiles})
+        return name
+
+    def wallet(self, key: str, hint: str) -> tuple[str, Table]:
+        """The table of an account; `key` is its address, or the keystore where no source names it."""
+        if key not in self._wallets:
+            name = self.name_for(hint, "wallet", set(self.wallets))
+            self._wallets[key], self.wallets[name] = name, Table()
+        name = self._wallets[key]
+        return name, self.wallets[name]
+
+    def name_for(self, text: str, other: str, taken: set[str]) -> str:
+        """A name for a table from a text of a source; `other` where nothing of the text can be one."""
+        name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+        name = re.sub(r"^[0-9-]+", "", name)[: NAME_LIMIT - 4].rstrip("-") or other
+        if name in RESERVED_NAMES:
+            name = f"{name}-{other}"
+        free, number = name, self._numbers.get(name, 2)
+        while free in taken:
+            free, number = f"{name}-{number}", number + 1
+            self._numbers[name] = number
+        return free
+
+
+def _alone(sought: str, text: str) -> Iterator[int]:
+    """Where a text has another one that is no part of a longer word; quick in texts of megabytes."""
+    place = text.find(sought)
+    while place >= 0:
+        around = text[max(0, place - 1) : place] + text[place + len(sought) : place + len(sought) + 1]
+        if not any(character.isalnum() for character in around):
+            yield place
+        place = text.find(sought, place + len(sought))
+
+
+def price_text(price: PriceEntry) -> str | None:
+    """A price as a person writes it; None where no spec has such a price."""
+    try:
+        exact = Price(price.amount.copy_abs() if not price.amount else price.amount, price.currency, price.pixels)
+    except QuantityError:
+        return None
+    text = str(exact)
+    if price.pixels in _LONG_COUNTS:
+        text = text.replace(f"{price.pixels} pixels", _LONG_COUNTS[price.pixels])
+    return text
+
+
+_LONGEST_PRICE = 200
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z^_\[\]\\`][A-Za-z0-9]*)?")
+
+
+def flag_amount(text: str) -> Decimal | None:
+    """The amount of such a text, in whatever currency it is; None for a text that the node refuses."""
+    found = _AMOUNT.fullmatch(text)
+    return Decimal(found[1]) if found is not None and len(text) <= _LONGEST_PRICE else None
+
+
+def flag_price(text: str, pixels: int) -> PriceEntry | None:
+    """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None or len(text) > _LONGEST_PRICE:
+        return None
+    unit = (found[2] or "wei").lower()
+    amount = Decimal(found[1])
+    if unit == "eth":
+        return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
+    return PriceEntry(amount, pixels, "wei" if unit == "wei" else unit.upper())

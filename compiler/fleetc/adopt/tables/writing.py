@@ -1,0 +1,101 @@
+"""Writes the tables of an adopted fleet as a spec, in the form of `fleetc fmt`.
+
+In: `Assembled`. Out: TOML text. Comments say where tables come from, and what is left to answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import tomli_w
+
+from fleetc.adopt.found.questions import Question
+from fleetc.adopt.tables.assembled import Assembled
+from fleetc.adopt.tables.session import Table, split_question
+from fleetc.formatting import in_one_form
+from fleetc.language.fleet import NEWEST, Fleet
+from fleetc.text.encoders import visible
+
+_BARE = re.compile("[A-Za-z0-9_-]+")
+_WIDE = 100
+
+
+def written(assembled: Assembled) -> str:
+    """The text of the spec."""
+    lines = [f"spec = {NEWEST}", "", *_table("fleet", assembled.fleet)]
+    for kind in Fleet.model_fields:
+        for name, table in assembled.tables.get(kind, {}).items():
+            lines += ["", *_table(f"{kind}.{_key(name)}", table)]
+    return in_one_form("\n".join(lines) + "\n")
+
+
+def _table(header: str, table: Table) -> Iterator[str]:
+    for remark in table.above.get("", []):
+        yield f"# {_comment(remark)}"
+    if table.origin:
+        yield f"# {_comment(table.origin)}"
+    above, below = _asked(table)
+    yield from (f"# {_comment(line)}" for line in above)
+    yield f"[{header}]"
+    wide = [key for key, value in table.values.items() if isinstance(value, Mapping) and len(toml(value)) > _WIDE]
+    for key, value in table.values.items():
+        note = table.notes.get(key, "")
+        if key not in wide:
+            yield from (f"# {_comment(remark)}" for remark in table.above.get(key, []))
+            yield f"{_key(key)} = {toml(value)}" + (f"  # {_comment(note)}" if note else "")
+    yield from (f"# {_comment(line)}" for line in (*below, *table.below))
+    for key in wide:
+        yield ""
+        above = {"": table.above.get(key, [])}
+        yield from _table(
+            f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, ""), above=above)
+        )
+
+
+def _asked(table: Table) -> tuple[list[str], list[str]]:
+    """The lines of questions above a table, and those below its keys, which without "TODO " are answers."""
+    above, below = [], []
+    for one in table.questions:
+        if isinstance(one, Question):
+            (below if one.example and one.key not in table.values else above).append(one.line)
+        elif line := _answerable(one, table):
+            below.append(line)
+        else:
+            above.append(one)
+    return above, below
+
+
+def _answerable(question: str, table: Table) -> str:
+    """A question as a line that, without its TODO, is a key with an example of its table; "" for any other question."""
+    found = split_question(question)
+    if found is None or found.key in table.values:
+        return ""
+    return f"TODO {found.key} = {found.example}  # {found.words}"
+
+
+def _comment(text: str) -> str:
+    return visible(text).replace("\n", " ")
+
+
+def _key(key: str) -> str:
+    if _BARE.fullmatch(key):
+        return key
+    return tomli_w.dumps({key: 0}).partition(" = ")[0]
+
+
+def toml(value: Any) -> str:
+    """A value in one piece; lists of tables have one on a line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {toml(v)}" for k, v in value.items()) + " }" if value else "{}"
+    if isinstance(value, list | tuple):
+        items = [toml(item) for item in value]
+        one = f"[{', '.join(items)}]"
+        if len(one) > _WIDE and items:
+            return "[\n" + "".join(f"  {item},\n" for item in items) + "]"
+        return one
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return tomli_w.dumps({"k": value}).partition(" = ")[2].rstrip("\n")
