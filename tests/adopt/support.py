@@ -19,7 +19,7 @@ from tests.node import Meaning, Settings, read, understand
 
 ACCOUNT = '"0x11111111111111111111111111111111111111##"'
 ANSWERS = {
-    "address": {"hosts": '"192.0.2.10"', "wallets": ACCOUNT},
+    "address": {"hosts": '"192.0.2.1##"', "wallets": ACCOUNT},
     "keystore": {"wallets": '"/etc/livepeer/keystore"'},
     "password": {"wallets": '{ env = "PASSWORD" }'},
     "rpc": {"fleet": '{ env = "RPC_URL" }'},

@@ -271,13 +271,13 @@ def test_service_that_others_extend_runs_as_these_alone() -> None:
     shared = Source("compose.onchain.yml", orchestrator(*CHAIN))
     above = (
         "services:\n  orchestrator:\n    extends: {file: ../compose.onchain.yml, service: orchestrator}\n"
-        '  app:\n    environment: ["A=over"]\n'
+        '  app:\n    environment: ["MODE=over"]\n'
     )
     found = adopt([shared, app("tiles", False)[0], Source("tiles/compose.onchain.yml", above)])
     spec = tomllib.loads(found.text)
     assert list(spec["orchestrators"]) == ["apps-orchestrator"]
     assert spec["fleet"]["network"] == "arbitrum-one-mainnet"
-    assert spec["runners"]["runner-tiles"]["environment"] == {"A": "over"}
+    assert spec["runners"]["runner-tiles"]["environment"] == {"MODE": "over"}
 
 
 def test_file_that_extends_a_path_which_is_no_source_is_not_its_own_base() -> None:

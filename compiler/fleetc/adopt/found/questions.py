@@ -27,7 +27,36 @@ class Ask(Enum):
     # any setting
     NO_FILE = "{file} says it and is none of the sources: copy it from the host and name it too"
     NO_VALUE = "the source says {text}"
+    NOT_IN_SPEC = "no spec takes {text}, because {why}"
+    BY_NAME = "{file} is taken for {path} by its name alone; compare it with the one of the host"
+    PATH = "its path on the host; {where}"
+    SECRET_FILE = "where on the host is the file of this secret? {where}"
+    PART_OF_SECRET = "the sources have a part of it only: put the whole value into that variable of who deploys"
+    VARIABLE = "its value is not in the sources"
     # nodes
+    COPIES = "{copies}; this table stands for one of them"
+    ACCOUNT = "which account? No source names it; today the node takes any key it finds"
+    PASSWORD = "no source says where the password of the key file is"
+    ONE_KEYSTORE = "{node} has its keys in {path}; a wallet has one keystore directory on all hosts"
+    ONE_PASSWORD = "{node} has another password; a wallet has one"
+    DEPOSIT = "what is set aside for tickets; {command} shows it in wei"
+    RESERVE = "what backs them; {command} shows it in wei, as FundsRemaining"
+    LISTENER = "the node cannot listen where the source says"
+    SAME_PORT = "fleetc gives containers the network of their host, where {node} has port {port}"
+    EXPOSED_CLI = "others reach {listener} and command the node; keep it with cli_exposed = true and a firewall"
+    ORCHESTRATORS = "off-chain a gateway finds nobody without a list"
+    ORCHESTRATOR = "a worker does not start without the address of its orchestrator"
+    SERVICE = "the public address; without it the node asks a service on the internet for its own"
+    NO_SERVICE = "the node advertises no address of its own, and a spec always has one"
+    UNREACHABLE = "the public address; no gateway reaches the node at {text}"
+    SECRET_OF_WORKERS = "what remote workers present; without one, anybody may work for it, or it does not start"
+    SECRET_OF_ORCHESTRATOR = "a worker does not start without the secret of its orchestrator"
+    PRICE = "on a chain the node does not start without one"
+    PIXELS = "the source leaves its pixels open"
+    PRICE_REFUSED = "the node or the spec refuses {text} as a price"
+    ANY_PRICE = "today it pays any price, because nothing sets a cap"
+    NO_PRICE_FOR = "no spec has the price for {account}"
+    GPUS = "the source says {text}, and {seen}"
     # fleet, hosts and wallets
     # models and live runners
     # avatar stacks
@@ -42,7 +71,45 @@ class Why(Enum):
 
     ASKED = "asked: {question}"
     UNKNOWN = "{file} may set it and is none of the sources"
+    REFERENCE = "a reference in the spec has the same value", True
+    SAME_PATH = "this is its path on the host", True
+    NO_FIELD = "{reason}"
+    NOT_READ = "a node of {table} does not read -{setting}", True
+    IGNORED = "the node ignores it: {problem}", True
+    STOPS = "the node stops at its start: {problem}"
+    # variables
+    OF_STARTER = "whoever starts a process sets it", True
+    OF_SOURCES = "only what starts the node reads it", True
+    SAID_BY_GPUS = "gpus of the spec says it; containers of fleetc see all GPUs", True
+    EMPTY = "an empty variable says nothing", True
     # nodes
+    WORKER = "a remote worker never talks to the chain", True
+    BEHIND_SIGNER = "behind a signer a gateway runs off-chain, where this does nothing", True
+    ON_NO_NETWORK = "a remote worker, or a gateway behind a signer, runs off-chain"
+    SIGNER_COMPARES = "the signer compares prices"
+    OFFCHAIN = "off-chain it does nothing", True
+    NEW_DATA_DIR = "the node keeps nothing there that it needs again, so its data directory is a new one"
+    BELOW_DATA_DIR = "it follows the data directory, which no source says"
+    OF_WALLET = "its wallet has a password"
+    PUBLISHED = "containers get the network of the host, which publishes this port there", True
+    NOT_PUBLISHED = "containers get the network of the host, which does not publish this port: it is on loopback"
+    PORT_80 = "the node would listen on port 80 of all interfaces; fleetc keeps it on loopback"
+    NO_LISTENER = "the node cannot listen there"
+    EXPOSED = "others than the host itself reach the administration listener, and it asks nobody for a password"
+    INGEST = "it stays as it is today, at another listener"
+    WEBHOOK_SAYS = "it does nothing: the node asks its webhook which orchestrators there are"
+    LIST_SAYS = "a fixed list of orchestrators is given, so no registry is asked"
+    NO_REGISTRY = "there is no registry off-chain"
+    SERVICE_ADDRESS = "the same orchestrator, at {service}; make sure that the host reaches it there (curl -k)"
+    LISTENS = "{node} listens there from now on"
+    PIXELS = "the price that they go with is asked for"
+    CAP_UNREAD = "the cap for {pipeline} has no price, or no pipeline of the node"
+    NO_RENDITIONS = "the node knows none of these renditions, and stops at its start"
+    UNREACHABLE = "no gateway reaches the node there: it means nothing outside its own network"
+    RUNNERS_PRICED = "live runners have prices of their own, and the node does not start without one"
+    ITS_SECRET = "it gets the secret of {node}, without which it does not start"
+    LABEL = "a label of its own keeps workers from removing each other's containers"
+    GPUS = "containers of fleetc see all GPUs of their host; these are those of today"
     # fleet, hosts and wallets
     # models and live runners
     # avatar stacks

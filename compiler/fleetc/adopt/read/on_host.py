@@ -17,7 +17,6 @@ from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.bounds import of_unit
 from fleetc.adopt.read.systemd import commands_of_unit
 from fleetc.adopt.read.unit_orders import orders_of
-from fleetc.adopt.tables.filling import SECRET_VARIABLES
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -247,7 +246,7 @@ class _Reader:
 
         def one(found: re.Match[str]) -> str:
             if found[0] not in self.variables:
-                what = SECRET_VARIABLES.get(flag, flag) or "SECRET"
+                what = flag or "SECRET"
                 base = re.sub(r"[^A-Z0-9]+", "_", f"{self.host}_{what}".upper()).strip("_")
                 name, number = base if not base[:1].isdigit() else f"HOST_{base}", 2
                 while name in self.variables.values():

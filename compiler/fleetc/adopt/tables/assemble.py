@@ -9,13 +9,11 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from fleetc.adopt.found.said import Said
 from fleetc.adopt.found.words import Process
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.listeners import http_listener, orchestrator_url, service_url, written
 from fleetc.adopt.node.own_files import note_mounted
 from fleetc.adopt.node.reading import OFFCHAIN, Running, running
 from fleetc.adopt.node.releases import likely_release, note_release, release_of_path, release_said
@@ -26,8 +24,6 @@ from fleetc.adopt.tables import asking_words
 from fleetc.adopt.tables.asking_chain import asks_chain, fill_rpc, rpc_value
 from fleetc.adopt.tables.assembled import FLEET_NAME, Assembled, Prometheus
 from fleetc.adopt.tables.filling import Facts, Filling
-from fleetc.adopt.tables.free_ports import free_ports
-from fleetc.adopt.tables.links import at_private_addresses, on_loopback
 from fleetc.adopt.tables.machines import add_hosts, add_idle_hosts, ask_address, ask_users
 from fleetc.adopt.tables.naming import LONE_HOST, choices, name_all, place_all, put_on_hosts
 from fleetc.adopt.tables.nodes import fill
@@ -70,7 +66,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     add_hosts(found, session, inventory)
     machines = Machines(session, sources.others, found, names, inventory, lone)
     machines.learn_state_dirs()
-    facts = _facts(found, network, machines)
+    facts = Facts.of(found, network, machines)
     tables = _node_tables(found, fleet, facts, session)
     differences, compared = _stacks(sources, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
@@ -103,7 +99,6 @@ def _node_tables(found: list[Running], fleet: Table, facts: Facts, session: Sess
         table.guessed |= set() if one.process.host else {"host"}
         tables.setdefault(one.table, {})[one.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
-    free_ports(found, tables, session.runners.values(), session.ledger)
     _modes(tables)
     fill_rpc(found, fleet, session)
     if found:
@@ -264,38 +259,6 @@ def _network(found: list[Running], session: Session) -> str | None:
     return next(iter(first), behind[0] if behind else OFFCHAIN)
 
 
-def _facts(
-    found: list[Running], network: str, machines: Machines
-) -> Facts:
-    services: dict[str, str] = {}
-    signers: dict[str, str] = {}
-    redeemers = at_private_addresses(found)
-    peers: dict[tuple[str, str], Running] = {}
-    for one in found:
-        for called in one.process.peers:
-            peers[one.process.span.source, called] = one
-        if one.role == "orchestrator" and one.text("serviceAddr") not in ("", "none"):
-            services.setdefault(orchestrator_url(service_url(one.text("serviceAddr"))), one.name)
-        elif one.role in ("remote-signer", "redeemer"):
-            _, listener = http_listener(one.role, one.text("httpAddr"), "")
-            if listener is not None:
-                where = written(("127.0.0.1" if listener[0] == "*" else listener[0], listener[1]))
-                if one.role == "redeemer":
-                    redeemers[f"{one.host} {where}"] = one.name
-                else:
-                    signers[f"{one.host} http://{where}"] = one.name
-    processes = {one.name: one for one in found}
-    facts = Facts(
-        network, services, on_loopback(found), signers, redeemers, peers, processes, {}, machines
-    )
-    workers: dict[str, set[str]] = {}
-    for one in found:
-        if one.role in ("transcoder", "ai-worker") and one.text("orchAddr"):
-            url = orchestrator_url(one.text("orchAddr").split(",")[0])
-            workers.setdefault(facts.orchestrator_at(one, url), set()).add(one.role)
-    return replace(facts, workers={name: frozenset(roles) for name, roles in workers.items()})
-
-
 # ------------------------------------------------------------------------------------------------ whole fleet
 
 
@@ -423,7 +386,7 @@ def _ask_models(tables: dict[str, dict[str, Table]]) -> None:
         workers = (one.values for one in tables.get("ai_workers", {}).values())
         uses = [use for one in workers if one.get("orchestrator") == name for use in one.get("models", [])]
         offers = {use["use"]: {key: use[key] for key in ("use", "warm") if key in use} for use in uses}
-        if offers and not any(question.startswith("TODO models") for question in table.questions):
+        if offers and not any(isinstance(one, str) and one.startswith("TODO models") for one in table.questions):
             listed = ", ".join(map(toml, offers.values()))
             table.ask(f"TODO models = [{listed}]: what it sells; these are the models of its AI workers")
 

@@ -45,7 +45,7 @@ def _models(work: Filling) -> None:
     flag = "aiModels"
     text = running.text(flag)
     if text and running.word(flag).holes and names_document(text):
-        work.ask("models", in_file(work.likely(flag) or text), flag, '[{ use = "..." }]', warn=False)
+        work.ask("models", in_file(text), flag, '[{ use = "..." }]', warn=False)
         running.reasons["aiModels prices"] = "the list of models is none of the sources"
     elif text and not work.unknown(flag, "models"):
         word = running.word(flag)

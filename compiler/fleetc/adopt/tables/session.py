@@ -210,7 +210,7 @@ class Session:
         """The table of an account; `key` is its address, or the keystore where no source names it."""
         if key not in self._wallets:
             name = self.name_for(hint, "wallet", set(self.wallets))
-            self._wallets[key], self.wallets[name] = name, Table()
+            self._wallets[key], self.wallets[name] = name, Table(path=("wallets", name))
         name = self._wallets[key]
         return name, self.wallets[name]
 

@@ -1,18 +1,20 @@
 """Fills the environment of a process: variables that are no settings of the node, and references to secrets.
 
-In: a `Filling`. Out: `environment` and `secret_environment` of its table.
+In: a `Filling`. Out: `environment` and `secret_environment` of its table. A value is repeated only where the name of
+its variable says that it is harmless.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from pydantic_core import PydanticCustomError
 
-from fleetc.adopt.found.words import Fate, Same, Word
+from fleetc.adopt.found.questions import Ask, Why
+from fleetc.adopt.found.words import Fate, Word
 from fleetc.adopt.read.docker_run import VISIBLE
-from fleetc.adopt.read.showing import harmless
-from fleetc.adopt.tables.filling import Filling, hole_variable
+from fleetc.adopt.tables.filling import ONLY_HOST, Filling, hole_variable
 from fleetc.language.fields import check_variable_name
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
@@ -22,33 +24,73 @@ _READ_BY_NODES = (
     "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "HF_", "HUGGINGFACE_", "LD_", "TZ", "TMPDIR", "XDG_",
 )  # fmt: skip
 """How the names of variables begin that the node, its libraries or its runners may read."""
-_NOT_OURS = frozenset({"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "TERM", "HOSTNAME", "SHLVL"})
+_OF_STARTER = re.compile("HOME|PATH|USER|LOGNAME|SHELL|PWD|LANG|TERM|HOSTNAME|SHLVL|LC_.*")
+_HARMLESS_NAME = re.compile(
+    "(?:.*_)?(?:ADDR|ADDRESS|BATCH|CAPABILITIES|CAPACITY|CORS|COUNT|CWD|DEBUG|DEVICES?|DIRS?|ENABLED?|FILE|FORMAT|FPS|HOME|"
+    "HOST|HOSTNAME|INTERVAL|LEVEL|LIMIT|LOCALE|MEMORY|MODE|MODELS?|NAME|NETWORK|NODE|OFFLINE|PATH|PIPELINES?|PORTS?|"
+    "REGION|SIZE|THREADS|TIMEOUT|TMPDIR|TYPE|TZ|VERSION|WORKERS|ZONE)|MODEL_.*|GO(?:GC|MAXPROCS|MEMLIMIT|DEBUG)"
+)
 
 
 def environment(work: Filling) -> None:
-    """Variables that are no settings of the node."""
-    ledger = work.session.ledger
+    """Fill the variables of a node that are none of its settings."""
+    ledger, used = work.session.ledger, work.session.library.variables
+    settings = {flag.env for flag in FLAGS.values()}
     for name, word in sorted(work.process.variables.items()):
-        if name.startswith("LP_"):
-            if any(flag.env == name for flag in FLAGS.values()):
-                continue
-            if name in work.session.library.variables:
-                ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")
-            else:
-                ledger.mistake("adopt-flag-unknown", word.span, leaks.shown(name),
-                               f"the node reads no variable {leaks.shown(name)}", "remove it")  # fmt: skip
-            continue
-        variable(work, name, word)
+        if not name.startswith("LP_"):
+            variable(work, name, word)
+        elif name not in settings and name not in used:
+            shown = leaks.shown(name)
+            message = f"the node reads no variable {shown}"
+            ledger.mistake("adopt-flag-unknown", word.span, shown, message, "remove it")
+        elif name not in settings:
+            ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")
 
 
-def _of_sources(work: Filling, name: str) -> bool:
-    """Whether a variable is one that Compose or a script fills in, such as the tag of an image, and no node reads."""
-    return name.startswith("COMPOSE_") or (
-        name in work.session.library.variables and not name.startswith(_READ_BY_NODES) and not name.endswith("_proxy")
-    )
+def variable(work: Filling, name: str, word: Word) -> None:
+    """Fill one variable, as plain text or as a reference to a secret."""
+    ledger, ours = work.session.ledger, work.process.ours
+    plain = ours or may_repeat(name, word.text)
+    if not plain and word.text:
+        ledger.secrets.append(word.span)
+    if not ours and (dropped := _dropped(work, name, word)) is not None:
+        ledger.note(word.span, name, Fate.DROPPED, dropped.text)
+        work.because(f"env {name}", dropped)
+        return
+    if not _is_name(name):
+        ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
+        return
+    known, hole = work.process.secrets.get(name), hole_variable(word)
+    if known is not None or hole:
+        kind, place = known or ("env", hole)
+        work.say(f"secret_environment.{name}", {kind: place})
+    elif word.holes:
+        work.asks(Ask.VARIABLE, f"environment.{name}", example='"..."')
+    elif plain:
+        work.say(f"environment.{name}", word.text)
+    else:
+        own = re.sub("^RUNNER_", "APP_", f"{work.running.name}_{name}".upper().replace("-", "_"))  # of deployments
+        reference = work.session.secret(word, own, f"the value of {name}, which may be a secret,")
+        work.say(f"secret_environment.{name}", reference)
+    if not plain or hole:
+        work.because(f"env {name}", Why.REFERENCE)
+    ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")
 
 
-@cache
+def _dropped(work: Filling, name: str, word: Word) -> Why | None:
+    """Why the spec does without a variable; None for one that it has."""
+    if _OF_STARTER.fullmatch(name):
+        return Why.OF_STARTER
+    used = name in work.session.library.variables
+    read = name.startswith(_READ_BY_NODES) or name.endswith("_proxy")
+    if name.startswith("COMPOSE_") or (used and not read):
+        return Why.OF_SOURCES
+    if name == VISIBLE and work.process.sees and "gpus" in work.table.values:
+        return Why.SAID_BY_GPUS
+    return Why.EMPTY if not word.text else None
+
+
+@cache  # fleets have the same few variables in thousands of nodes
 def _is_name(name: str) -> bool:
     try:
         check_variable_name(name)
@@ -57,57 +99,10 @@ def _is_name(name: str) -> bool:
     return True
 
 
-_names_secret = cache(leaks.names_secret)
-"""Fleets have the same few variables in thousands of nodes."""
-
-
-def _may_be_key(work: Filling, name: str, text: str) -> bool:
-    """Whether a variable is an RPC address that may hold a key: the node's own, or one by its name."""
-    if work.process.ours or "://" not in text or not leaks.may_need_key(text):
+@cache
+def may_repeat(name: str, text: str) -> bool:
+    """Whether people may see the value of a variable: its name is one of no secret, or it only names a host."""
+    if leaks.names_secret(name) or leaks.find(text, name) is not None:
         return False
-    return text == work.running.text("ethUrl") or leaks.names_node(name)
-
-
-def variable(work: Filling, name: str, word: Word) -> None:
-    """One variable, as plain text or as a reference to a secret."""
-    ledger = work.session.ledger
-    if not harmless(word):
-        ledger.secrets.append(word.span)
-    if (name in _NOT_OURS or name.startswith("LC_")) and not work.process.ours:
-        ledger.note(word.span, name, Fate.DROPPED, "the service manager sets it")
-        work.running.reasons[f"env {name}"] = Same("whoever starts a process sets it")
-        return
-    if not work.process.ours and _of_sources(work, name):
-        ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")
-        work.running.reasons[f"env {name}"] = Same("only what starts the node reads it")
-        return
-    if name == VISIBLE and not work.process.ours and work.process.sees and "gpus" in work.table.values:
-        ledger.note(word.span, name, Fate.UNDERSTOOD, "gpus")
-        work.running.reasons[f"env {name}"] = Same("gpus of the spec says it; containers of fleetc see all GPUs")
-        return
-    if not _is_name(name):
-        ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
-        return
-    known = work.process.secrets.get(name)
-    holed = hole_variable(word)
-    if known is not None:
-        work.table.values.setdefault("secret_environment", {})[name] = {known[0]: known[1]}
-    elif holed:
-        work.table.values.setdefault("secret_environment", {})[name] = {"env": holed}
-        work.running.reasons[f"env {name}"] = "its value is not in the sources"
-    elif word.holes:
-        work.ask(f"environment.{name}", "its value is not in the sources")
-        work.running.reasons[f"env {name}"] = "its value is not in the sources"
-    elif not word.text:
-        ledger.note(word.span, name, Fate.DROPPED, "it is empty")
-        work.running.reasons[f"env {name}"] = Same("an empty variable says nothing")
-        return
-    elif _names_secret(name) or leaks.find(word.text, name) or _may_be_key(work, name, word.text):
-        ledger.secrets.append(word.span)
-        variable = f"{work.running.name}_{name}".upper().replace("-", "_")
-        reference = work.session.secret(word, variable, f"the value of {name}")
-        work.table.values.setdefault("secret_environment", {})[name] = reference
-        work.running.reasons[f"env {name}"] = Same("a reference in the spec has the same value")
-    else:
-        work.table.values.setdefault("environment", {})[name] = word.text
-    ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")
+    harmless = bool(_HARMLESS_NAME.fullmatch(name)) or text.lower() in ("", "0", "1", "true", "false")
+    return bool(ONLY_HOST.fullmatch(text)) or (harmless and "://" not in text)
