@@ -58,8 +58,7 @@ def read_sources(
     sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger,
     instances: Collection[str] = (),
 ) -> Found:  # fmt: skip
-    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run.
-    """
+    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run."""
     found = Found()
     kinds: dict[str, list[Source]] = {}
     for source in sources:

@@ -264,9 +264,7 @@ def _network(found: list[Running], session: Session) -> str | None:
     return next(iter(first), behind[0] if behind else OFFCHAIN)
 
 
-def _facts(
-    found: list[Running], network: str, machines: Machines
-) -> Facts:
+def _facts(found: list[Running], network: str, machines: Machines) -> Facts:
     services: dict[str, str] = {}
     signers: dict[str, str] = {}
     redeemers = at_private_addresses(found)
@@ -285,9 +283,7 @@ def _facts(
                 else:
                     signers[f"{one.host} http://{where}"] = one.name
     processes = {one.name: one for one in found}
-    facts = Facts(
-        network, services, on_loopback(found), signers, redeemers, peers, processes, {}, machines
-    )
+    facts = Facts(network, services, on_loopback(found), signers, redeemers, peers, processes, {}, machines)
     workers: dict[str, set[str]] = {}
     for one in found:
         if one.role in ("transcoder", "ai-worker") and one.text("orchAddr"):
