@@ -1,4 +1,4 @@
-"""The README's chapter about streams: its commands run as they stand there, against the stand-in."""
+"""The guide's page about streams: its commands run as they stand there, against the stand-in."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import json
 import subprocess
 from pathlib import Path
 
-from tests.docs.test_pages import blocks
+from tests.docs.test_pages import FLEET, GUIDE, blocks
 from tests.online.support import TOKEN, Api
-from tests.support import ROOT, fleetc
+from tests.support import fleetc
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 CODES = [1, 0, 0]
 """Of the three calls of fleetc."""
 
 
-def test_commands_of_the_chapter(api: Api, tmp_path: Path) -> None:
-    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
-    (fragment,) = [content for words, content in blocks(README, "toml") if "[stream_api]" in content]
-    (script,) = [content for words, content in blocks(README, "sh") if words == "streams"]
-    (tmp_path / "fleet.toml").write_text(whole + fragment.replace("https://streams.example.net/api", api.base_url))
+def test_commands_of_the_page(api: Api, tmp_path: Path) -> None:
+    (fragment,) = [content for words, content in blocks(GUIDE["streams"], "toml") if "[stream_api]" in content]
+    (script,) = [content for words, content in blocks(GUIDE["streams"], "sh") if words == "streams"]
+    (tmp_path / "fleet.toml").write_text(FLEET + fragment.replace("https://streams.example.net/api", api.base_url))
     lines = [line.partition("#")[0].strip() for line in script.splitlines()]
     own = {"STREAM_TOKEN": TOKEN, "FLEETC_STREAM_APIS": api.base_url}
     calls = [fleetc(*line.split()[1:], cwd=tmp_path, **own) for line in lines if line.startswith("fleetc ")]

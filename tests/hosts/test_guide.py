@@ -1,4 +1,4 @@
-"""The commands of the README's chapters about rollouts, run on real hosts as they stand there, with its own fleet.
+"""The commands of the guide's pages about rollouts, run on real hosts as they stand there, with its own fleet.
 
 An overlay gives the fleet the addresses of the farm and short times; the node and the driver of its GPU are stand-ins.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_pages import README, blocks
+from tests.docs.test_pages import FLEET, GUIDE, blocks
 from tests.farm import STANDIN_IMAGE, Farm
 from tests.hosts.test_deploy import ACCOUNTS, CANARY, Rollout
 from tests.keystores import key_file
@@ -41,13 +41,12 @@ confirm = "20s"
 
 
 class Copied(Rollout):
-    """The fleet of the README."""
+    """The fleet of the guide."""
 
     def __init__(self, farm: Farm, directory: Path) -> None:
         self.farm, self.directory = farm, directory
         self.hosts = {"edge-1": farm.hosts["h3"], "gpu-1": farm.hosts["h1"]}
-        (spec,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
-        (directory / "fleet.toml").write_text(spec, encoding="utf-8")
+        (directory / "fleet.toml").write_text(FLEET, encoding="utf-8")
         edge, gpu = (host.address for host in self.hosts.values())
         overlay = OVERLAY.format(image=STANDIN_IMAGE, edge=edge, gpu=gpu, port=farm.ssh_port)
         (directory / "farm.toml").write_text(overlay, encoding="utf-8")
@@ -66,7 +65,7 @@ class Copied(Rollout):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The shell of whoever read the README: the command is on its PATH, the secret is set."""
+        """The shell of whoever reads the guide: the command is on its PATH, the secret is set."""
         programs = f"{self.directory.with_name('bin')}{os.pathsep}{os.environ['PATH']}"
         kept = {name: value for name, value in super().environment.items() if name.startswith("FLEETC_SSH")}
         home = self.directory.with_name("home")  # the journal must not be part of the checkout
@@ -109,19 +108,16 @@ def fleet(farm: Farm, tmp_path: Path) -> Iterator[Copied]:
     made.clear()
 
 
-def test_commands_of_the_readme(fleet: Copied) -> None:
+def test_commands_of_the_guide(fleet: Copied) -> None:
     subprocess.run(["git", "init", "--quiet", str(fleet.directory)], check=True)
-    scripts = blocks(README, "sh")
-    (first,) = [
-        script for words, script in scripts if words == "" and "fleetc deploy" in script and "git add" in script
-    ]
-    (rollout,) = [script for words, script in scripts if words == "rollout"]
+    ((_, first),) = blocks(GUIDE["fleet"], "sh")
+    (rollout,) = [script for words, script in blocks(GUIDE["rollout"], "sh") if words == "rollout"]
     fleet.paste(first)
     assert fleet.price() == "1200"
     *forward, back = rollout.splitlines()
     said = fleet.paste("\n".join(forward))
     assert "2 hosts asked: nothing keeps the release from running" in said
-    assert "2 hosts: 2 unchanged" in said, "the first rollout was that of the chapter before"
+    assert "2 hosts: 2 unchanged" in said, "the first rollout was that of the page about a fleet"
     assert "gpu-1: would change orch-a live: it takes pricePerUnit=1250 while it runs" in said
     assert fleet.price() == "1250"
     assert back.startswith("fleetc rollback")

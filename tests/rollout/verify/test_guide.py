@@ -1,4 +1,4 @@
-"""The commands of the README's chapter about verify, as they stand there, and what they show of a drift."""
+"""The commands of the guide's page about verify, as they stand there, and what they show of a drift."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_pages import README, blocks
+from tests.docs.test_pages import FLEET, GUIDE, blocks
 from tests.rollout.verify.given import GivenHosts
 from tests.rollout.verify.looks import found
 from tests.support import fleetc
@@ -23,11 +23,10 @@ PRICE = found(
 )
 
 
-def test_commands_of_the_readme_say_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
-    (script,) = [content for words, content in blocks(README, "sh") if words == "verify"]
-    (shown,) = [content for words, content in blocks(README, "text") if words == "verify"]
-    (tmp_path / "fleet.toml").write_text(whole, encoding="utf-8")
+def test_commands_of_the_page_say_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (script,) = [content for words, content in blocks(GUIDE["verify"], "sh") if words == "verify"]
+    (shown,) = [content for words, content in blocks(GUIDE["verify"], "text") if words == "verify"]
+    (tmp_path / "fleet.toml").write_text(FLEET, encoding="utf-8")
     assert fleetc("compile", cwd=tmp_path).returncode == 0
     fleet = GivenHosts(monkeypatch)
     monkeypatch.setattr("fleetc.online.public.ask_public", lambda urls: {})
@@ -44,9 +43,8 @@ def test_commands_of_the_readme_say_what_it_shows(tmp_path: Path, monkeypatch: p
     assert 'node="orch-a",kind="drift"} 1' in (tmp_path / "fleet.prom").read_text(encoding="utf-8")
 
 
-def test_exit_codes_of_the_readme_are_those_of_the_help() -> None:
-    chapter = README.split("\n## Is it still so?\n")[1].split("\n## ")[0]
-    rows = [line.split("|")[1].strip() for line in chapter.splitlines() if line.startswith("| ")]
+def test_exit_codes_of_the_page_are_those_of_the_help() -> None:
+    rows = [line.split("|")[1].strip() for line in GUIDE["verify"].splitlines() if line.startswith("| ")]
     assert rows == ["Exit code", "0", "1", "4"]
     said = " ".join(fleetc("verify", "--help").stdout.split())
     assert "Exit codes: 0 all is as reviewed, 1 drift, 4 something could not be asked." in said
