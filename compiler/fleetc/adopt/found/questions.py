@@ -150,14 +150,21 @@ def facts_of(facts: Mapping[str, object]) -> Facts:
 
 def read(table: tuple[str, ...], line: str) -> Question | None:
     """The question of a comment in a table, such as ("wallets", "payer"); None for another comment."""
-    head = re.fullmatch(r"TODO ([A-Za-z_][A-Za-z0-9_.]*)(?: = (.*?)  # |: )(.*)", line)
-    if head is None or (head[2] is not None and not _is_toml(head[2])):
-        return None
-    for kind in Ask:
-        found = _pattern(kind.value).fullmatch(head[3])
-        if found is not None:
-            return Question(kind, (*table, *head[1].split(".")), tuple(found.groupdict().items()), head[2] or "")
+    head = re.fullmatch(r"TODO ([A-Za-z_][A-Za-z0-9_.]*)( = |: )(.*)", line)
+    parts = ("", head[3]) if head is not None and head[2] == ": " else _parts(head[3]) if head is not None else None
+    for kind in Ask if head is not None and parts is not None else ():
+        facts = _pattern(kind.value).fullmatch(parts[1])
+        if facts is not None:
+            return Question(kind, (*table, *head[1].split(".")), tuple(facts.groupdict().items()), parts[0])
     return None
+
+
+def _parts(text: str) -> tuple[str, str] | None:
+    """An example as TOML, and what is asked behind it."""
+    place = text.find("  # ")
+    while place >= 0 and not _is_toml(text[:place]):
+        place = text.find("  # ", place + 1)
+    return (text[:place], text[place + 4 :]) if place >= 0 else None
 
 
 def _filled(template: str, facts: Facts) -> str:
