@@ -151,20 +151,22 @@ def facts_of(facts: Mapping[str, object]) -> Facts:
 def read(table: tuple[str, ...], line: str) -> Question | None:
     """The question of a comment in a table, such as ("wallets", "payer"); None for another comment."""
     head = re.fullmatch(r"TODO ([A-Za-z_][A-Za-z0-9_.]*)( = |: )(.*)", line)
-    parts = ("", head[3]) if head is not None and head[2] == ": " else _parts(head[3]) if head is not None else None
-    for kind in Ask if head is not None and parts is not None else ():
-        facts = _pattern(kind.value).fullmatch(parts[1])
+    if head is None:
+        return None
+    example, text = ("", head[3]) if head[2] == ": " else _parts(head[3])
+    for kind in Ask:
+        facts = _pattern(kind.value).fullmatch(text)
         if facts is not None:
-            return Question(kind, (*table, *head[1].split(".")), tuple(facts.groupdict().items()), parts[0])
+            return Question(kind, (*table, *head[1].split(".")), tuple(facts.groupdict().items()), example)
     return None
 
 
-def _parts(text: str) -> tuple[str, str] | None:
-    """An example as TOML, and what is asked behind it."""
+def _parts(text: str) -> tuple[str, str]:
+    """An example as TOML, and what is asked behind it; twice "" where there is no example."""
     place = text.find("  # ")
     while place >= 0 and not _is_toml(text[:place]):
         place = text.find("  # ", place + 1)
-    return (text[:place], text[place + 4 :]) if place >= 0 else None
+    return (text[:place], text[place + 4 :]) if place >= 0 else ("", "")
 
 
 def _filled(template: str, facts: Facts) -> str:
