@@ -36,16 +36,18 @@ ANSWERS = {
     "secret": {"transcoders": '{ env = "SECRET" }', "orchestrators": '{ env = "SECRET" }'},
     "orchestrators": {"gateways": '["https://orch.example.net:8935"]'},
     "models": {"orchestrators": '[{ use = "answered" }]'},
+    "remote_signer.url": {"gateways": '"http://signer.example.net:8935"'},
+    "node_release": {"fleet": '"v0.9.1"'},
 }
 """What a person would write for each question, by key and table; ## is another number each time."""
 
-_QUESTION = re.compile(r"# TODO ([A-Za-z_.]+) = .*")
+_QUESTION = re.compile(r"# TODO ([A-Za-z_.]+)(?: =|:) .*")
 _HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
 
 
 def _answer(question: re.Match[str], table: str, number: int) -> str:
     """The line that answers a question; the question itself where nothing needs to."""
-    if question[1] == "cli":
+    if question[1] == "cli" and " = " in question[0]:
         return question[0].removeprefix("# TODO ")
     answer = ANSWERS.get(question[1], {}).get(table)
     return question[0] if answer is None else f"{question[1]} = {answer.replace('##', f'{number % 100:02d}')}"

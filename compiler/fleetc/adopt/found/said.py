@@ -9,23 +9,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc.adopt.node.host_paths import Folders
-from fleetc.adopt.tables.assembled import FLEET_NAME
+
+FLEET_NAME = "adopted"
 
 
 @dataclass(frozen=True)
 class Said:
     """What people say of sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which
     processes count, `role` what a process is that does not say it, `folders` where homes and sources are on hosts and
-    which host a node is on, and `instances` which units of templates run. `answers` are values for places of the spec.
+    which host a node is on, `answers` are values for places of the spec.
     """
 
-    fleet_name: str = FLEET_NAME
     hosts: Mapping[str, str] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
     only: Collection[str] = ()
     role: str = ""
     folders: Folders = field(default_factory=Folders)
-    instances: Collection[str] = ()
     answers: Sequence[str] = ()
 
     @property

@@ -60,8 +60,7 @@ def is_script(text: str) -> bool:
 
 @dataclass
 class ShellText:
-    """Processes, and texts of files by path; `run` are those files that the text itself runs as scripts.
-"""
+    """Processes, and texts of files by path; `run` are those files that the text itself runs as scripts."""
 
     processes: list[Process] = field(default_factory=list)
     files: dict[str, Word] = field(default_factory=dict)

@@ -23,7 +23,6 @@ from fleetc.adopt.read.shell_input import node_commands, warn_unread
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
 from fleetc.adopt.read.unit_instances import is_link
-from fleetc.adopt.tables.naming import BY_FOLDER
 from fleetc.adopt.tables.session import Table
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
@@ -58,8 +57,7 @@ def read_sources(
     sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger,
     instances: Collection[str] = (),
 ) -> Found:  # fmt: skip
-    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run.
-    """
+    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run."""
     found = Found()
     kinds: dict[str, list[Source]] = {}
     for source in sources:
@@ -186,7 +184,7 @@ def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Pr
     said, located = hosts.get(process.span.source, ""), ""
     parts = process.span.source.split("/")
     if not said and "hosts" in parts[:-2]:
-        said, located = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1], BY_FOLDER
+        said, located = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1], ""
     source = library.sources.get(process.span.source)
     process = replace(process, host=said or process.host, located=located)
     if source is None or not source.text.startswith(OURS):

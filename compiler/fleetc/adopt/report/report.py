@@ -82,7 +82,12 @@ def _markdown(adopted: Adopted) -> str:
     nodes = ", ".join(f"{node.name} ({node.role})" for node in adopted.nodes)
     lines = ["# Adopted", "", f"Nodes: {cell(nodes or 'none')}. {counted(adopted)}.", ""]
     if adopted.differences:
-        lines += ["## What the spec changes", "", "| Node | Setting | Today | Compiled | Why |", "|---|---|---|---|---|"]
+        lines += [
+            "## What the spec changes",
+            "",
+            "| Node | Setting | Today | Compiled | Why |",
+            "|---|---|---|---|---|",
+        ]
         for one in adopted.differences:
             cells = (one.node, one.setting, one.today, one.compiled, str(one.reason or UNEXPLAINED))
             lines.append("| " + " | ".join(map(cell, cells)) + " |")

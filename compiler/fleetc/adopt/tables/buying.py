@@ -22,7 +22,6 @@ _AI_SIGNS = ("maxPricePerCapability", "aiMinRunnerVersion", "aiProcessingRetryTi
              "liveAIHeartbeatURL", "mediaMTXApiPassword", "livePaymentInterval", "liveAICapReportInterval",
              "remoteSignerUrl", "aiModels")  # fmt: skip
 _VIDEO_SIGNS = ("transcodingOptions", "rtmpAddr", "maxSessions", "verifierUrl", "objectStore", "recordStore")
-_ORCHESTRATORS = '["https://orch.example.net:8935"]'
 
 
 def fill(work: Filling, behind_signer: bool) -> None:
@@ -88,14 +87,14 @@ def _discovery(work: Filling, behind_signer: bool) -> None:
         work.mistake("adopt-setting-unread", "orchAddr", Why.WEBHOOK_SAYS, "remove it")
         work.drop(registry, Why.WEBHOOK_SAYS)
     elif running.text("orchAddr"):
-        if not work.unknown("orchAddr", "orchestrators", _ORCHESTRATORS):
+        if not work.unknown("orchAddr", "orchestrators"):
             urls = filter(None, (part.strip() for part in running.text("orchAddr").split(",")))
             work.give("orchAddr", "orchestrators", [reached(work, url) for url in urls])
         work.drop(registry, Why.LIST_SAYS)
     elif not running.on_chain or behind_signer:
         work.drop(registry, Why.NO_REGISTRY)
         if not behind_signer and running.role == "gateway":
-            work.asks(Ask.ORCHESTRATORS, "orchestrators", "orchAddr", _ORCHESTRATORS)
+            work.asks(Ask.ORCHESTRATORS, "orchestrators", "orchAddr")
     else:
         asked, ai_only = running.on(registry), work.table.values.get("mode") == "ai"
         if ai_only and not asked:
@@ -133,7 +132,7 @@ def helper(work: Filling, flag: str, role: str, key: str, by_name: str = "") -> 
         work.because(flag, Why.LISTENS, node=name)
         work.give(flag, by_name or key, name)
     elif row is not None and not takes_text(row, text):
-        work.asks(Ask.NOT_IN_SPEC, key, flag, '"..."', text=work.shown(flag), why=why_refused(row, text))
+        work.asks(Ask.NOT_IN_SPEC, key, flag, text=work.shown(flag), why=why_refused(row, text))
     else:
         work.give(flag, key, text)
 
@@ -175,7 +174,7 @@ def _caps(work: Filling) -> None:
         if not work.running.text("maxPricePerUnit"):
             work.asks(Ask.ANY_PRICE, "max_price")
     flag, key, pixels = "maxPricePerCapability", "max_model_prices", pixels_of(work) or 1
-    entries = work.parsed(flag, key, lambda text: documents.caps(text, pixels), Why.IGNORED, '{ model = "..." }')
+    entries = work.parsed(flag, key, lambda text: documents.caps(text, pixels), Why.IGNORED)
     caps: dict[str, str] = {}
     for entry in entries or ():
         price = price_text(entry.price) if entry.price else None
@@ -198,7 +197,7 @@ def _renditions(work: Filling) -> None:
     """The renditions of a file; names of built-in ones are a plain setting."""
     flag, text = "transcodingOptions", work.running.text("transcodingOptions")
     if names_document(text):
-        profiles = work.parsed(flag, "ladder", documents.renditions, Why.STOPS, '"..."')
+        profiles = work.parsed(flag, "ladder", documents.renditions, Why.STOPS)
         if profiles is not None:
             work.give(flag, "ladder", work.session.ladder(profiles, work.running.name))
     elif text and not work.running.word(flag).holes and not {*RENDITIONS}.intersection(map(str.strip, text.split(","))):

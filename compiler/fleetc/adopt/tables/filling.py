@@ -197,7 +197,7 @@ class Filling:
             word = self.running.word(flag)
             self.session.ledger.note(word.span, shown(flag, word.text), fate, words, code)
 
-    def unknown(self, flag: str, key: str, example: str = '"..."', at: Table | None = None) -> bool:
+    def unknown(self, flag: str, key: str, example: str = "", at: Table | None = None) -> bool:
         """Whether no source has the whole value of a setting; then a question stands in its place."""
         if not self.has(flag) or not self.running.word(flag).holes:
             return False
@@ -217,16 +217,15 @@ class Filling:
     def listens(self, flag: str, key: str, listener: Listener | None, default: str) -> None:
         """Write down where a node listens on its host, whose network containers get too; a default is left out."""
         running = self.running
-        if self.unknown(flag, key, toml_value(default)):
+        if self.unknown(flag, key):
             return
         if listener is None:
-            self.asks(Ask.LISTENER, key, flag, toml_value(default))
+            self.asks(Ask.LISTENER, key, flag)
             return
         host, port = listener = self.on_host(flag, listener)
         other, theirs = self.facts.ports.setdefault((running.host, port), (running.name, host))
         if other != running.name and (host == theirs or "*" in (host, theirs)):
-            blank = toml_value(f"{written(listener).rpartition(':')[0]}:...")
-            self.asks(Ask.SAME_PORT, key, flag, blank, node=other, port=port)
+            self.asks(Ask.SAME_PORT, key, flag, node=other, port=port)
         elif written(listener) == default:
             self.take(flag, f"{default}, the default of its role, which the spec leaves out")
         else:
@@ -266,15 +265,15 @@ class Filling:
             self.asks(Ask.BY_NAME, key, file=file.source.name, path=self.shown(flag))
         return file.source
 
-    def parsed(self, flag: str, key: str, parse: Callable[[str], _Read], why: Why, example: str = "") -> _Read | None:
+    def parsed(self, flag: str, key: str, parse: Callable[[str], _Read], why: Why) -> _Read | None:
         """What the text of a setting, or the file that it names, says; None where a question or a mistake stands."""
         text, source = self.running.text(flag), None
-        if not text or not self.has(flag) or self.unknown(flag, key, example):
+        if not text or not self.has(flag) or self.unknown(flag, key):
             return None
         if names_document(text):
             source = self.own_file(flag, key)
             if source is None:
-                self.asks(Ask.NO_FILE, key, flag, example, file=showing.file_name(text))
+                self.asks(Ask.NO_FILE, key, flag, file=showing.file_name(text))
                 return None
         try:
             return parse(source.text if source is not None else text)

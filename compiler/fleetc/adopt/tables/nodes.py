@@ -6,7 +6,7 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
-from fleetc.adopt.found.questions import Ask, Question, Why
+from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.found.words import Fate
 from fleetc.adopt.node.host_paths import HOME, IMAGE_HOME, default_data_dir, home_of, plain_container
 from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback, written
@@ -151,8 +151,7 @@ def _wallet(work: Filling) -> None:
         work.take("ethKeystorePath", f"wallets.{name}.keystore")
         work.because("ethKeystorePath", Why.SAME_PATH)
     _password(work, name, wallet)
-    asked = {question.kind for question in wallet.questions if isinstance(question, Question)}
-    if running.table in _BUYERS and Ask.DEPOSIT not in asked:
+    if running.table in _BUYERS and not wallet.asks("deposit"):
         command = _asks_node(running)
         wallet.put(Ask.DEPOSIT, "deposit", '"... ETH"', command=command)
         wallet.put(Ask.RESERVE, "reserve", '"... ETH"', command=command)

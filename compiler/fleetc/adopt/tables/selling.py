@@ -17,7 +17,6 @@ from fleetc.adopt.tables.models import fill_models
 from fleetc.adopt.tables.runners import fill_callback, fill_listed
 from fleetc.adopt.tables.session import PIXEL_PRICE, price_text
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
-from fleetc.toml.edits import toml_value
 from fleetc.upstream import NETWORKS
 
 
@@ -76,17 +75,16 @@ def _service(work: Filling) -> None:
     """The public address."""
     flag, key = "serviceAddr", "service"
     text = work.running.text(flag).removeprefix("https://").rstrip("/")
-    example = toml_value(f"orch.example.net:{service_port(text)}")
     if not text:
-        work.asks(Ask.SERVICE, key, flag, example)
-    elif work.unknown(flag, key, example):
+        work.asks(Ask.SERVICE, key, flag)
+    elif work.unknown(flag, key):
         pass
     elif text == "none":
-        work.asks(Ask.NO_SERVICE, key, flag, example)
+        work.asks(Ask.NO_SERVICE, key, flag)
     elif _reaches_nobody(work, text.removeprefix("http://")):
-        advice = f"write the public name of the host in the spec, such as service = {example}"
+        advice = "write the public name of the host in the spec"
         work.mistake("adopt-address-unreachable", flag, Why.UNREACHABLE, advice)
-        work.asks(Ask.UNREACHABLE, key, "", example, text=text)
+        work.asks(Ask.UNREACHABLE, key, text=text)
     else:
         work.give(flag, key, text)
 
@@ -144,7 +142,7 @@ def _price(work: Filling) -> None:
 def _gateway_prices(work: Filling) -> None:
     """Prices by the account of a gateway."""
     flag, key = "pricePerGateway" if work.has("pricePerGateway") else "pricePerBroadcaster", "gateway_prices"
-    entries = work.parsed(flag, key, documents.gateway_prices, Why.IGNORED, '{ "0x..." = "..." }')
+    entries = work.parsed(flag, key, documents.gateway_prices, Why.IGNORED)
     if entries is None:
         return
     prices = {account: price_text(price) for account, price in entries.items()}
@@ -156,11 +154,11 @@ def _gateway_prices(work: Filling) -> None:
 def _orchestrator(work: Filling) -> None:
     """Whom a worker serves, and the secret it presents."""
     running, flag = work.running, "orchAddr"
-    name, example = "", '"https://orch.example.net:8935"'
+    name = ""
     first = next((item.strip() for item in running.text(flag).split(",") if item.strip()), "")
     if not first:
-        work.asks(Ask.ORCHESTRATOR, "orchestrator", flag, example)
-    elif not work.unknown(flag, "orchestrator", example):
+        work.asks(Ask.ORCHESTRATOR, "orchestrator", flag)
+    elif not work.unknown(flag, "orchestrator"):
         name = reached(work, first)
         work.give(flag, "orchestrator", name)
     theirs, flag = work.facts.processes.get(name), "orchSecret"
@@ -191,7 +189,7 @@ def _gpus(work: Filling) -> None:
     """GPUs by their number on the host: a container that sees some of them counts those from 0."""
     running, flag = work.running, "nvidia"
     text, seen = running.text(flag), work.process.sees
-    if not text or work.unknown(flag, "gpus", ""):
+    if not text or work.unknown(flag, "gpus"):
         return
     if running.on("aiWorker") and running.role != "transcoder" and not running.on("transcoder"):
         seen = ()  # it gives GPUs to Docker alone, which counts those of the host, whatever its container sees
