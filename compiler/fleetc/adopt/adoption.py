@@ -44,7 +44,8 @@ class Adopted:
     """What came of some sources. `text` is the spec, "" where there is none.
 
     `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are settings,
-    by node, that could not be compared because an answer is missing. `unused` are sources without a trace in the spec.
+    by node, that could not be compared because an answer is missing. `unused` are sources without a trace in the spec,
+    `elsewhere` messages, by code and place, whose fact a question or a secret says too.
     """
 
     sources: tuple[Source, ...]
@@ -65,6 +66,7 @@ class Adopted:
     in_clear: tuple[InClear, ...] = ()
     stacks: int = 0
     unused: tuple[str, ...] = ()
+    elsewhere: frozenset[tuple[str, Span]] = frozenset()
 
     @property
     def complete(self) -> bool:
@@ -113,6 +115,7 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
         tuple(assembled.nodes), assembled.questions, checked, blueprint, library,
         (*of_nodes.differences, *assembled.differences), of_nodes.compared + assembled.compared, assembled.compared,
         of_nodes.waiting, tuple(ledger.secrets), tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
+        frozenset(ledger.elsewhere),
     )  # fmt: skip
 
 
