@@ -13,7 +13,7 @@ from tests.support import ROOT, check_text, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-READY = ROOT / "starter" / "policy"
+READY = ROOT / "templates" / "starter" / "policy"
 NAMES = sorted(path.stem for path in READY.glob("*.star"))
 
 
