@@ -73,7 +73,7 @@ def test_enter_leaves_a_warning_to_check_and_an_earlier_spec_is_asked_again(
 
 
 TWO = """\
-spec = 2
+spec = 1
 fleet = { name = "two", network = "offchain", node_release = "v0.9.1" }
 [hosts]
 a = { address = "192.0.2.1", runtime = "docker" }

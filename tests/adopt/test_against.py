@@ -445,7 +445,7 @@ def test_address_that_adopting_guesses_is_an_answer_where_people_have_another_on
 def test_each_node_of_a_process_that_runs_several_times_is_compared(tmp_path: Path) -> None:
     (tmp_path / "all.yaml").write_text(WORKLOAD.replace("KIND", "DaemonSet").replace("  REPLICAS\n", ""))
     (tmp_path / "fleet.toml").write_text(
-        'spec = 2\n[fleet]\nname = "adopted"\nnetwork = "offchain"\nnode_release = "v0.9.1"\n'
+        'spec = 1\n[fleet]\nname = "adopted"\nnetwork = "offchain"\nnode_release = "v0.9.1"\n'
         '[hosts."gpu-{1..2}"]\naddress = "203.0.113.2{1..2}"\nruntime = "docker"\n'
         '[transcoders."t-{1..2}"]\nhost = "gpu-{1..2}"\norchestrator = "orch.example.net:8935"\ngpus = [0]\n'
         'secret = { env = "SECRET" }\n'

@@ -325,7 +325,7 @@ def test_refused_output_says_which_option_keeps_answers(fleet: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["spec = 2\n[fleet\n", 'spec = 2\ninclude = ["hosts.toml"]\n', "fleet = 3\n", "[hosts]\na = 1\n", None]
+    "text", ["spec = 1\n[fleet\n", 'spec = 1\ninclude = ["hosts.toml"]\n', "fleet = 3\n", "[hosts]\na = 1\n", None]
 )
 def test_spec_that_cannot_be_read_is_left_alone(fleet: Path, text: str | None) -> None:
     path = fleet / "fleet.toml"

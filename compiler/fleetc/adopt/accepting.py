@@ -23,7 +23,6 @@ from fleetc.adopt.answering import (
 )
 from fleetc.adopt.earlier import Place
 from fleetc.adopt.writing import toml
-from fleetc.language.versions import OLD
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity
 from fleetc.text import leaks
@@ -31,7 +30,7 @@ from fleetc.toml.comments import TODO_LEFT
 from fleetc.toml.document import Source, value_at
 
 _RATE = "rate-missing"
-_NO_ANSWER = frozenset({TODO_LEFT, OLD})
+_NO_ANSWER = frozenset({TODO_LEFT})
 """Warnings that go by other means than a reason."""
 _SHORTEST = 4
 """Characters of a reason: "y" and "yes" say nothing to who reviews it."""

@@ -28,7 +28,6 @@ from fleetc.language.host import FleetSettings
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.secret_fields import SecretRef
 from fleetc.language.sharing import CLASSES, DEFAULTS, tables
-from fleetc.language.versions import SILENCES
 from fleetc.toml.comments import questions_of, remarks_of
 from fleetc.toml.document import Source
 
@@ -77,7 +76,7 @@ def carry(earlier: Earlier, assembled: Assembled) -> Carried:
             if earlier.asks_balances and kind == "wallets" and "minimum_balance" not in asked.at(kind, name):
                 assembled.unasked.add(name)
             if name not in members:
-                members[name] = Table(dict(values), origin="" if kind == SILENCES else NO_SOURCE)
+                members[name] = Table(dict(values), origin="" if kind == "silences" else NO_SOURCE)
                 done.tables.append((kind, name))
                 continue
             open_keys = asked.at(kind, name)
