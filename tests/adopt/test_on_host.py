@@ -152,7 +152,7 @@ def test_answer_that_makes_no_sense_is_refused(data: st.DataObject) -> None:
 
 
 SPEC = f"""\
-spec = 2
+spec = 1
 [fleet]
 name = "f"
 network = "arbitrum-one-mainnet"

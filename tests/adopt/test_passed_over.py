@@ -103,7 +103,7 @@ FOLDER = {
     "gpu/log.1": "hello\n",
     "gpu/readme.md": "# hello\n",  # a page without commands is no source that is missing
     "gpu/x.png": "\0",
-    "gpu/fleet.toml": "spec = 2\n",
+    "gpu/fleet.toml": "spec = 1\n",
     "gpu/.w.swp": "x",
 }
 
