@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fleetc.adopt.read.unit_instances import specifiers
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.read.unit_instances import specifiers
 from fleetc.disk.adopting import read_source_files
 from fleetc.toml.document import Source
 from tests.support import fleetc

@@ -10,11 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from fleetc import lower
+from fleetc.adopt.found.ledger import Entry, Fate, InClear, Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Question
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.found.words import Entry, Fate, InClear, Ledger, Process
 from fleetc.adopt.node.reading import Running
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
 from fleetc.adopt.report.compare import Comparison, Difference, compare
@@ -84,18 +85,19 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
-    found = read_sources(named, said.hosts, library, ledger, said.instances)
+    found = read_sources(named, said.hosts, library, ledger, said.listed)
+    inventory = {name: Table(file.fields, origin=f"from {file.source.name}") for name, file in found.hosts.items()}
     found.claimed = {*said.claimed, *seen}
     processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
-        found.hosts.setdefault(host, Table()).values.update((on_hosts or {})[host].table)
+        inventory.setdefault(host, Table()).values.update((on_hosts or {})[host].table)
     for host, address in said.addresses.items():
-        found.hosts.setdefault(host, Table()).values["address"] = address
+        inventory.setdefault(host, Table()).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
         _nothing_found(named, known, ledger)
-    assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
+    assembled = None if has_errors(ledger.findings) else assemble(processes, found, inventory, session, said)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
                        secrets=tuple(ledger.secrets))  # fmt: skip
@@ -157,15 +159,17 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
 
 def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledger) -> tuple[str, ...]:
     """Account for sources as a whole; those that nothing reads come back."""
-    known = {entry.span.source for entry in ledger.entries}
+    noted = {entry.span.source for entry in ledger.entries}
+    known = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.DROPPED}
     unused = []
     for source in sources:
         span = Span(source.name, 0, 1)
         if source.name in library.used:
             ledger.note(span, "the file", Fate.UNDERSTOOD, "what it says is in the spec, as the node reads it")
         elif source.name not in known:
-            ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
             unused.append(source.name)
+            if source.name not in noted:
+                ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
     return tuple(unused)
 
 

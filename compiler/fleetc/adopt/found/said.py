@@ -16,7 +16,8 @@ from fleetc.adopt.tables.assembled import FLEET_NAME
 class Said:
     """What people say of sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which
     processes count, `role` what a process is that does not say it, `folders` where homes and sources are on hosts and
-    which host a node is on, and `instances` which units of templates run. `answers` are values for places of the spec.
+    which host a node is on. `listed` are sources that nobody named, but their folder or another source. `answers` are
+    values for places of the spec.
     """
 
     fleet_name: str = FLEET_NAME
@@ -25,7 +26,7 @@ class Said:
     only: Collection[str] = ()
     role: str = ""
     folders: Folders = field(default_factory=Folders)
-    instances: Collection[str] = ()
+    listed: Collection[str] = ()
     answers: Sequence[str] = ()
 
     @property

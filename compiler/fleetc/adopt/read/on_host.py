@@ -12,12 +12,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fleetc.adopt.found.words import Fate, InClear, Ledger, Mount, Process, Published, Unread, Word
-from fleetc.adopt.node.flags import TYPES
-from fleetc.adopt.read.bounds import of_unit
-from fleetc.adopt.read.systemd import commands_of_unit
-from fleetc.adopt.read.unit_orders import orders_of
-from fleetc.adopt.tables.filling import SECRET_VARIABLES
+from fleetc.adopt.found.ledger import Fate, InClear, Ledger
+from fleetc.adopt.found.process import Container, Mount, Process, Published, Unread
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node.flags import SECRET_VARIABLES, TYPES
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -83,79 +81,75 @@ def observed(host: str, answer: Mapping[str, Any], ledger: Ledger, only: Collect
 class _Reader:
     def __init__(self, host: str, ledger: Ledger, only: Collection[str]) -> None:
         self.host, self.ledger, self.only = host, ledger, only
-        self.found = Observed()
+        self.result = Observed()
         self.variables: dict[str, str] = {}
 
     def read(self, answer: Mapping[str, Any]) -> Observed:
-        files = [one for one in _items(answer["files"]) if isinstance(one, Mapping)]
+        files = [file for file in _items(answer["files"]) if isinstance(file, Mapping)]
         managed = {_text(name) for name in _items(answer.get("managed", []))}
-        for told in _items(answer["processes"]):
-            self._process(told, files, managed)
-        self._overview(answer)
-        return self.found
-
-    def _overview(self, answer: Mapping[str, Any]) -> None:
-        lines = [f"{len(self.found.processes)} processes of nodes on {self.host}"]
-        source = Source(f"{self.host}/processes", lines[0] + "\n")
-        self.found.sources.append(source)
-        self.ledger.note(Span(source.name, 0, len(lines[0])), lines[0], Fate.UNDERSTOOD, "each is a source of its own")
+        for process in _items(answer["processes"]):
+            self._process(process, files, managed)
+        line = f"{len(self.result.processes)} processes of nodes on {self.host}"
+        span = Span(f"{self.host}/processes", 0, len(line))
+        self.result.sources.append(Source(span.source, line + "\n"))
+        self.ledger.note(span, line, Fate.UNDERSTOOD, "each is a source of its own")
         if int(answer.get("more", 0)):
             self.ledger.warn(
-                "adopt-host-cut", Span(source.name, 0, len(lines[0])),
+                "adopt-host-cut", span,
                 f"{self.host} has {int(answer['more'])} more processes of nodes than are read at once",
                 "adopt their units or commands as files",
             )  # fmt: skip
+        return self.result
 
-    def _process(self, told: Mapping[str, Any], files: list[Mapping[str, Any]], managed: set[str]) -> None:
-        pid = int(told["pid"])
+    def _process(self, answer: Mapping[str, Any], files: list[Mapping[str, Any]], managed: set[str]) -> None:
+        pid = int(answer["pid"])
         folder = f"{self.host}/process-{pid}"
         name = f"{folder}/arguments"
-        unit, container = told.get("unit") or {}, told.get("container") or {}
-        unit_name = _text(unit.get("name", ""))
-        called = _text(container.get("name", "")) or unit_name.removesuffix(".service")
-        called = called or self._by_role([_text(word) for word in _items(told["arguments"])])
+        unit, container = answer.get("unit") or {}, answer.get("container") or {}
+        unit_name, called = _text(unit.get("name", "")), _text(container.get("name", ""))
+        called = called or unit_name.removesuffix(".service")
+        called = called or self._by_role([_text(word) for word in _items(answer["arguments"])])
         if self.only and not {called, str(pid)} & set(self.only):
             return
         page = _Page(name, f"# {self.host}: process {pid}, {called}")
-        program = page.line(_text(told["program"]))
-        words = tuple(self._word(page, _text(word), "") for word in _items(told["arguments"]))
-        given = told["environment"].items()
-        variables = {_text(key): self._word(page, _text(value), _text(key)) for key, value in list(given)[:_MOST]}
-        for other in _items(told.get("other_variables", [])):
+        program = page.line(_text(answer["program"]))
+        words = tuple(self._word(page, _text(word), "") for word in _items(answer["arguments"]))
+        variables = {_text(key): self._word(page, _text(value), _text(key))
+                     for key, value in list(answer["environment"].items())[:_MOST]}  # fmt: skip
+        for other in _items(answer.get("other_variables", [])):
             word = page.line(_text(other))
             self.ledger.note(
                 word.span, word.text, Fate.DROPPED, "a variable that the node does not read; it was left there"
             )
-        self.found.sources.append(Source(name, page.text))
+        self.result.sources.append(Source(name, page.text))
         for file in files:
             if file["pid"] == pid:
                 self._file(folder, file, program)
         home = variables.pop("HOME").text if "HOME" in variables else ""
         process = Process(
-            called, program.span, words, variables, host=self.host, program=program.text,
-            user=_text(told.get("user", "")), home=home, directory=_text(told.get("directory", "")),
-            bounds=of_unit((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
-            commands=commands_of_unit(self._commands(unit, program)),
-            orders=orders_of((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
-            unread=() if told.get("environment_read", True) is True else (self._unread(pid, program),),
+            called, program.span, words, variables, program=program.text, user=_text(answer.get("user", "")),
+            directory=_text(answer.get("directory", "")),
         )  # fmt: skip
-        if told.get("container"):
-            process = self._contained(process, container, program)
-        if int(told.get("more_arguments", 0)):
+        if container:
+            process = self._container(process, container, program)
+        hidden = answer.get("environment_read", True) is not True
+        unread = (self._unread(pid, program),) if hidden else ()
+        self.result.processes.append(replace(process, host=self.host, home=home, unread=unread))
+        if int(answer.get("more_arguments", 0)):
             self._warn(
                 "adopt-host-cut", program, "the process has more arguments than are read", "adopt its command as a file"
             )
         self._unit(unit, unit_name, program, words)
         node = called.removeprefix("livepeer-")
-        if called.startswith("livepeer-") and node in managed:
+        ours = called.startswith("livepeer-") and node in managed
+        if ours:
             self.ledger.remark(
                 "adopt-host-managed", program.span, f"fleetc has rolled {node} out on {self.host} already",
                 "the spec that did so is the one to keep; this one repeats what came of it",
             )  # fmt: skip
-        self.found.processes.append(process)
-        self.found.facts[name] = Facts(
-            pid, unit_name, _text(container.get("name", "")), called.startswith("livepeer-") and node in managed,
-            unit.get("enabled") == "enabled", _text(container.get("project", "")), _text(told.get("process", "")),
+        self.result.facts[name] = Facts(
+            pid, unit_name, _text(container.get("name", "")), ours, unit.get("enabled") == "enabled",
+            _text(container.get("project", "")), _text(answer.get("process", "")),
         )  # fmt: skip
 
     def _unread(self, pid: int, program: Word) -> Unread:
@@ -167,36 +161,28 @@ class _Reader:
         )  # fmt: skip
         return Unread(program.span, file)
 
-    def _commands(self, unit: Mapping[str, Any], program: Word) -> dict[str, list[Word]]:
-        """The settings of a unit that are commands; secrets in them are variables."""
-        found: dict[str, list[Word]] = {}
-        for key, value in (map(_text, pair[:2]) for pair in _items(unit.get("settings", []))):
-            if key.startswith("Exec"):
-                found.setdefault(key, []).append(Word(self._known(value), program.span))
-        return found
-
     def _by_role(self, words: list[str]) -> str:
         """A name for a process that is in no unit: its role, and its host."""
         flags = [word.lstrip("-").partition("=")[0] for word in words if word.startswith("-")]
         role = next((name for flag, name in _ROLES.items() if flag in flags), "node")
         return f"{role}-{self.host}"
 
-    def _contained(self, process: Process, container: Mapping[str, Any], program: Word) -> Process:
+    def _container(self, process: Process, container: Mapping[str, Any], program: Word) -> Process:
         image = _text(container.get("image", ""))
         if not image:
             self._warn(
                 "adopt-host-cut", program, "Docker on the host does not know the container of this process",
                 "its paths and ports inside the container are not those of the host; look at them before a rollout",
             )  # fmt: skip
-        mounts = tuple(
-            Mount(_text(one["inside"]), _text(one["outside"])) for one in _items(container.get("mounts", []))
-        )
-        return replace(
-            process, runtime="docker", image=Word(image, program.span) if image else None,
-            network="host" if container.get("network") == "host" else "bridge", mounts=mounts,
-            published=tuple(_published(container.get("ports", []))), peers=tuple(filter(None, (process.name,))),
-            directory="", bounds=(), orders=(), container=process.name,
-        )  # fmt: skip
+        mounts = [
+            Mount(_text(mount["inside"]), _text(mount["outside"])) for mount in _items(container.get("mounts", []))
+        ]
+        running = Container(
+            process.name, Word(image, program.span) if image else None, process.variables,
+            _text(container.get("network", "")), process.user, tuple(mounts),
+            tuple(_published(container.get("ports", []))), (process.name,), called=process.name,
+        ).process(process.span, process.words)  # fmt: skip
+        return replace(running, program=process.program)
 
     def _unit(self, unit: Mapping[str, Any], name: str, program: Word, words: tuple[Word, ...]) -> None:
         """Say where a unit would start its process otherwise than it runs."""
@@ -218,7 +204,7 @@ class _Reader:
             self._warn("adopt-file-missing", program, f"{visible(path)} was not read: {visible(why)}",
                        "copy what the node reads there, and name it among the sources")  # fmt: skip
             return
-        self.found.sources.append(Source(f"{folder}/{path.lstrip('/')}", self._known(text)))
+        self.result.sources.append(Source(f"{folder}/{path.lstrip('/')}", self._known(text)))
 
     def _word(self, page: _Page, text: str, variable: str) -> Word:
         """A line for an argument, or for a variable, with the secrets in it as variables."""

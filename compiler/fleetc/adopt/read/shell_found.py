@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Process, Word
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.read.shell_input import node_commands
 from fleetc.adopt.read.shell_words import ShellError, Token, body_of, tokens
 from fleetc.places.diagnostic import Span
@@ -60,8 +61,7 @@ def is_script(text: str) -> bool:
 
 @dataclass
 class ShellText:
-    """Processes, and texts of files by path; `run` are those files that the text itself runs as scripts.
-"""
+    """Processes, and texts of files by path; `run` are those files that the text itself runs as scripts."""
 
     processes: list[Process] = field(default_factory=list)
     files: dict[str, Word] = field(default_factory=dict)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fleetc.adopt.found.words import Aside, Process, Same
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Aside, Same
 from fleetc.adopt.node.host_paths import EXAMPLE_PATH
 from fleetc.adopt.node.reading import Running
-from fleetc.adopt.read import beside_commands, bounds
-from fleetc.adopt.read.unit_orders import lost_orders
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 
 _RUNTIMES = {"systemd": "a process of the host", "docker": "a container"}
@@ -61,36 +60,13 @@ def beside_all(nodes: Sequence[Running], blueprint: Blueprint, processes: Sequen
         if one.name in services:
             place, service = services[one.name]
             process = started(one, first)
-            for what in beside_process(one, service, process, place):
+            for what in beside_settings(one, service, process, place):
                 yield Beside(one.name, what)
-            for words in bounds.added(process, service, place):
-                yield Beside(one.name, Aside(words), ours=True)
-
-
-def beside_process(one: Running, service: Service, process: Process, place: HostBlueprint) -> Iterator[Aside]:
-    """What differs beside the settings of a node, also where that is nothing to a process that runs."""
-    yield from beside_settings(one, service, process, place)
-    yield from lost_orders(process, service, place)
-    if process.waits:
-        names = ", ".join(process.waits)
-        yield Aside(f"it waits for {names} today (depends_on), and not then", "no longer waits for", names)
-    if process.profiles:
-        names = ", ".join(process.profiles)
-        yield Aside(
-            f"it starts only with the profile {names} today, and always then",
-            "starts always, no longer only with profile", names,
-        )  # fmt: skip
-    if process.log:
-        then = "docker logs" if place.runtime == "docker" else "the journal"
-        yield Aside(
-            f"its script writes its log to {process.log}, and then it is in {then}", f"logs to {then} instead of",
-            process.log,
-        )  # fmt: skip
 
 
 def beside_settings(one: Running, service: Service, process: Process, place: HostBlueprint) -> Iterator[Aside]:
     """What differs beside the settings of a node; `process` is how its source starts it."""
-    if process.network == "bridge" or process.of_pod:
+    if process.network == "bridge":
         why = one.reasons.get("network", "")
         more = (f": {why}", f"({why})") if why else ("", "")
         yield Aside(f"its own network becomes that of the host{more[0]}", "gets the network of the host", more[1])
@@ -109,8 +85,6 @@ def beside_settings(one: Running, service: Service, process: Process, place: Hos
         yield _other(PROGRAM, process.program, path)
     if process.image is not None and service.image and process.image.text != service.image:
         yield _other("image", process.image.text, service.image)
-    yield from bounds.changed(process, service, place)
-    yield from beside_commands.lost(process)
     has = {name for name in process.variables if not name.startswith("LP_")}
     gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
     gets |= {secret.name for secret in service.secrets}
@@ -127,7 +101,7 @@ def _seen(process: Process) -> str:
     if isinstance(process.sees, tuple):
         numbers = " and ".join(", ".join(map(str, process.sees)).rsplit(", ", 1))
         return f"GPU{'s' * (len(process.sees) > 1)} {numbers}" if numbers else ""
-    return "" if process.given else process.sees.partition(";")[0].removeprefix("its container sees ")
+    return process.sees.partition(";")[0].removeprefix("its container sees ")
 
 
 def _other(what: str, today: str, then: str) -> Aside:

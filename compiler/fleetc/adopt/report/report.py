@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.found.words import Entry, Fate
+from fleetc.adopt.found.ledger import Entry, Fate
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.messages.locate import Located
 from fleetc.text.encoders import plain_output, visible
@@ -82,7 +82,12 @@ def _markdown(adopted: Adopted) -> str:
     nodes = ", ".join(f"{node.name} ({node.role})" for node in adopted.nodes)
     lines = ["# Adopted", "", f"Nodes: {cell(nodes or 'none')}. {counted(adopted)}.", ""]
     if adopted.differences:
-        lines += ["## What the spec changes", "", "| Node | Setting | Today | Compiled | Why |", "|---|---|---|---|---|"]
+        lines += [
+            "## What the spec changes",
+            "",
+            "| Node | Setting | Today | Compiled | Why |",
+            "|---|---|---|---|---|",
+        ]
         for one in adopted.differences:
             cells = (one.node, one.setting, one.today, one.compiled, str(one.reason or UNEXPLAINED))
             lines.append("| " + " | ".join(map(cell, cells)) + " |")

@@ -15,12 +15,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fleetc.adopt.found.words import Ledger, Process, Unknown
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Unknown
 from fleetc.adopt.node.host_paths import HOME, default_data_dir, home_of, known_host_path
 from fleetc.adopt.node.reading import Running, running
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.read.on_host import Facts, Observed, observed
-from fleetc.adopt.read.unit_orders import lost_orders
 from fleetc.adopt.report.beside import beside_settings
 from fleetc.adopt.report.compare import Difference, compare
 from fleetc.adopt.report.pairing import Mark, paired
@@ -47,8 +48,6 @@ class Taken:
     changes: tuple[Difference, ...] = ()
     other: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
-    orders: tuple[str, ...] = ()
-    """What the new unit does not wait for any more, and is not bound to: nothing to a process that runs."""
     unread: tuple[str, ...] = ()
     """Files that the process reads its settings from, and that nobody has read."""
     refused: bool = False
@@ -142,7 +141,6 @@ def _taken(
         service.name, one.process, seen.facts[one.process.span.source], same, found.compared, found.differences,
         tuple(what.words for what in beside_settings(one, service, one.process, place)),
         tuple(sorted(secret.name for secret in service.secrets)),
-        tuple(what.words for what in lost_orders(one.process, service, place)),
         tuple(f"{doubt.words}, and was not read" for doubt in doubts([one])),
         bool(service.ports) and one.process.network == "host" and not moves,
     )  # fmt: skip
@@ -181,7 +179,6 @@ def _lines(node: Taken, host: str, kept: bool) -> list[str]:
     lines += [f"  not known: {words}" for words in node.unread]
     if not node.changes and not node.other and not node.unread:
         lines.append("  nothing that fleetc compares would change for the process")
-    lines += [f"  from its next start, {words}" for words in node.orders]
     if node.goes_on:
         return lines + _lines_of_kept(node, host, kept)
     lines.append(f"  the first rollout restarts it once: {_why(node, facts)}")

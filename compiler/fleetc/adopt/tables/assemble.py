@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.found.words import Process
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.listeners import http_listener, orchestrator_url, service_url, written
@@ -42,9 +42,10 @@ from fleetc.text.encoders import visible
 from fleetc.upstream import NEWEST_RELEASE, format_release
 
 
-def assemble(processes: Sequence[Process], sources: Found, session: Session, said: Said) -> Assembled | None:
-    """Make one fleet, or refuse."""
-    inventory = sources.hosts
+def assemble(
+    processes: Sequence[Process], sources: Found, inventory: Mapping[str, Table], session: Session, said: Said
+) -> Assembled | None:
+    """Make one fleet, or refuse; `inventory` has the hosts that sources and people say."""
     processes = place_all(processes, inventory, session.ledger)
     sources.others = place_all(sources.others, inventory, session.ledger)
     note_mounted(session.library, processes)
@@ -72,7 +73,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     machines.learn_state_dirs()
     facts = _facts(found, network, machines)
     tables = _node_tables(found, fleet, facts, session)
-    differences, compared = _stacks(sources, tables, fleet, session)
+    differences, compared = _stacks(sources, inventory, tables, fleet, session)
     add_idle_hosts(found, session, inventory)
     return Assembled(
         fleet, _in_order(found, tables, session), found, differences, compared, prometheus=_prometheus(machines)
@@ -97,8 +98,7 @@ def _node_tables(found: list[Running], fleet: Table, facts: Facts, session: Sess
             rpc_value(one, session)  # its variable is named for the fleet, before that of a node has the same address
     for one in found:
         called = f"; there it is called {leaks.shown(visible(one.called))}, as a host is here" if one.called else ""
-        located = f"; {one.process.located}" if one.process.located else ""
-        table = Table(origin=f"{_origin(one.process)}{located}{called}", path=(one.table, one.name))
+        table = Table(origin=f"{_origin(one.process)}{called}", path=(one.table, one.name))
         fill(Filling(session, one, facts, table))
         table.guessed |= set() if one.process.host else {"host"}
         tables.setdefault(one.table, {})[one.name] = table
@@ -139,14 +139,14 @@ def _in_order(
 
 
 def _stacks(
-    sources: Found, tables: dict[str, dict[str, Table]], fleet: Table, session: Session
+    sources: Found, inventory: Mapping[str, Table], tables: dict[str, dict[str, Table]], fleet: Table, session: Session
 ) -> tuple[list[Difference], int]:
     """Tables of the avatar stacks, and of hosts that run nothing else; a release that all have is that of the fleet."""
     differences: list[Difference] = []
     compared = 0
     found: dict[str, Table] = {}
     for files in sources.stacks:
-        host = _host_of_stack(files, sources, session)
+        host = _host_of_stack(files, sources, inventory, session)
         lone = len(sources.stacks) == 1 and host != "stage"
         called = files.counted or ("stage" if lone else f"{host}-avatars")
         name = session.name_for(
@@ -168,15 +168,15 @@ def _stacks(
     return differences, compared
 
 
-def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
+def _host_of_stack(files: StackFiles, sources: Found, inventory: Mapping[str, Table], session: Session) -> str:
     """The host of a stack: as the user or the tree says, else the only one there is, else its folder."""
     said = files.host
     if not said and len(sources.stacks) > 1:
         said = posixpath.basename(posixpath.dirname(files.span.source))
     if not said:
-        said = next(iter([*session.hosts, *sources.hosts, LONE_HOST]))
+        said = next(iter([*session.hosts, *inventory, LONE_HOST]))
     if said not in session.hosts:
-        known = sources.hosts.get(said)
+        known = inventory.get(said)
         said = session.name_for(said, "host", set(session.hosts)) if known is None else said
         table = session.hosts[said] = Table(dict(known.values) if known else {}, origin=known.origin if known else "")
         table.values["runtime"] = "docker"
@@ -264,9 +264,7 @@ def _network(found: list[Running], session: Session) -> str | None:
     return next(iter(first), behind[0] if behind else OFFCHAIN)
 
 
-def _facts(
-    found: list[Running], network: str, machines: Machines
-) -> Facts:
+def _facts(found: list[Running], network: str, machines: Machines) -> Facts:
     services: dict[str, str] = {}
     signers: dict[str, str] = {}
     redeemers = at_private_addresses(found)
@@ -285,9 +283,7 @@ def _facts(
                 else:
                     signers[f"{one.host} http://{where}"] = one.name
     processes = {one.name: one for one in found}
-    facts = Facts(
-        network, services, on_loopback(found), signers, redeemers, peers, processes, {}, machines
-    )
+    facts = Facts(network, services, on_loopback(found), signers, redeemers, peers, processes, {}, machines)
     workers: dict[str, set[str]] = {}
     for one in found:
         if one.role in ("transcoder", "ai-worker") and one.text("orchAddr"):
@@ -370,9 +366,6 @@ def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session:
             continue
         elif off and len(off) == len(holders):
             wallet.values["reward_by"] = "none"
-        elif len(holders) == 1 and holders[0].process.several and holders[0].table == "gateways":
-            wallet.values["reward_by"] = "none"  # whoever writes down the others shares the wallet among them
-            wallet.guessed.add("reward_by")
         elif len(holders) > 1:
             _ask_rewards([one for one in holders if one not in off], wallet, session)
         elif off:

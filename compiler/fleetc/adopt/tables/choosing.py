@@ -6,10 +6,11 @@ all of them.
 
 from __future__ import annotations
 
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.found.words import Ledger, Process
 from fleetc.adopt.node.reading import running
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.read.sources import Found
 from fleetc.adopt.tables.naming import name_all, place_all
 from fleetc.adopt.tables.session import Session

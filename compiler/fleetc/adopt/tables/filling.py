@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Ask, Question, Reason, Why, facts_of
-from fleetc.adopt.found.words import SET, Fate, Process, Same, Word
+from fleetc.adopt.found.words import SET, Same, Word
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.host_paths import Place, callers_place, on_host, opens_home_or_folder, secret_key, whereabouts
+from fleetc.adopt.node.flags import SECRET_VARIABLES
+from fleetc.adopt.node.host_paths import Place, callers_place, on_host, opens_home_or_folder, whereabouts
 from fleetc.adopt.node.listeners import http_listener, split
 from fleetc.adopt.node.own_files import own_file
 from fleetc.adopt.node.reading import (
@@ -31,11 +34,9 @@ from fleetc.adopt.tables import asking_words
 from fleetc.adopt.tables.links import loopback_port
 from fleetc.adopt.tables.runner_host import Machines
 from fleetc.adopt.tables.session import PIXEL_PRICE, Session, Table
-from fleetc.adopt.tables.unread import likely_words
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
-from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
 PATHS = frozenset({"dataDir", "ethKeystorePath", "aiModelsDir", "liveRunnerConfig", "verifierPath"})
@@ -226,31 +227,11 @@ class Filling:
         if not word.holes or (flag in PATHS and opens_home_or_folder(word)):
             return False
         said = f"the source says {leaks.shown(word.text)[:80]}"
-        likely = self.likely(flag) if flag in PATHS else None
         if FLAGS[flag].secret:
             self.ask(key, "only who runs the command knows it", flag)
-        elif likely is not None:
-            self.ask(key, self.unless(flag, said), flag, toml_value(likely), warn=False)
         else:
             self.ask(key, said, flag, example)
         return True
-
-    def likely(self, flag: str, below: str = "") -> str | None:
-        """The path on the host of a setting, or of what is `below` it, with the values that the script itself gives
-        variables which a file that is no source may set; None where it gives none, or that is no such path.
-        """
-        word, process = self.running.word(flag), self.process
-        if any(hole not in process.likely for hole in word.holes):
-            return None
-        text = word.text + below
-        for hole in word.holes:
-            text = text.replace(hole, process.likely[hole])
-        place = callers_place(process, text) if flag == "aiModelsDir" else on_host(process, text)
-        return None if place is None or place.open or leaks.find(place.path) is not None else place.path
-
-    def unless(self, flag: str, more: str) -> str:
-        """The words of a question about a setting that has a `likely` value."""
-        return likely_words(self.process, self.running.word(flag).holes, more)
 
     def hidden(self, flag: str, key: str) -> dict[str, str] | None:
         """A reference for a setting that is a secret: a file on the host, a variable of who deploys, or one made up.
@@ -268,8 +249,6 @@ class Filling:
         if printed is not None:
             return {"host_file": self.placed(printed)}
         file = self.secret_file(flag)
-        if file and (variable := secret_key(process, file)):
-            return {"env": variable}
         if file:
             path = None if in_open_folder(word) and not opens_home_or_folder(word) else self.host_path(file)
             if path is not None:
@@ -371,17 +350,6 @@ FILE_KEYS = {
     "maxPricePerCapability": "max_prices", "transcodingOptions": "ladder", "liveRunnerConfig": "runners",
 }  # fmt: skip
 """The keys that have what a file says, by the flag that names it."""
-
-
-SECRET_VARIABLES = {
-    "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
-    "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
-    "kafkaPassword": "KAFKA_PASSWORD", "metadataQueueUri": "QUEUE_URI",
-    "remoteSignerHeaders": "SIGNER_HEADERS", "remoteSignerWebhookUrl": "WEBHOOK",
-    "remoteSignerWebhookHeaders": "WEBHOOK_HEADERS", "liveAIAuthWebhookUrl": "LIVE_AI_AUTH_WEBHOOK",
-    "liveAIAuthApiKey": "LIVE_AI_API_KEY", "liveAIHeartbeatHeaders": "HEARTBEAT_HEADERS",
-    "mediaMTXApiPassword": "MEDIAMTX_PASSWORD", "FVfailGskey": "FAILED_VERIFICATION_KEY",
-}  # fmt: skip
 
 
 def hole_variable(word: Word) -> str:

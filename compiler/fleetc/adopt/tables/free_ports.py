@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Brief, Fate, Ledger
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.words import Brief
 from fleetc.adopt.node.listeners import RTMP, SERVICE_PORT, split
 from fleetc.adopt.node.reading import Running
 from fleetc.adopt.tables.session import Table

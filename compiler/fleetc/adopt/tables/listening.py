@@ -5,9 +5,7 @@ In: a `Filling`. Out: its fields for listeners, and what is exposed today.
 
 from __future__ import annotations
 
-import re
-
-from fleetc.adopt.found.words import Brief, Process, Same
+from fleetc.adopt.found.words import Brief, Same
 from fleetc.adopt.node.host_paths import plain_container
 from fleetc.adopt.node.listeners import LOOPBACK, Listener, cli_listener, http_listener, is_loopback, written
 from fleetc.adopt.node.reading import Running
@@ -53,9 +51,6 @@ def cli(work: Filling) -> None:
     if listener is None or listener[0].isdecimal():  # a lone number is no port to the node: it is a host
         work.mistake("adopt-value-invalid", "cliAddr", "the node cannot listen there", 'write "127.0.0.1:7935"')
         return
-    if _of_pods_alone(work.process, listener):
-        running.reasons["cliAddr"] = "pods of its cluster reach it today and nobody else; on a host it is on loopback"
-        listener = LOOPBACK, listener[1]
     default = CLI_LISTENERS[running.table]
     if not text and running.role in ("redeemer", "reward"):
         running.reasons["cliAddr"] = "the node would listen on port 80 of all interfaces; fleetc keeps it on loopback"
@@ -83,11 +78,6 @@ def cli(work: Filling) -> None:
         work.table.ask(f'TODO cli = "127.0.0.1:{listener[1]}": {words}; {keep}', told)
 
 
-def _of_pods_alone(process: Process, listener: Listener) -> bool:
-    """Whether a listener is one of a pod that nothing opens to others than pods."""
-    return process.of_pod and not {0, listener[1]}.intersection(process.open_in_pod) and not is_loopback(listener[0])
-
-
 def _has_signer(running: Running) -> bool:
     """Whether another process holds the account of a node."""
     return bool(running.text("remoteSignerUrl"))
@@ -99,10 +89,6 @@ def ask_node(running: Running, path: str) -> str:
     host, port = cli_listener(running.role, running.text("cliAddr")) or ("*", CLI_LISTENERS[running.table].port)
     inside = LOOPBACK if host == "*" or is_loopback(host) or host in process.peers else host
     curl = f"curl -s http://{inside}:{port}/{path}"
-    if process.workload:
-        if not re.fullmatch("[a-z0-9/.-]+", process.workload):
-            return f"kubectl port-forward to port {port} of its pod, with {curl} beside it,"
-        return f"kubectl port-forward {process.workload} {port}, with {curl} beside it,"
     if process.network == "host":
         return f"{curl} on its host"
     published = next((one for one in process.published if one.inside == port and not is_loopback(host)), None)

@@ -16,7 +16,6 @@ from fleetc.adopt.tables import asking_words
 from fleetc.adopt.tables.session import Session, Table
 from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.text import leaks
-from fleetc.text.encoders import visible
 
 _HOME = re.compile("/(root)(?=/|$)|/home/([a-z_][a-z0-9_-]*)(?=/|$)")
 _PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
@@ -30,35 +29,6 @@ def add_hosts(found: list[Running], session: Session, inventory: Mapping[str, Ta
         known = inventory.get(one.process.host) or inventory.get(one.host)
         here = [other for other in found if other.host == one.host]
         session.hosts[one.host] = _host(one.host, here, known, session)
-        placed = [other.process.placed for other in here if other.process.placed and not other.process.several]
-        if len(placed) == 1 and known is None and _also(session.hosts[one.host], placed[0]):
-            session.asked_hosts.add(one.host)
-
-
-def _also(table: Table, words: str) -> bool:
-    """Say in the question about an address, if there is one, what chooses the host: who knows one knows both."""
-    for at, question in enumerate(table.questions):
-        if question.startswith("TODO address"):
-            table.questions[at] = f"{question}{'' if question.endswith('?') else ';'} {words}"
-            return True
-    return False
-
-
-def _log_in(table: Table, login: str) -> str:
-    """Write down how a script logs in to the host. A name without a dot, of somebody's ssh settings, comes back."""
-    user, _, rest = login.rpartition("@")
-    host, _, port = rest.rpartition(":")
-    try:
-        known = "." in str(parse_host(host)) if host else False
-    except QuantityError:
-        known = False
-    if known:
-        table.values.setdefault("address", host)
-        if user and user != "root":
-            table.values.setdefault("ssh_user", user)
-        if port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 65536 and int(port[:6]) != 22:
-            table.values.setdefault("ssh_port", int(port[:6]))
-    return "" if known else host
 
 
 def ask_address(table: Table, public: str = "", otherwise: str = "no source says it") -> None:
@@ -75,8 +45,7 @@ def ask_address(table: Table, public: str = "", otherwise: str = "no source says
 def _host(name: str, here: list[Running], known: Table | None, session: Session) -> Table:
     table = Table(dict(known.values) if known else {}, origin=known.origin if known else "")
     public = next((p for p in map(_public, here) if p), "")
-    alias = _log_in(table, next((one.process.login for one in here if one.process.login), ""))
-    ask_address(table, public, f"a script calls it {leaks.shown(visible(alias))}" if alias else "no source says it")
+    ask_address(table, public)
     if public and "public" not in table.values:
         table.values["public"] = public
     runtimes = Counter(one.process.runtime for one in here)

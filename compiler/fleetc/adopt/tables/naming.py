@@ -13,17 +13,16 @@ from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import TypeVar
 
-from fleetc.adopt.found.words import Fate, Ledger, Process
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.node.reading import Running
-from fleetc.adopt.tables.session import Session, Table
+from fleetc.adopt.tables.session import Session
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import LineMap
 
 LONE_HOST = "host-1"
-BY_FILE, BY_FOLDER = "the name of the file says the host", "the name of the folder says the host"
-"""Why a node is on its host, in words."""
 _P = TypeVar("_P", bound=Process)
 _WORD = re.compile("[A-Za-z0-9]+")
 _STARTS = re.compile(r"^(?:(?:start|run|launch)[-_])+|(?:[-_](?:start|run|launch))+$")
@@ -45,13 +44,13 @@ def place_all(processes: Iterable[_P], inventory: Collection[str], ledger: Ledge
 
 
 def _placed(process: _P, known: Collection[str], inventory: Collection[str], ledger: Ledger) -> _P:
-    host, part = _named_host(process, known)
+    host = _named_host(process, known)
     if not host:
-        host, part = _host_in_name(process, inventory), BY_FILE
+        host = _host_in_name(process, inventory)
         if host:
             start = Span(process.span.source, 0, 1)
             ledger.note(start, "the name of the file", Fate.UNDERSTOOD, f"it is of {leaks.shown(visible(host))}")
-    return replace(process, host=host, located=part if host else "")
+    return replace(process, host=host)
 
 
 def _root(process: Process) -> str:
@@ -61,11 +60,10 @@ def _root(process: Process) -> str:
     return folders[place - 1] if place > 0 and len(folders) > place + 1 else ""
 
 
-def _named_host(process: Process, known: Collection[str]) -> tuple[str, str]:
-    """The nearest part of a source's path that is the name of a host, and which part that is in words."""
+def _named_host(process: Process, known: Collection[str]) -> str:
+    """The nearest part of a source's path that is the name of a host."""
     *folders, file = process.span.source.split("/")
-    parts = [(file, BY_FILE), (posixpath.splitext(file)[0], BY_FILE), *((one, BY_FOLDER) for one in reversed(folders))]
-    return next((found for found in parts if found[0] in known), ("", ""))
+    return next((part for part in (file, posixpath.splitext(file)[0], *reversed(folders)) if part in known), "")
 
 
 def _host_in_name(process: Process, inventory: Collection[str]) -> str:
@@ -89,7 +87,7 @@ class UnknownNodeError(ValueError):
 
 
 def put_on_hosts(
-    found: list[Running], said: Mapping[str, str], session: Session, inventory: Mapping[str, Table], claimed: set[str]
+    found: list[Running], said: Mapping[str, str], session: Session, inventory: Collection[str], claimed: set[str]
 ) -> None:
     """Put nodes on the hosts that people name for them. They know a node by the name that it has without that, or by
     that of its unit or container; "" stands for all that are on no host. Raises UnknownNodeError.
@@ -104,11 +102,11 @@ def put_on_hosts(
         host = said.get(one.name) or said.get(one.process.name)
         host = host or ("" if one.process.host else said.get("", ""))
         if host:
-            one.process = replace(one.process, host=host, located="")
+            one.process = replace(one.process, host=host)
 
 
 def name_all(
-    found: list[Running], session: Session, inventory: Mapping[str, Table], claimed: set[str]
+    found: list[Running], session: Session, inventory: Collection[str], claimed: set[str]
 ) -> tuple[dict[str, str], str]:
     """Name nodes and hosts; those `claimed` run nothing but what was named for them. The names of hosts by what sources
     call them come back, and what a lone host is called. No node has the name of a host: they share directories.

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fleetc.adopt.found.words import Brief, Fate, Same, Unknown
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.words import Brief, Same, Unknown
 from fleetc.adopt.node.flags import boolean
 from fleetc.adopt.node.host_paths import (
     HOME,
@@ -35,7 +36,6 @@ from fleetc.adopt.tables.variables import environment
 from fleetc.language.quantities import QuantityError, parse_eth_address
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
-from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
 _WORKERS = ("transcoders", "ai_workers")
@@ -49,10 +49,6 @@ def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
     work.say("host", running.host)
-    together = (running.process.host or running.host in work.session.asked_hosts) and not running.process.several
-    if running.process.placed and not together:
-        stands = "; this table stands for one of them" if running.process.several else ""
-        work.table.ask(f"TODO host: {running.process.placed}{stands}")
     for flag in ("orchestrator", "transcoder", "aiWorker", "gateway", "broadcaster", "remoteSigner", "redeemer"):
         work.done.add(flag)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
@@ -237,11 +233,7 @@ def _wallet(work: Filling) -> None:
         said = whereabouts(process, keystore or f"{data_dir}/keystore")
         more = ""
         what = "" if said.startswith(IN_VOLUME) else "the directory with the key file; "
-        likely = work.likely(flag, "" if keystore else "/keystore") if running.text(flag) else None
-        if likely is not None:
-            wallet.ask(f"TODO keystore = {toml_value(likely)}: {work.unless(flag, f'{what}{said}')}")
-        else:
-            wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": {what}{said}{more}')
+        wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": {what}{said}{more}')
         work.leave_open("ethKeystorePath", f"wallets.{name}.keystore", "where the key file is on the host")
     elif path is not None:
         known = wallet.values.setdefault("keystore", path)
@@ -295,12 +287,7 @@ def _password(work: Filling, name: str, wallet: Table) -> None:
         said = whereabouts(work.process, file) if file else ""
         what = "" if said.startswith(IN_VOLUME) else f"where the password of the key file is{'; ' if said else ''}"
         more = ""
-        likely = work.likely(flag) if file and work.running.word(flag).holes else None
-        if likely is not None:
-            example, words = f"{{ host_file = {toml_value(likely)} }}", work.unless(flag, f"{what}{said}")
-        else:
-            example, words = '{ host_file = "/etc/livepeer/password" }', f"{what}{said}{more}"
-        wallet.ask(f"TODO password = {example}: {words}")
+        wallet.ask(f'TODO password = {{ host_file = "/etc/livepeer/password" }}: {what}{said}{more}')
     elif work.has(flag) and not work.running.text(flag):
         work.take(flag, "empty, which the node takes for no password")
     elif work.has(flag):

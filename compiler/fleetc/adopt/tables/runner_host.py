@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fleetc.adopt.found.words import Other, Process
+from fleetc.adopt.found.process import Other, Process
 from fleetc.adopt.node.listeners import is_loopback
 from fleetc.adopt.node.reading import Running
 from fleetc.adopt.node.runner_list import Entry, gpu_keys

@@ -333,11 +333,6 @@ def _gpus(work: Filling) -> None:
     if work.unknown(flag, "gpus", "[0]"):
         return
     ids, seen = text.split(","), work.process.sees
-    if work.process.given and isinstance(seen, str):
-        first = work.session.gpus.get(work.running.host, 0)
-        work.session.gpus[work.running.host] = first + work.process.given
-        work.ask("gpus", seen, flag, str([*range(first, first + work.process.given)]))
-        return
     if isinstance(seen, str):
         work.ask("gpus", f"the source says {leaks.shown(text)[:60]}, and {seen}", flag, "[0]")
         return

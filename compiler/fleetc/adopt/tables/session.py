@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import tomli
 
+from fleetc.adopt.found.ledger import InClear, Ledger
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Ask, Question, facts_of
-from fleetc.adopt.found.words import InClear, Ledger, Word
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import ModelEntry, PriceEntry
 from fleetc.adopt.node.host_paths import Opened
-from fleetc.adopt.read.library import Library
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
 from fleetc.places.diagnostic import Diagnostic, Span
@@ -105,16 +106,12 @@ class Session:
     """The table of each runner by what lists say of it."""
     runner_of: dict[int, str] = field(default_factory=dict)
     """The label of the runner that a process is, by its id."""
-    asked_hosts: set[str] = field(default_factory=set)
-    """Hosts that ask whether all of their nodes run there."""
     called: set[int] = field(default_factory=set)
     """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
     unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     opened: Opened = field(default_factory=Opened)
     """Paths in the spec of which something is left to find out."""
-    gpus: dict[str, int] = field(default_factory=dict)
-    """How many GPUs of each host examples have been made of: those of a cluster are no two containers'."""
     names: set[str] = field(default_factory=set)
     told_secrets: dict[str, Diagnostic] = field(default_factory=dict)
     """What is said of secrets in clear, by the variables that the spec has for them."""

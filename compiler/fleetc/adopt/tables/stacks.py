@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fleetc.adopt.found.words import SET, Fate
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.words import SET
 from fleetc.adopt.node.reading import OFFCHAIN
 from fleetc.adopt.read.stack_files import StackFiles, known
 from fleetc.adopt.report.compare import Difference

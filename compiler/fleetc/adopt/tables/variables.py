@@ -9,7 +9,8 @@ from functools import cache
 
 from pydantic_core import PydanticCustomError
 
-from fleetc.adopt.found.words import Fate, Same, Word
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.words import Same, Word
 from fleetc.adopt.read.docker_run import VISIBLE
 from fleetc.adopt.read.showing import harmless
 from fleetc.adopt.tables.filling import Filling, hole_variable
