@@ -84,6 +84,8 @@ class Node:
         return [item for item in self.items if item.kind == "text"]
 
 
+NOTHING = Node("map", 0, 0)
+"""Stands for a map, a list or a text that is not there."""
 _NO_ITEMS: list[Node] = []
 _NO_PAIRS: list[tuple[Node, Node]] = []
 """What all texts have, of which a file may have a million: nothing is ever put into these."""

@@ -14,23 +14,14 @@ from dataclasses import replace
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Container, Mount, Other, Process, Published
+from fleetc.adopt.found.process import Container, Mount, Other, Process
 from fleetc.adopt.found.words import OURS, Word, unknown
-from fleetc.adopt.found.yaml_nodes import Node
+from fleetc.adopt.found.yaml_nodes import NOTHING, Node
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.node.reading import missing
+from fleetc.adopt.read import docker_run
 from fleetc.adopt.read.command_words import cut, filled, started_inside
 from fleetc.adopt.read.compose_project import Project, merged, only_document, part_of, services_of
-from fleetc.adopt.read.docker_run import (
-    LEFT,
-    OF_RUNNERS,
-    OTHER_ENTRYPOINT,
-    UNDERSTOOD,
-    mount,
-    names_node,
-    published,
-    seen_gpus,
-)
 from fleetc.adopt.read.env_files import EnvironmentFile, of_files, replace_variables
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -38,8 +29,8 @@ from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 
 _VARIABLE = re.compile(
-    r"\$\$|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:(?P<by>:?[-?+])(?P<else>(?:[^{}]|\{[^{}]*\})*))?\}"
-    r"|\$(?P<bare>[A-Za-z_][A-Za-z0-9_]*)"
+    r"\$\$|\$\{(?P<name>[A-Za-z_]\w*)(?:(?P<by>:?[-?+])(?P<else>(?:[^{}]|\{[^{}]*\})*))?\}|\$(?P<bare>[A-Za-z_]\w*)",
+    re.ASCII,
 )
 """A variable of Compose: its name, and what stands for it without a value."""
 _OF_PROJECT = frozenset({"secrets", "configs", "volumes", "name", "include"})
@@ -60,7 +51,7 @@ class _Reader:
         self.project, self.library, self.ledger = project, library, ledger
         self.values = project.variables
         self.top: dict[str, Node] = {}  # what stands beside the services
-        self.keys: dict[int, Node] = {}  # the key of each field, by the id of its value
+        self.keys: dict[int, tuple[Node, Node]] = {}  # the key of each field with its value, by the id of that
         self.parsed: dict[str, dict[str, Node]] = {}  # the services of each file that others extend
         self.asked: set[str] = set()
 
@@ -69,22 +60,20 @@ class _Reader:
         services: dict[str, dict[str, Node]] = {}
         spans: dict[str, Span] = {}
         for source, root in roots:
-            bare = "services" not in root.fields() and (root.get("command") or root.get("image"))
-            for key, value in root.pairs:
-                if not bare and key.text != "services":
-                    fate = Fate.UNDERSTOOD if key.text in _OF_PROJECT else Fate.DROPPED
-                    why = "of all services" if fate is Fate.UNDERSTOOD else "no part of a node"
-                    self.ledger.note(key.span(source.name), key.text[:60], fate, why)
+            lone = "services" not in root.fields() and bool(root.get("command") or root.get("image"))
+            for key, value in root.pairs if not lone else ():
+                if key.text != "services":
+                    taken = key.text in _OF_PROJECT
+                    self.ledger.note(key.span(source.name), key.text[:60], Fate.UNDERSTOOD if taken else Fate.DROPPED,
+                                     "of all services" if taken else "no part of a node")  # fmt: skip
                     self.top = merged(self.top, {key.text: value}, self.library, self.ledger)
-            listed = root if bare else root.get("services") or Node("map", 0, 0)
+            listed = root.get("services") or NOTHING
             keys = {key.text: key for key, _ in listed.pairs}
-            for name, service in {"": root}.items() if bare else listed.fields().items():
+            for name, service in {"": root}.items() if lone else listed.fields().items():
                 fields = self._fields(name, service, source, ())
                 if fields is None:
                     return
-                place = (
-                    Span(source.name, root.start, root.start + 1) if bare else keys.get(name, service).span(source.name)
-                )
+                place = Span(source.name, root.start, root.start + 1) if lone else keys.get(name, service).span("")
                 spans.setdefault(name, place)
                 if name in services:
                     self.ledger.note(place, name, Fate.UNDERSTOOD, "laid over that of other files")
@@ -98,38 +87,38 @@ class _Reader:
         self, name: str, service: Node, source: Source, seen: tuple[tuple[str, str], ...]
     ) -> dict[str, Node] | None:
         """The fields of a service, over those of the service that it extends; None where that goes in a circle."""
-        self.keys |= {id(value): key for key, value in service.pairs}
+        keys = {id(value): key for key, value in service.pairs}
         fields = {key: _whole(key, value) for key, value in service.fields().items() if not value.empty or value.tag}
-        self.keys |= {id(value): self.keys[id(raw)] for key, value in fields.items()
-                      if (raw := service.fields()[key]) is not value and id(raw) in self.keys}  # fmt: skip
+        for key, value in fields.items():
+            if (written := keys.get(id(service.fields()[key]))) is not None:
+                self.keys[id(value)] = written, value
         extends = fields.get("extends")
         if extends is None:
             return fields
-        file, other = (extends.get("file"), extends.get("service")) if extends.kind == "map" else (None, extends)
+        file, other = extends.get("file"), extends.get("service") or extends
         part = part_of(file.text, source, self.library) if file is not None else source
         if part is None:
-            path = file or extends
-            missing(Word(path.text, path.span(source.name)), "the file that this service extends", self.ledger)
+            missing(self._word(file or extends), "the file that this service extends", self.ledger)
             return fields
         self.library.used.add(part.name)
-        wanted = other.text if other is not None else ""
-        if (part.name, wanted) in ((source.name, name), *seen) or len(seen) > _MOST_EXTENDS:
+        wanted = part.name, other.text
+        if wanted in ((source.name, name), *seen) or len(seen) > _MOST_EXTENDS:
             self.ledger.refuse(
-                "adopt-source-unreadable", extends.span(source.name), "services extend each other in a circle",
+                "adopt-source-unreadable", extends.span(""), "services extend each other in a circle",
                 "remove one extends; docker compose refuses the file too",
             )  # fmt: skip
             return None
         if part.name not in self.parsed:
             self.parsed[part.name] = services_of(part)
-        base = self.parsed[part.name].get(wanted)
+        base = self.parsed[part.name].get(other.text)
         if base is None:
             self.ledger.warn(
-                "adopt-file-missing", extends.span(source.name),
-                f"this service extends {leaks.shown(wanted)}, which no source has",
+                "adopt-file-missing", extends.span(""),
+                f"this service extends {leaks.shown(other.text)}, which no source has",
                 "name the file with it among the sources",
             )  # fmt: skip
             return fields
-        below = self._fields(wanted, base, part, (*seen, (part.name, wanted)))
+        below = self._fields(other.text, base, part, (*seen, wanted))
         return merged(below, fields, self.library, self.ledger) if below is not None else None
 
     def _text(self, node: Node | None) -> str:
@@ -145,10 +134,9 @@ class _Reader:
             known = self.values.get(name)
             if known is not None and (known.text or not operator.startswith(":")):
                 return Word(other, span) if operator.endswith("+") else known
-            if operator.endswith("-"):
+            if operator.endswith(("-", "+")):
+                other = other if operator.endswith("-") else ""
                 return self._filled(other, span) if len(other) < _LONGEST_DEFAULT else Word(other, span)
-            if operator.endswith("+"):
-                return Word("", span)
             if name not in self.asked and name not in ("HOME", "PWD"):
                 self.asked.add(name)
                 self.ledger.remark(
@@ -157,38 +145,33 @@ class _Reader:
                 )  # fmt: skip
             return unknown(name, Word("", span))
 
-        return filled(raw, span, _VARIABLE, value) if "$" in raw or "<" in raw or "{" in raw else Word(raw, span)
+        return filled(raw, span, _VARIABLE, value) if {"$", "<", "{"} & set(raw) else Word(raw, span)
 
-    def _words(self, node: Node | None) -> Iterator[Word]:
+    def _words(self, node: Node) -> Iterator[Word]:
         """A command: a list of words, or a text that is cut into words as a shell does, without comments."""
-        if node is None or node.kind == "list":
-            yield from map(self._word, node.texts() if node is not None else [])
+        if node.kind != "text":
+            yield from map(self._word, node.texts())
             return
         source = self.library.sources[node.source]
-        raw, start = source.text[node.start : node.end], node.start
-        head = re.match(r"[|>][^\n]*\n|[\"']", raw)
-        start += head.end() if head is not None else 0
-        raw = source.text[start : node.end - (head is not None and head[0] in "\"'")]
+        head = re.match(r"[|>][^\n]*\n|[\"']|", source.text[node.start : node.end])
+        start = node.start + (head.end() if head is not None else 0)
+        raw = source.text[start : node.end - (head is not None and head[0] in ("'", '"'))]
         pieces, known = list(cut(raw, _unescaped)), list(cut(node.text, _unescaped))
         sure = [piece.text for piece in pieces] == [piece.text for piece in known]
         for piece in pieces if sure else known:
             span = Span(source.name, start + piece.start, start + piece.end) if sure else node.span("")
             word = self._filled(piece.text, span)
-            bare = "$" in piece.text and not re.search(r"[\"']", raw[piece.start : piece.end] if sure else "")
-            texts = word.text.split() if bare and not word.holes else [word.text]
-            yield from (replace(word, text=text) for text in texts)
+            bare = "$" in piece.text and not word.holes and not {"'", '"'} & set(raw[piece.start : piece.end])
+            yield from (replace(word, text=text) for text in (word.text.split() if bare else [word.text]))
 
     def _environment(self, fields: Mapping[str, Node]) -> EnvironmentFile:
-        files = fields.get("env_file")
-        named: list[tuple[Word, bool]] = []
-        for item in files.items if files is not None else []:
-            path = item if item.kind == "text" else item.get("path")
-            if path is not None:
-                named.append((self._word(path), item.kind == "map" and self._text(item.get("required")) == "false"))
+        named = []
+        for item in fields.get("env_file", NOTHING).items:
+            path = item.get("path") or item
+            named += [(self._word(path), self._text(item.get("required")) == "false")] if path.kind == "text" else []
         read = of_files(named, self.library, self.ledger)
-        node = fields.get("environment")
         own: dict[str, Word] = {}
-        for key, value in node.fields().items() if node is not None else ():
+        for key, value in fields.get("environment", NOTHING).fields().items():
             if value.kind == "text" and not value.empty:
                 own[key] = self._word(value)
             else:  # Compose passes on what its own environment has
@@ -201,69 +184,66 @@ class _Reader:
     def _service(self, name: str, span: Span, fields: dict[str, Node]) -> Iterator[Process]:
         node = fields.get("image")
         image = self._word(node) if node is not None and node.kind == "text" else None
-        words = [*self._words(fields.get("entrypoint")), *self._words(fields.get("command"))]
-        is_node = self._is_node(span, image, words)
+        command = [*self._words(fields.get("command", NOTHING))]
+        words = [*self._words(fields.get("entrypoint", NOTHING)), *command]
+        ours = self.library.sources[span.source].text.startswith(OURS)
+        is_node = _is_node(image if not ours else None, words)  # a runner of fleetc may have any image
         if not self._starts(name, span, fields, is_node):
             return
-        reader = self if is_node else copy(self)
+        reader = copy(self)
         reader.ledger = self.ledger if is_node else Ledger()
-        understood = UNDERSTOOD if is_node else OF_RUNNERS
+        understood = docker_run.UNDERSTOOD if is_node else docker_run.OF_RUNNERS
         for field, value in fields.items():
-            why = understood.get(field)
-            place = self.keys.get(id(value), value).span(span.source)
-            reader.ledger.note(place, field, Fate.UNDERSTOOD if why else Fate.DROPPED, why or LEFT)
+            place = self.keys.get(id(value), (value,))[0].span("")
+            docker_run.note_part(place, field, field in understood, reader.ledger)
         container = reader._container(name, image, fields)
         if is_node:
             yield from self._started(container, span, words)
             return
-        lost = [OTHER_ENTRYPOINT] if "entrypoint" in fields else []
+        lost = [docker_run.OTHER_ENTRYPOINT] if "entrypoint" in fields else []
         if image is None:
             lost += ["push what the source builds to a registry, and name it"] if "build" in fields else []
             lost = lost or ["the source names none"]
-        own = tuple(reader._words(fields.get("command")))
-        ours = self.library.sources[span.source].text.startswith(OURS)
         container = container if ours else replace(container, name=name)
-        yield container.other(span, own, reader.ledger, "this service is no node", tuple(lost))
+        yield container.other(span, tuple(command), reader.ledger, "this service is no node", tuple(lost))
 
     def _container(self, name: str, image: Word | None, fields: Mapping[str, Node]) -> Container:
         called = self._text(fields.get("container_name"))
         read = self._environment(fields)
-        project, named = self.values.get("COMPOSE_PROJECT_NAME"), self.top.get("name")
-        word = project if project is not None and project.text else self._word(named) if named is not None else None
-        ports, ipc = fields.get("ports"), self._text(fields.get("ipc"))
+        project = self.values.get("COMPOSE_PROJECT_NAME") or self._word(self.top.get("name", NOTHING))
+        ports = [self._port(item) for item in fields.get("ports", NOTHING).items]
         return Container(
             called or name, image, read.variables, self._text(fields.get("network_mode")),
-            self._text(fields.get("user")), (*self._mounts(fields.get("volumes")), *self._files(fields)),
-            tuple(port for item in (ports.items if ports is not None else []) for port in self._published(item)),
+            self._text(fields.get("user")), (*self._mounts(fields), *self._files(fields)),
+            tuple(port for text in ports for port in docker_run.published(text)),
             (name, called, self._text(fields.get("hostname"))),
-            seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))), ipc == "host",
-            word.text if word is not None and not word.holes else "", called or f"$(docker compose ps -q {name})",
-            read.secrets, tuple(read.unread),
+            docker_run.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
+            self._text(fields.get("ipc")) == "host", project.text if not project.holes else "",
+            called or f"$(docker compose ps -q {name})", read.secrets, tuple(read.unread),
         )  # fmt: skip
 
     def _starts(self, name: str, span: Span, fields: Mapping[str, Node], is_node: bool) -> bool:
         """Whether Compose starts a service; one that runs several times is said to."""
-        profiles = fields.get("profiles")
-        needed = [self._text(text) for text in profiles.texts()] if profiles is not None else []
-        if profiles is not None and needed and not self.project.profiles & {"*", *needed}:
+        profiles = fields.get("profiles", NOTHING)
+        needed = [self._text(text) for text in profiles.texts()]
+        shown = leaks.shown(visible(name))
+        if needed and not self.project.profiles & {"*", *needed}:
             why = f"docker compose does not start it: its profile {leaks.shown(visible(needed[0]))} is not active"
             self.ledger.note(span, name, Fate.DROPPED, why)
             if is_node:
                 self.ledger.warn(
-                    "adopt-profile-inactive", profiles.span(span.source), f"{leaks.shown(visible(name))}: {why}",
+                    "adopt-profile-inactive", profiles.span(""), f"{shown}: {why}",
                     "if it runs, set COMPOSE_PROFILES in the .env beside the Compose file, and name both",
                 )  # fmt: skip
             return False
-        deploy = fields.get("deploy")
-        node = fields.get("scale") or (deploy.get("replicas") if deploy is not None else None)
+        node = fields.get("scale") or fields.get("deploy", NOTHING).get("replicas") or NOTHING
         count = self._text(node)
         number = int(count[:6]) if count.isascii() and count.isdecimal() else 1
         if number == 0:
             self.ledger.note(span, name, Fate.DROPPED, "docker compose starts it 0 times")
-        elif number > 1 and node is not None and is_node:
+        elif number > 1 and is_node:
             self.ledger.warn(
-                "adopt-cannot-say", node.span(span.source),
-                f"{leaks.shown(name)} runs {number} times today, and the spec has it once",
+                "adopt-cannot-say", node.span(""), f"{shown} runs {number} times today, and the spec has it once",
                 "copy its table for each of them, with listeners and directories of its own",
             )  # fmt: skip
         return number > 0
@@ -273,23 +253,14 @@ class _Reader:
         if first not in _SHELLS:
             yield container.process(span, tuple(words[first in ("livepeer", "livepeer.exe") :]))
             return
-        at = next((at for at, word in enumerate(words[:-1]) if word.text == "-c"), None)
-        if at is None:
+        text = next((text for word, text in zip(words, words[1:], strict=False) if word.text == "-c"), None)
+        if text is None:
             self.ledger.not_followed(words[0].span, "a script of the image that starts the node of this service")
             return
-        text = words[at + 1]
-        inside = started_inside(text.text, text.span, container.variables, self.library, self.ledger)
-        for process in inside:
+        for process in started_inside(text.text, text.span, container.variables, self.library, self.ledger):
             if not isinstance(process, Other):
-                own = replace(container, variables={**container.variables, **process.variables})
-                yield own.process(span, process.words)
-
-    def _is_node(self, span: Span, image: Word | None, words: list[Word]) -> bool:
-        ours = self.library.sources[span.source].text.startswith(OURS)
-        if image is not None and names_node(image.text) and not ours:
-            return True  # a file of fleetc always says what a node is, and a runner may have any image
-        starts = any(posixpath.basename(word.text) == "livepeer" for word in words[:2])
-        return starts or (bool(words) and words[0].text.startswith("-") and all(map(_is_flag, words[:3])))
+                own = {**container.variables, **process.variables}
+                yield replace(container, variables=own).process(span, process.words)
 
     # ------------------------------------------------------------------------------- parts of a container
 
@@ -299,33 +270,31 @@ class _Reader:
         if devices is not None and devices.kind == "text":
             return self._text(devices), False
         if devices is None:
-            devices = fields.get("deploy")
+            devices = fields.get("deploy", NOTHING)
             for key in ("resources", "reservations", "devices"):
-                devices = devices.get(key) if devices is not None else None
-        for device in devices.items if devices is not None else []:
+                devices = devices.get(key) or NOTHING
+        for device in devices.items:
             ids, count = device.get("device_ids"), device.get("count")
             if ids is not None:
                 return ",".join(self._word(item).text for item in ids.texts()), True
-            return (self._text(count) if count is not None else "all"), False
+            return self._text(count) or "all", False
         return None
 
-    def _mounts(self, node: Node | None) -> Iterator[Mount]:
+    def _mounts(self, fields: Mapping[str, Node]) -> Iterator[Mount]:
         """The mounts of a service, in the short and in the long form; of two at one place, the last one counts."""
         mounts: dict[str, tuple[Mount, Span]] = {}
-        for item in node.items if node is not None else []:
-            if item.kind == "text":
-                listed = list(mount(self._text(item)))
-            else:
-                inside, outside = self._text(item.get("target")).rstrip("/"), self._text(item.get("source")).rstrip("/")
-                kind = self._text(item.get("type")) or "bind"
-                listed = [Mount(inside or "/", outside if kind == "bind" else "",
-                                name=outside if kind == "volume" else "")]  # fmt: skip
-            for each in listed:
-                before = mounts.get(each.inside)
-                if before is not None:
-                    self.ledger.note(before[1], each.inside, Fate.REPLACED, self.library.place(item.span("")))
-                mounts[each.inside] = self._described(each, item), item.span("")
-        return (each for each, _ in mounts.values())
+        for item in fields.get("volumes", NOTHING).items:
+            listed = list(docker_run.mount(self._text(item)))
+            if item.kind == "map":
+                inside, outside = (self._text(item.get(key)).rstrip("/") for key in ("target", "source"))
+                bind = self._text(item.get("type")) in ("", "bind")
+                listed = [Mount(inside or "/", outside if bind else "", name="" if bind else outside)]
+            for mount in listed:
+                if mount.inside in mounts:
+                    place = self.library.place(item.span(""))
+                    self.ledger.note(mounts[mount.inside][1], mount.inside, Fate.REPLACED, place)
+                mounts[mount.inside] = self._described(mount, item), item.span("")
+        return (mount for mount, _ in mounts.values())
 
     def _described(self, mount: Mount, item: Node) -> Mount:
         """A mount with what the project says of its volume. Paths in a file that others extend begin in its folder."""
@@ -333,39 +302,34 @@ class _Reader:
             own, whole = (posixpath.dirname(name) or "." for name in (item.source, self.project.files[0].name))
             path = posixpath.normpath(posixpath.join(posixpath.relpath(own, whole), mount.outside))
             return replace(mount, outside=path if path.startswith("..") else f"./{path}")
-        volumes = self.top.get("volumes")
-        volume = volumes.fields().get(mount.name) if volumes is not None and mount.name else None
-        if volume is None or mount.outside:
+        volume = self.top.get("volumes", NOTHING).fields().get(mount.name)
+        if volume is None or mount.outside or not mount.name:
             return replace(mount, of_project=bool(mount.name) and not mount.outside)
-        options, external = volume.get("driver_opts"), volume.get("external")
-        called = self._text(external.get("name")) if external is not None and external.kind == "map" else ""
-        called = called or self._text(volume.get("name"))
-        device = self._text(options.get("device")) if options is not None else ""
-        if options is not None and "bind" in self._text(options.get("o")).split(",") and device[:1] in tuple("/.~$"):
+        options, called = volume.get("driver_opts") or NOTHING, self._text(volume.get("name"))
+        device = self._text(options.get("device"))
+        if "bind" in self._text(options.get("o")).split(",") and device[:1] in tuple("/.~$"):
             return Mount(mount.inside, device.rstrip("/") or "/")
         if self._text(volume.get("driver")) not in ("", "local"):
             return Mount(mount.inside, "")
-        of_project = not called and (external is None or self._text(external) == "false")
-        return Mount(mount.inside, "", name=called or mount.name, of_project=of_project)
+        outside = self._text(volume.get("external")) in ("", "false")
+        return Mount(mount.inside, "", name=called or mount.name, of_project=not called and outside)
 
     def _files(self, fields: Mapping[str, Node]) -> Iterator[Mount]:
         """The secrets and configs of a service, which are files of the container."""
         for kind, folder in (("secrets", "/run/secrets/"), ("configs", "/")):
-            node, defined = fields.get(kind), self.top.get(kind)
-            for item in node.items if node is not None else []:
-                name = self._text(item if item.kind == "text" else item.get("source"))
+            for item in fields.get(kind, NOTHING).items:
+                name = self._text(item.get("source") or item)
                 inside = self._text(item.get("target")) or name
-                described = defined.fields().get(name) if defined is not None else None
+                described = self.top.get(kind, NOTHING).fields().get(name)
                 if described is not None:
                     variable = self._text(described.get("environment"))
                     where = f"the variable {variable} of who starts Compose" if variable else f"{name} of {kind}"
-                    yield Mount(inside if inside.startswith("/") else f"{folder}{inside}",
-                                self._text(described.get("file")), where)  # fmt: skip
+                    yield Mount(posixpath.join(folder, inside), self._text(described.get("file")), where)
 
-    def _published(self, item: Node) -> Iterator[Published]:
-        """A port that a service publishes, in the short or in the long form."""
+    def _port(self, item: Node) -> str:
+        """A published port in the short form."""
         parts = [self._text(item.get(key)) for key in ("host_ip", "published", "target")]
-        yield from published(self._text(item) if item.kind == "text" else ":".join(filter(None, parts)))
+        return self._text(item) or ":".join(filter(None, parts))
 
 
 def _whole(key: str, value: Node) -> Node:
@@ -374,13 +338,11 @@ def _whole(key: str, value: Node) -> Node:
         return Node("list", value.start, value.end, items=[value], source=value.source)
     if key != "environment" or value.kind != "list":
         return value
-    whole = Node("map", value.start, value.end, tag=value.tag, source=value.source)
+    own: dict[str, Node] = {}
     for item in value.texts():
-        name, equals, _ = item.text.partition("=")
-        text = Node("text", item.start, item.end, item.text[len(name) + 1 :], not equals, source=item.source)
-        whole.pairs.append((item, text))
-        whole.merged = {**(whole.merged or {}), name: text}
-    return whole
+        name, equals, text = item.text.partition("=")
+        own[name] = Node("text", item.start, item.end, text, not equals, source=item.source)
+    return Node("map", value.start, value.end, tag=value.tag, source=value.source, merged=own)
 
 
 def _unescaped(text: str, quote: str) -> str:
@@ -388,6 +350,13 @@ def _unescaped(text: str, quote: str) -> str:
     if quote == "'" or "\\" not in text:
         return text
     return re.sub(r"\\([\"\\$`\n])" if quote else r"\\(.)", r"\1", text, flags=re.DOTALL)
+
+
+def _is_node(image: Word | None, words: list[Word]) -> bool:
+    if image is not None and docker_run.names_node(image.text):
+        return True
+    starts = any(posixpath.basename(word.text) == "livepeer" for word in words[:2])
+    return starts or (bool(words) and words[0].text.startswith("-") and all(map(_is_flag, words[:3])))
 
 
 def _is_flag(word: Word) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.words import Word
-from fleetc.adopt.found.yaml_nodes import Node, YamlError, documents
+from fleetc.adopt.found.yaml_nodes import NOTHING, Node, YamlError, documents
 from fleetc.adopt.read.env_files import environment
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -107,59 +107,43 @@ def _taken(
 def note_unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> None:
     """Name the Compose files that no project has, in one message for each folder."""
     left: dict[str, list[str]] = {}
-    used: dict[str, list[str]] = {}
     for source in sources:
-        kind = used if source.name in library.used else left
-        if source.name in library.used or services_of(source):
-            kind.setdefault(posixpath.dirname(source.name), []).append(source.name)
-    for folder, names in left.items():
-        for name in names:
-            ledger.note(Span(name, 0, 1), "the file", Fate.DROPPED, "docker compose does not take it by itself")
-        starting = [name for name in names if "livepeer" in library.sources[name].text]
-        if starting:
-            span = Span(starting[0], 0, 1)
-            ledger.secrets.append(span)
-            takes = f"takes {_listed(used[folder])} and not" if folder in used else "does not take"
-            ledger.warn(
-                "adopt-compose-unused", span, f"docker compose by itself {takes} {_listed(starting)}",
-                "if it runs with that too, name each file, in the order in which docker compose gets them",
-            )  # fmt: skip
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = [leaks.shown(visible(posixpath.basename(name))) for name in names[:_MOST_NAMED]]
-    return ", ".join(shown) + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
+        if source.name not in library.used and services_of(source):
+            ledger.note(Span(source.name, 0, 1), "the file", Fate.DROPPED, "docker compose does not take it by itself")
+            if "livepeer" in source.text:
+                left.setdefault(posixpath.dirname(source.name), []).append(source.name)
+    for names in left.values():
+        shown = ", ".join(leaks.shown(visible(posixpath.basename(name))) for name in names[:_MOST_NAMED])
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        ledger.secrets.append(Span(names[0], 0, 1))
+        ledger.warn(
+            "adopt-compose-unused", Span(names[0], 0, 1), f"docker compose does not take {shown}{more} by itself",
+            "if what runs was started with it, name each file, in the order in which docker compose gets them",
+        )  # fmt: skip
 
 
 def services_of(source: Source) -> dict[str, Node]:
     """The services of a file; none of one that cannot be read."""
+    return (_root(source).get("services") or NOTHING).fields()
+
+
+def _root(source: Source) -> Node:
     try:
-        roots = documents(source.text, source.name)
+        return next(iter(documents(source.text, source.name)), NOTHING)
     except YamlError:
-        return {}
-    services = roots[0].get("services") if roots else None
-    return services.fields() if services is not None else {}
+        return NOTHING
 
 
 def _parts(source: Source, library: Library, keys: Collection[str] = ("extends", "include")) -> Iterator[Source]:
     """The files that services of a file extend, and those that it includes."""
-    if not any(key in source.text for key in keys):
-        return
-    try:
-        roots = documents(source.text, source.name)
-    except YamlError:
-        return
-    root = roots[0] if roots else Node("map", 0, 0)
-    services, include = root.get("services"), root.get("include")
-    named = []
-    if "extends" in keys and services is not None:
-        extends = [service.get("extends") for service in services.fields().values()]
-        named += [one.get("file") for one in extends if one is not None]
-    for item in include.items if include is not None and "include" in keys else []:
-        path = item if item.kind == "text" else item.get("path")
-        named += path.texts() if path is not None else []
+    root = _root(source) if any(key in source.text for key in keys) else NOTHING
+    named: list[Node] = []
+    for service in (root.get("services") or NOTHING).fields().values() if "extends" in keys else ():
+        named += filter(None, [(service.get("extends") or NOTHING).get("file")])
+    for item in (root.get("include") or NOTHING).items:
+        named += (item.get("path") or item).texts()
     for path in named:
-        part = part_of(path.text, source, library) if path is not None else None
+        part = part_of(path.text, source, library)
         if part is not None and part is not source:
             yield part
 
@@ -187,7 +171,7 @@ def only_document(source: Source, ledger: Ledger) -> Node | None:
             "remove the lines with ---, or give each document a file of its own",
         )  # fmt: skip
         return None
-    return roots[0] if roots else Node("map", 0, 0)
+    return roots[0] if roots else NOTHING
 
 
 def merged(below: dict[str, Node], above: dict[str, Node], library: Library, ledger: Ledger) -> dict[str, Node]:

@@ -25,20 +25,12 @@ STARTS_NONE = frozenset({
     "system", "tag", "top", "version", "volume", "wait",
 })  # fmt: skip
 """What Docker is told that starts no container."""
-UNDERSTOOD = {
-    "image": "its image and release", "command": "how it starts", "entrypoint": "how it starts",
-    "environment": "its variables", "env_file": "its variables", "volumes": "where its paths are on the host",
-    "secrets": "where its files are on the host", "configs": "where its files are on the host",
-    "ports": "which ports the host publishes", "network_mode": "whether it has a network of its own",
-    "container_name": "its name", "hostname": "a name that other containers use", "extends": "another service",
-    "user": "who it runs as", "deploy": "whether it sees GPUs", "gpus": "whether it sees GPUs",
-    "runtime": "whether it sees GPUs",
-}  # fmt: skip
+UNDERSTOOD = frozenset({
+    "image", "command", "entrypoint", "environment", "env_file", "volumes", "secrets", "configs", "ports",
+    "network_mode", "container_name", "hostname", "extends", "user", "deploy", "gpus", "runtime", "profiles", "scale",
+})  # fmt: skip
 """What a spec has of a container, by the key of a Compose file."""
-OF_RUNNERS = {
-    **{key: words for key, words in UNDERSTOOD.items() if key not in ("entrypoint", "ports", "user")},
-    "ipc": "memory segments of the host",
-}
+OF_RUNNERS = UNDERSTOOD - {"entrypoint", "ports", "user"} | {"ipc"}
 """The same of a live runner."""
 LEFT = "fleetc decides how containers run"
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"
@@ -70,6 +62,7 @@ def docker_process(
     words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger, library: Library | None = None
 ) -> Process | None:
     """What a container runs; `library` has the files with variables that it names."""
+    library = library or Library({})
     options, place = _options(words)
     if place >= len(words):
         return None
@@ -86,10 +79,8 @@ def docker_process(
     account = ledger if node else Ledger()
     understood = UNDERSTOOD if node else OF_RUNNERS
     for name, word in options:
-        why = understood.get(_KEYS.get(name, name))
-        account.note(word.span, f"--{name}" if len(name) > 1 else f"-{name}",
-                     Fate.UNDERSTOOD if why else Fate.DROPPED, why or LEFT)  # fmt: skip
-    account.note(image.span, image.text, Fate.UNDERSTOOD, understood["image"])
+        note_part(word.span, f"--{name}" if len(name) > 1 else f"-{name}", _KEYS.get(name, name) in understood, account)
+    note_part(image.span, image.text, True, account)
     files = of_files([(word, False) for word in values.get("env-file", [])], library, account)
     own = files.variables | _environment(values.get("env", []), variables)
     asked = _asked_gpus(last["gpus"]) if "gpus" in last else None
@@ -103,6 +94,11 @@ def docker_process(
         return container.process(span, arguments)
     lost = (OTHER_ENTRYPOINT,) if entry else ()
     return container.other(span, arguments, account, "no node: the image is not one of the node", lost)
+
+
+def note_part(span: Span, shown: str, understood: bool, ledger: Ledger) -> None:
+    """Account for an option of a container, or a key of a Compose file."""
+    ledger.note(span, shown, Fate.UNDERSTOOD if understood else Fate.DROPPED, "how it starts" if understood else LEFT)
 
 
 def _options(words: list[Word]) -> tuple[list[tuple[str, Word]], int]:

@@ -107,7 +107,7 @@ def read_sources(
     _not_followed(kinds, processes, library, ledger)
     result.others = [process for process in processes if isinstance(process, Other)]
     result.processes = [process for process in processes if not isinstance(process, Other)]
-    _alone(kinds, result, library)
+    _alone(kinds, listed, result, library)
     result.models = kinds.get("models", [])
     return result
 
@@ -188,26 +188,19 @@ def _json(text: str) -> object:
         return None
 
 
-def _alone(kinds: Mapping[str, list[Source]], result: Found, library: Library) -> None:
-    """Config and environment files that no command names: each is a process of its own."""
+def _alone(kinds: Mapping[str, list[Source]], listed: Collection[str], result: Found, library: Library) -> None:
+    """Config and environment files that no command names: each is a process of its own, if people named it, or if no
+    source beside it could start one.
+    """
+    words = [word for process in result.processes for word in (*process.words, *process.variables.values())]
+    bases = {re.split("[/=]", word.text)[-1] for word in words}
+    alone = kinds.keys().isdisjoint(("compose", "unit", "shell"))
     for source in kinds.get("config", []):
-        if source.name not in library.used and not _names(result.processes, posixpath.basename(source.name)):
+        free = source.name not in library.used and posixpath.basename(source.name) not in bases
+        if free and (alone or source.name not in listed):
             word = Word(source.name, Span(source.name, 0, 1))
             result.processes.append(Process("", word.span, (Word("-config", word.span), word)))
-    for source in kinds.get("environment", []) if not result.processes else ():
+    for source in kinds.get("environment", []) if alone and not result.processes else ():
         read = environment(source.name, source.text)
         if any(name.startswith("LP_") for name in read.variables):
             result.processes.append(Process("", Span(source.name, 0, 1), (), read.variables, secrets=read.secrets))
-
-
-def _names(processes: Sequence[Process], base: str) -> bool:
-    """Whether a process names a config file of this name."""
-    for process in processes:
-        paths = [process.variables["LP_CONFIG"].text] if "LP_CONFIG" in process.variables else []
-        words = [word.text for word in process.words]
-        for flag, behind in zip(words, [*words[1:], ""], strict=True):
-            name, equals, value = flag.lstrip("-").partition("=")
-            paths += [value if equals else behind] if name == "config" else []
-        if base in map(posixpath.basename, paths):
-            return True
-    return False
