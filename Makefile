@@ -66,9 +66,10 @@ render: $(INSTALLED) ## Compile every example fleet into its committed tree, and
 	$(BIN)/fleetc schema > inventories/spec.schema.json
 	$(BIN)/fleetc schema --of review > inventories/review.schema.json
 	$(BIN)/fleetc explain --all > compiler/REFERENCE.md
+	git clean -qfdX inventories  # copies of playbooks that were renamed or removed since
 	$(BIN)/python -m pytest -q --snapshot-update tests/test_golden.py tests/docs/test_stories.py
 
-docs: $(INSTALLED) ## Build the documentation site from README, stories, reference and help: site/html/index.html, which needs no network
+docs: $(INSTALLED) ## Build the documentation site from README, guide, stories, reference and help: site/html/index.html, which needs no network
 	@rm -rf site
 	@$(BIN)/python -m docs.pages site/pages
 	@$(BIN)/python -m sphinx -q -W -c compiler/docs site/pages site/html

@@ -138,8 +138,8 @@ def test_folder_without_an_inventory_is_refused(folder: str, tmp_path: Path) -> 
     assert f"Completely failed to parse inventory source {ROOT / folder}" in done.stderr
 
 
-def test_a_compiled_tree_has_settings_of_its_own(tmp_path: Path) -> None:
-    place = ROOT / "inventories/demo/rendered/ansible"
+def test_a_compiled_tree_has_settings_of_its_own(trees: Path, tmp_path: Path) -> None:
+    place = trees / "demo/ansible"
     shown = run(["ansible-playbook", "--version"], place, ANSIBLE_HOME=str(tmp_path)).stdout
     assert f"config file = {place}/ansible.cfg" in shown
 

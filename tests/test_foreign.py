@@ -127,7 +127,7 @@ FOREIGN: Mapping[str, tuple[Callable[[Path], None], str]] = {
 
 @pytest.mark.parametrize("name", ["filter plugin", "variables of a host"])
 def test_ansible_alone_runs_what_lies_beside_the_playbook(folder: Path, tmp_path: Path, name: str) -> None:
-    """Why foreign files are refused: the command of the README runs them, with the secrets in its environment."""
+    """Why foreign files are refused: the command of the guide runs them, with the secrets in its environment."""
     FOREIGN[name][0](folder / "rendered")
     mark = tmp_path / "mark"
     environment = {**os.environ, "HOME": str(tmp_path), "MARK": str(mark), "RPC_URL": "s3cret", "ANSIBLE_TIMEOUT": "1"}

@@ -1,12 +1,15 @@
 """The example fleets against their committed trees, an overlay against its goldens, and the silence of all of them.
 
 In: the specs of `inventories/`. Out: nothing, or what differs. The snapshot of a fleet is its directory `rendered/`
-itself: `pytest --snapshot-update` writes and removes there what `fleetc compile` would.
+itself: `pytest --snapshot-update` writes and removes there what `fleetc compile` would. Git has these directories
+without the playbooks, which are the same in each: `tests/emit/test_ansible.py` compares those with `playbooks/`.
 """
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,7 +22,7 @@ from syrupy.types import SerializableData, SerializedData, SnapshotIndex
 
 from fleetc.disk import files
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
-from tests.support import EXAMPLES, INVENTORIES, compiled_example, example_sources, printed, shipped
+from tests.support import EXAMPLES, INVENTORIES, ROOT, compiled_example, example_sources, printed, shipped
 
 CASES = {**{name: (name,) for name in EXAMPLES}, "two-regions-staging": ("two-regions", "staging.toml")}
 OVERLAY_HOSTS = ("eu-ai", "eu-edge-1", "eu-edge-2", "eu-gpu-1", "eu-gpu-2")
@@ -55,14 +58,14 @@ class Committed(SingleFileSnapshotExtension):
 
 
 class CommittedTree(Committed):
-    """The directory with its tree. Files that nothing makes differ in the text of the whole directory."""
+    """The directory with its tree, but no playbooks. Files that nothing makes differ in the text of all of it."""
 
     entry = "rendered"
 
     def read_snapshot_data_from_location(
         self, *, snapshot_location: str, snapshot_name: str, session_id: str
     ) -> SerializableData | None:
-        return exact(on_disk(Path(snapshot_location)))
+        return exact(without_playbooks(on_disk(Path(snapshot_location))))
 
     @classmethod
     def write_snapshot_collection(
@@ -96,6 +99,16 @@ def on_disk(directory: Path) -> Iterator[Artifact]:
             yield Artifact(path.relative_to(directory).as_posix(), path.read_bytes(), path.stat().st_mode)
 
 
+@cache
+def playbooks() -> frozenset[str]:
+    """The paths of the playbooks in each tree."""
+    return frozenset(f"ansible/{path}" for path in shipped()[1])
+
+
+def without_playbooks(artifacts: Iterable[Artifact]) -> Iterator[Artifact]:
+    return (artifact for artifact in artifacts if artifact.path not in playbooks())
+
+
 def tree_of(case: str) -> Tree:
     tree = compiled_example(*CASES[case]).tree
     assert tree is not None
@@ -105,7 +118,23 @@ def tree_of(case: str) -> Tree:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_committed_tree_is_what_the_spec_compiles_to(name: str, snapshot: SnapshotAssertion) -> None:
     committed = snapshot.use_extension(CommittedTree)
-    assert exact(tree_of(name).artifacts) == committed(name=name)
+    assert exact(without_playbooks(tree_of(name).artifacts)) == committed(name=name)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+@pytest.mark.usefixtures("processes")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_git_ignores_the_playbooks_of_a_tree_and_nothing_else(name: str) -> None:
+    paths = [artifact.path for artifact in tree_of(name).artifacts]
+    done = subprocess.run(
+        ["git", "-c", "core.excludesFile=", "check-ignore", "--stdin"],
+        cwd=INVENTORIES / name / CommittedTree.entry,
+        input="\n".join(paths),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [path for path in paths if path in playbooks()]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -138,10 +167,9 @@ def test_host_artifacts_of_the_overlay(host: str, golden: SnapshotAssertion) -> 
 
 
 def test_fleet_artifacts_of_the_overlay(golden: SnapshotAssertion) -> None:
-    static = {f"ansible/{path}" for path in shipped()[1]}
     per_host = ("hosts/", "ansible/host_vars/")
     tree = tree_of("two-regions-staging").artifacts
     assert {a.path.split("/")[1] for a in tree if a.path.startswith("hosts/")} == {*OVERLAY_HOSTS}
     # The manifest repeats the digests of what stands in the other goldens.
-    mine = [a for a in tree if not a.path.startswith(per_host) and a.path not in static and a.path != MANIFEST]
-    assert joined(mine) + joined((a for a in tree if a.path in static), whole=False) == golden
+    mine = [a for a in tree if not a.path.startswith(per_host) and a.path not in playbooks() and a.path != MANIFEST]
+    assert joined(mine) + joined((a for a in tree if a.path in playbooks()), whole=False) == golden

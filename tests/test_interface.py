@@ -1,4 +1,4 @@
-"""The ten names that other programs build on: the example of the README, and what they say of a spec that is wrong."""
+"""The ten names that other programs build on: the example of the guide, and what they say of a spec that is wrong."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 import fleetc
-from tests.docs.test_pages import README, blocks
+from tests.docs.test_pages import GUIDE, blocks
 from tests.support import ROOT
 
 DEMO = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("processes")
-def test_example_of_the_readme_prints_the_page_and_the_changes(tmp_path: Path) -> None:
-    ((_, script),) = blocks(README, "python")
+def test_example_of_the_guide_prints_the_page_and_the_changes(tmp_path: Path) -> None:
+    ((_, script),) = blocks(GUIDE["python"], "python")
     (tmp_path / "before.toml").write_text(DEMO, encoding="utf-8")
     (tmp_path / "fleet.toml").write_text(DEMO.replace("[gateways.gate]", "[gateways.gate]\nverbosity = 5"), "utf-8")
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)

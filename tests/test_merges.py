@@ -187,7 +187,7 @@ def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, re
 # --- trees ----------------------------------------------------------------------------------------
 
 DRIVER = f"{shlex.quote(sys.executable)} -I -m fleetc merge-file %O %A %B %P"
-"""As README.md names it, with the fleetc of this checkout."""
+"""As the guide names it, with the fleetc of this checkout."""
 
 ALONE = [
     ("two-regions", "a cap", "a node in the west"),

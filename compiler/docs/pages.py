@@ -1,7 +1,7 @@
 """The pages of the documentation site.
 
 In: the Markdown files of the repository, the reference, and the help of each command. Out: Markdown for Sphinx, one
-page for each chapter of the README, each example fleet, each table of a spec, each topic of codes and each command.
+page for each file beside this one, each example fleet, each table of a spec, each topic of codes and each command.
 Nothing is written twice: whoever changes a page changes the file that it comes from.
 `python -m docs.pages DIRECTORY` writes them, for `make docs`.
 """
@@ -24,11 +24,12 @@ from fleetc.messages.topics import code_topics
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"( *```)(\w*)")
-_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)")
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)")
 _TABLE = re.compile(r"`\[+(\w+)")
 _LEXERS = {"log": "text", "console": "text"}
 """Languages of our blocks that the highlighter does not know, or takes for something else."""
 
+_GUIDE = "compiler/docs"
 REFERENCE = "compiler/REFERENCE.md"
 PROJECT = {
     "Changes": ("CHANGELOG.md", "changes"),
@@ -36,23 +37,6 @@ PROJECT = {
     "Working on fleetc": ("CONTRIBUTING.md", "contributing"),
     "Security": ("SECURITY.md", "security"),
 }
-
-
-BEGIN = (
-    ("You want to see it work", "guide/try-it"),
-    ("You run nodes already", "guide/what-you-already-run"),
-    ("You begin with a fleet that is like yours", "examples/index"),
-    ("You write a spec", "guide/a-fleet"),
-    ("You look for a table or a field", "tables/index"),
-    ("You know the flag of the node", "flags"),
-    ("You have a message before you", "codes/index"),
-    ("You look for an option of a command", "commands/index"),
-    ("You review a change", "guide/review-before-rollout"),
-    ("You roll out, or go back", "guide/a-rollout"),
-    ("You ask whether it still is so", "guide/is-it-still-so"),
-    ("You have logs", "guide/what-logs-mean"),
-)
-"""What somebody may want who opens the site, and the page for it."""
 
 
 class Section(NamedTuple):
@@ -107,12 +91,6 @@ def slug(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def _titled(title: str, text: str, level: int) -> str:
-    """A page of a section whose heading had this level: its headings move up with it."""
-    lines = (line[level - 1 :] if line.startswith("#") and not code else line for line, code in marked(text))
-    return f"# {title}\n\n" + "\n".join(lines)
-
-
 def _contents(pages: list[str], option: str = ":hidden:") -> str:
     """The pages below one, which Sphinx lists at the side."""
     return "\n".join(["```{toctree}", ":maxdepth: 1", option, "", *pages, "```"])
@@ -126,8 +104,10 @@ def _read(name: str) -> str:
 
 
 def _guide() -> Iterator[Page]:
-    for title, text in sections(_read("README.md"), 2)[1]:
-        yield Page("README.md", f"guide/{slug(title)}", _titled(title, text, 2))
+    """The pages beside this file, in the order in which the README links to them."""
+    start = _read("README.md")
+    for file in sorted(Path(__file__).parent.glob("*.md"), key=lambda file: start.index(f"({_GUIDE}/{file.name})")):
+        yield Page(f"{_GUIDE}/{file.name}", f"guide/{file.stem}", file.read_text("utf-8"))
 
 
 def _examples() -> Iterator[Page]:
@@ -159,7 +139,7 @@ def _reference() -> Iterator[Page]:
     for table in tables:
         match = _TABLE.match(table.title)
         pages.setdefault(match[1] if match else slug(table.title), []).append(table)
-    yield Page(REFERENCE, "tables/index", "\n\n".join(["# Tables of a spec", intro, _contents(list(pages), "")]))
+    yield Page(REFERENCE, "tables/index", "\n\n".join(["# Tables", intro, _contents(list(pages), "")]))
     for name, group in pages.items():
         texts = (f"## {title}\n\n{text}" for title, text in group[1:])
         yield Page(REFERENCE, f"tables/{name}", "\n\n".join([f"# {group[0].title}", group[0].text, *texts]))
@@ -169,7 +149,7 @@ def _reference() -> Iterator[Page]:
 
 def _codes(listed: str, codes: list[Section]) -> Iterator[Page]:
     topics, texts = code_topics(), dict(codes)
-    yield Page(REFERENCE, "codes/index", "\n\n".join(["# Codes of messages", listed, _contents(list(topics))]))
+    yield Page(REFERENCE, "codes/index", "\n\n".join(["# Codes", listed, _contents(list(topics))]))
     for name, topic in topics.items():
         entries = (f"## {code}\n\n{texts[code]}" for code in topic.codes)
         yield Page(REFERENCE, f"codes/{name}", "\n\n".join([f"# Codes: {name}", topic.sentence, *entries]))
@@ -190,10 +170,7 @@ def _start(pages: list[Page]) -> Page:
         "Project": paths["project"],
     }
     lists = (_contents(listed, f":caption: {caption}\n:hidden:") for caption, listed in contents.items())
-    titles = {page.path: page.text.partition("\n")[0].removeprefix("# ") for page in pages}
-    rows = [f"| {words} | [{titles[path]}]({path}.md) |" for words, path in BEGIN]
-    parts = [sections(_read("README.md"), 2)[0], "## Where to begin", "\n".join(["| | |", "|---|---|", *rows]), *lists]
-    return Page("", "index", "\n\n".join(parts))
+    return Page("README.md", "index", "\n\n".join([_read("README.md"), *lists]))
 
 
 # ---------------------------------------------------------------------------------------------------------- links
@@ -207,18 +184,20 @@ def _places(pages: list[Page]) -> dict[tuple[str, str], str]:
         for line, code in marked(page.text):
             if line.startswith("#") and not code:
                 places.setdefault((page.source, slug(line.lstrip("# "))), page.path)
-    places["README.md", ""] = "index"
     return places
 
 
 def _linked(page: Page, places: Mapping[tuple[str, str], str]) -> str:
     """The page with links that lead inside the site, and with languages that the highlighter knows.
 
-    A link to a file of the repository that is no page becomes its words. Raises SystemExit for one that leads nowhere.
+    A picture is one of `static`. A link to a file of the repository that is no page becomes its words. Raises
+    SystemExit for one that leads nowhere.
     """
 
     def linked(match: re.Match[str]) -> str:
-        words, file, anchor = match[1], match[2], (match[3] or "")[1:]
+        words, file, anchor = match[2], match[3], (match[4] or "")[1:]
+        if match[1]:
+            return f'<img alt="{words}" src="../_static/{posixpath.basename(file)}">'
         source = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), file)) if file else page.source
         if not page.source:
             return match[0]

@@ -36,10 +36,11 @@ ANSWERS = {
     "secret": {"transcoders": '{ env = "SECRET" }', "orchestrators": '{ env = "SECRET" }'},
     "orchestrators": {"gateways": '["https://orch.example.net:8935"]'},
     "models": {"orchestrators": '[{ use = "answered" }]'},
+    "node_release": {"fleet": '"v0.9.1"'},
 }
 """What a person would write for each question, by key and table; ## is another number each time."""
 
-_QUESTION = re.compile(r"# TODO ([A-Za-z_.]+) = .*")
+_QUESTION = re.compile(r"# TODO ([A-Za-z_.]+)(?: =|:) .*")
 _HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
 
 

@@ -186,6 +186,25 @@ async def test_all_certain_repairs_are_one_action_that_writes_what_check_fix_wri
     assert (root / "fleet.toml").read_text(encoding="utf-8") == text
 
 
+async def test_a_question_of_an_adopted_spec_is_answered_by_an_action(editor: Editor, root: Path) -> None:
+    text = (INVENTORIES / "two-regions" / "fleet.toml").read_text(encoding="utf-8")
+    offer = '# TODO deposit = "0.5 ETH"  # what is set aside; in ETH'
+    blank = '# TODO reserve = "... ETH"  # what backs it'
+    (root / "fleet.toml").write_text(f"{text}\n[wallets.later]\n{blank}\n{offer}\n", encoding="utf-8")
+    editor.open("fleet.toml")
+    await editor.rest()
+    ends = len(editor.texts["fleet.toml"])
+    asked = types.CodeActionParams(
+        editor.document("fleet.toml"), editor.range("fleet.toml", ends - len(offer) - len(blank) - 2, ends),
+        types.CodeActionContext([], [types.CodeActionKind.QuickFix]),
+    )  # fmt: skip
+    actions = await editor.client.text_document_code_action_async(asked) or ()
+    (action,) = (one for one in actions if isinstance(one, types.CodeAction) and one.title.startswith("Answer"))
+    assert action.title == 'Answer: deposit = "0.5 ETH"' and action.edit is not None
+    editor.apply(action.edit)
+    assert editor.texts["fleet.toml"].endswith(f'{blank}\ndeposit = "0.5 ETH"\n')
+
+
 async def test_other_toml_files_are_let_alone(editor: Editor, root: Path) -> None:
     shutil.copy(INVENTORIES / "two-regions" / "fleet.toml", root)
     (root / "limits.toml").write_text('max_impact = "price=5%"\n[owners]\nprice = ["ann"]\n', encoding="utf-8")

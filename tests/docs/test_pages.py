@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.pages import marked, slug
 from fleetc.language.spec import read_spec
 from fleetc.messages.explain import pages
 from fleetc.settings import WHERE, Settings
@@ -20,8 +21,14 @@ from tests.support import EXAMPLES, ROOT, check_text, example_sources, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("inventories/*/README.md"))]
+GUIDE = {file.stem: file.read_text(encoding="utf-8") for file in sorted(ROOT.glob("compiler/docs/*.md"))}
+"""The pages of the guide by name."""
+TEXTS = [(ROOT / "README.md").read_text(encoding="utf-8"), *GUIDE.values()]
+PAGES = [
+    page
+    for glob in ("*.md", "*/README.md", "compiler/docs/*.md", "inventories/*/README.md")
+    for page in sorted(ROOT.glob(glob))
+]
 WORDS = {
     "gateways": "gateway",
     "orchestrators": "orchestrator",
@@ -42,6 +49,9 @@ def blocks(text: str, language: str) -> list[tuple[str, str]]:
     """(words behind the language, content) of each fenced block."""
     return [(m[2].strip(), m[3]) for m in FENCE.finditer(text) if m[1] == language]
 
+
+((_, FLEET),) = blocks(GUIDE["fleet"], "toml")
+"""The spec that all pages of the guide are about."""
 
 TESTED = {"explain", "helix", "hour", "diagnose", "verify", "review", "rollout", "streams", "fragment"} | {
     "edit",
@@ -74,10 +84,11 @@ def test_every_block_says_what_is_true(language: str, words: str, content: str) 
             assert all(option in known for option in re.findall(r"(?<!\S)--[a-z-]+", rest)), command
 
 
-def test_every_editor_of_the_readme_starts_the_language_server() -> None:
-    code, zed = (json.loads(content) for _, content in blocks(README, "json"))
-    ((_, neovim),) = blocks(README, "lua")
-    (helix,) = [tomllib.loads(content) for words, content in blocks(README, "text") if words == "helix"]
+def test_every_editor_of_the_guide_starts_the_language_server() -> None:
+    page = GUIDE["editor"]
+    code, zed = (json.loads(content) for _, content in blocks(page, "json"))
+    ((_, neovim),) = blocks(page, "lua")
+    (helix,) = [tomllib.loads(content) for words, content in blocks(page, "text") if words == "helix"]
     command = re.findall(r'cmd = \{ "([a-z]+)", "([a-z]+)" \}', neovim)
     assert command == [("fleetc", "lsp")]
     assert [code["glspc.server.command"], *code["glspc.server.commandArguments"]] == ["fleetc", "lsp"]
@@ -90,51 +101,63 @@ def test_every_editor_of_the_readme_starts_the_language_server() -> None:
     assert helix["language-server"][name] == {"command": "fleetc", "args": ["lsp"]}
 
 
-def test_every_whole_spec_in_the_readme_is_silent() -> None:
-    specs = [content for words, content in blocks(README, "toml") if words != "fragment"]
-    assert specs
+def test_every_whole_spec_is_silent() -> None:
+    specs = [content for text in TEXTS for words, content in blocks(text, "toml") if words != "fragment"]
+    assert len(specs) == 2
     for spec in specs:
         assert check_text(spec) == "no problems\n"
 
 
-def test_every_fragment_in_the_readme_is_understood() -> None:
-    """A fragment goes with the whole spec before it; it may be superfluous there, but never wrong."""
-    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
-    fragments = [content for words, content in blocks(README, "toml") if words == "fragment"]
+def test_every_fragment_of_the_guide_is_understood() -> None:
+    """A fragment goes with the spec of the page about a fleet; it may be superfluous there, but never wrong."""
+    fragments = [content for text in TEXTS for words, content in blocks(text, "toml") if words == "fragment"]
     assert fragments
     for fragment in fragments:
-        shown = check_text(whole + fragment)
+        shown = check_text(FLEET + fragment)
         assert "error[" not in shown, shown
 
 
-def test_the_message_in_the_readme_is_what_the_change_gives() -> None:
-    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
-    ((_, message),) = blocks(README, "console")
-    assert message.strip() in check_text(whole.replace('"1500 wei / pixel"', '"1000 wei / pixel"'))
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (TEXTS[0], "max_sessions = 8", "max_sessions = 12"),
+        (GUIDE["fleet"], '"1500 wei / pixel"', '"1000 wei / pixel"'),
+    ],
+    ids=["readme", "guide"],
+)
+def test_the_message_of_a_page_is_what_the_change_gives(text: str, old: str, new: str) -> None:
+    ((_, spec),), ((_, message),) = blocks(text, "toml"), blocks(text, "console")
+    assert message.strip() in check_text(spec.replace(old, new))
 
 
-def test_the_page_in_the_readme_is_what_explain_prints() -> None:
-    (page,) = [content for words, content in blocks(README, "text") if words == "explain"]
-    (command,) = re.findall(r"^`fleetc (explain [^`]*)` prints$", README, re.MULTILINE)
+def test_the_spec_of_the_readme_compiles(tmp_path: Path) -> None:
+    ((_, spec),) = blocks(TEXTS[0], "toml")
+    (tmp_path / "fleet.toml").write_text(spec, encoding="utf-8")
+    assert fleetc("compile", cwd=tmp_path).returncode == 0
+
+
+def test_the_page_in_the_guide_is_what_explain_prints() -> None:
+    (page,) = [content for words, content in blocks(GUIDE["find"], "text") if words == "explain"]
+    (command,) = re.findall(r"^`fleetc (explain [^`]*)` prints$", GUIDE["find"], re.MULTILINE)
     assert fleetc(*command.split()).stdout == page
 
 
-def test_every_explain_command_in_the_readme_finds_something() -> None:
+def test_every_explain_command_in_the_guide_finds_something() -> None:
     commands = [
-        line for _, content in blocks(README, "sh") for line in content.splitlines() if "fleetc explain" in line
+        line for _, content in blocks(GUIDE["find"], "sh") for line in content.splitlines() if "fleetc explain" in line
     ]
     assert len(commands) == 8
     for command in commands:
         assert fleetc(*shlex.split(command, comments=True)[1:]).returncode == 0, command
 
 
-def test_the_diagnosis_in_the_readme_is_what_the_log_gives(tmp_path: Path) -> None:
-    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
-    ((_, log),) = blocks(README, "log")
-    (expected,) = [content for words, content in blocks(README, "text") if words == "diagnose"]
-    (tmp_path / "fleet.toml").write_text(whole, encoding="utf-8")
+def test_the_diagnosis_in_the_guide_is_what_the_log_gives(tmp_path: Path) -> None:
+    page = GUIDE["logs"]
+    ((_, log),) = blocks(page, "log")
+    (expected,) = [content for words, content in blocks(page, "text") if words == "diagnose"]
+    (tmp_path / "fleet.toml").write_text(FLEET, encoding="utf-8")
     (tmp_path / "gate.log").write_text(log, encoding="utf-8")
-    (command,) = re.findall(r"^`(fleetc diagnose gate\.log [^`]*)` prints$", README, re.MULTILINE)
+    (command,) = re.findall(r"^`(fleetc diagnose gate\.log [^`]*)` prints$", page, re.MULTILINE)
     done = fleetc(*command.split()[1:], cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, expected)
 
@@ -159,9 +182,9 @@ def typed(script: str, place: Path) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_the_first_hour_of_the_readme_goes_as_it_says(tmp_path: Path) -> None:
-    parts = [content for words, content in blocks(README, "sh") if words == "hour"]
-    (line,) = [content for words, content in blocks(README, "text") if words == "hour"]
+def test_the_first_hour_goes_as_its_page_says(tmp_path: Path) -> None:
+    parts = [content for words, content in blocks(GUIDE["first-hour"], "sh") if words == "hour"]
+    (line,) = [content for words, content in blocks(GUIDE["first-hour"], "text") if words == "hour"]
     done = typed("\n".join(parts), tmp_path)
     assert line in done.stdout
     assert "orch-2" in (tmp_path / "fleet/review.html").read_text(encoding="utf-8")
@@ -169,10 +192,9 @@ def test_the_first_hour_of_the_readme_goes_as_it_says(tmp_path: Path) -> None:
     assert set(re.findall(r"warning\[(.+)\]", done.stderr)) == {"todo-left"}
 
 
-def test_the_review_of_the_readme_is_reached_with_its_own_commands(tmp_path: Path) -> None:
-    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
-    (script,) = [content for words, content in blocks(README, "sh") if words == "review"]
-    (tmp_path / "fleet.toml").write_text(whole, encoding="utf-8")
+def test_the_review_of_the_guide_is_reached_with_its_own_commands(tmp_path: Path) -> None:
+    (script,) = [content for words, content in blocks(GUIDE["review"], "sh") if words == "review"]
+    (tmp_path / "fleet.toml").write_text(FLEET, encoding="utf-8")
     done = typed(script, tmp_path)
     assert "asks 1400 wei / pixel instead of 1200 wei / pixel" in done.stdout
     for name in ("review.md", "review.html"):
@@ -184,18 +206,14 @@ def test_the_review_of_the_readme_is_reached_with_its_own_commands(tmp_path: Pat
 
 def test_every_command_is_documented_and_every_documented_command_exists() -> None:
     commands = set(re.findall(r"^  ([a-z][a-z-]*)  ", fleetc("--help").stdout, re.MULTILINE))
-    documented = set(re.findall(r"^\| `fleetc ([a-z][a-z-]*)", README, re.MULTILINE))
+    documented = set(re.findall(r"^\| `fleetc ([a-z][a-z-]*)", GUIDE["commands"], re.MULTILINE))
     assert commands == documented
-    assert {
-        m[1]
-        for m in re.finditer(
-            r"\bfleetc ([a-z][a-z-]*)\b(?! (?:one|first|and))", " ".join(c for _, c in blocks(README, "sh"))
-        )
-    } <= commands
+    scripts = " ".join(content for text in TEXTS for _, content in blocks(text, "sh"))
+    assert {*re.findall(r"\bfleetc ([a-z][a-z-]*)\b(?! (?:one|first|and))", scripts)} <= commands
 
 
-def test_every_option_of_the_readme_exists() -> None:
-    for command in re.findall(r"^\| `fleetc ([a-z][a-z-]*)[^|]*\|([^|]*)\|", README, re.MULTILINE):
+def test_every_option_of_the_guide_exists() -> None:
+    for command in re.findall(r"^\| `fleetc ([a-z][a-z-]*)[^|]*\|([^|]*)\|", GUIDE["commands"], re.MULTILINE):
         text = fleetc(command[0], "--help").stdout
         for option in re.findall(r"`(--[a-z-]+)", command[1]):
             assert option in text, f"fleetc {command[0]} has no {option}"
@@ -204,7 +222,7 @@ def test_every_option_of_the_readme_exists() -> None:
 def test_settings_table_is_the_settings() -> None:
     rows = re.findall(
         r"^\| `(\w+)` \| `(FLEETC_\w+)` \| (?:`(--[a-z-]+)`)? ?\| ([^|]*) \| ([^|]*) \| (yes|no): ([^|]*) \|$",
-        README,
+        GUIDE["settings"],
         re.MULTILINE,
     )
     table = {name: (variable, meaning, word == "yes", reason) for name, variable, _, _, meaning, word, reason in rows}
@@ -215,15 +233,19 @@ def test_settings_table_is_the_settings() -> None:
     assert table == expected
 
 
-def test_make_targets_of_the_readme_exist() -> None:
+def test_make_targets_of_the_guide_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z-]+)", README)) - {"and"} <= targets
+    assert set(re.findall(r"(?:`|^)make ([a-z-]+)", "\n".join(TEXTS), re.MULTILINE)) <= targets
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_links_lead_to_files(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-        assert target.startswith("https://") or (page.parent / target).exists(), target
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\((?!https://)([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
+        file = page.parent / target if target else page
+        assert file.exists(), target
+        lines = marked(file.read_text(encoding="utf-8")) if anchor else ()
+        headings = {slug(line.lstrip("# ")) for line, code in lines if line.startswith("#") and not code}
+        assert not anchor or anchor in headings, f"{target}#{anchor}"
 
 
 def test_every_example_has_a_row_that_says_what_it_is() -> None:

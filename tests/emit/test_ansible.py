@@ -14,6 +14,7 @@ from fleetc.blueprint.blueprint import Blueprint, SecretVariable
 from fleetc.disk.reading import read_playbooks
 from tests.emit import support
 from tests.emit.programs import program, run
+from tests.support import ROOT
 
 PAYLOAD = "{{ lookup('pipe', 'touch injected') }}"
 
@@ -110,6 +111,9 @@ def test_batches_stand_in_the_order_of_the_rollout() -> None:
 
 
 def test_playbooks_are_copied_unchanged() -> None:
+    folder = ROOT / "playbooks"
+    files = {path for path in folder.rglob("*.*") if path.is_file() and path.suffix != ".pyc"} - {folder / "README.md"}
     tree = support.emitted(support.plan()).as_mapping()
-    for path, content in read_playbooks().items():
-        assert tree[f"ansible/{path}"].content == content
+    for path in files:
+        assert tree[f"ansible/{path.relative_to(folder)}"].content == path.read_bytes()
+    assert len(files) == len(read_playbooks())

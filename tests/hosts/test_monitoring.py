@@ -161,7 +161,7 @@ def _with_url(text: str) -> str:
 
 
 def started(farm: Farm, tree: Path) -> str:
-    """Run the playbook as the README says; what Ansible printed last."""
+    """Run the playbook as the guide says; what Ansible printed last."""
     ssh = f"-o UserKnownHostsFile={farm.known_hosts} -o GlobalKnownHostsFile=/dev/null"
     given = {"ANSIBLE_SSH_EXTRA_ARGS": ssh, "ANSIBLE_PRIVATE_KEY_FILE": str(farm.ssh_private_key)}
     command = [str(Path(sys.executable).with_name("ansible-playbook")), "monitoring.yml"]

@@ -50,8 +50,8 @@ def test_all_are_copied_and_pass_their_examples(tmp_path: Path) -> None:
     assert "already exists" in again.stderr
 
 
-def test_rule_of_the_readme_works(tmp_path: Path) -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_rule_of_the_guide_works(tmp_path: Path) -> None:
+    page = (ROOT / "compiler/docs/policy.md").read_text(encoding="utf-8")
     (rule,) = [block for block in page.split("```") if block.startswith('text\n"""No gateway')]
     here = write(tmp_path, {"no-any-cap": rule.removeprefix("text\n")})
     spec = here / "fleet.toml"
@@ -60,8 +60,8 @@ def test_rule_of_the_readme_works(tmp_path: Path) -> None:
     assert "error[policy/no-any-cap]: gate pays any price" in fleetc("check", here).stderr
 
 
-def test_every_view_and_its_fields_are_in_the_readme() -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_every_view_and_its_fields_are_in_the_guide() -> None:
+    page = (ROOT / "compiler/docs/policy.md").read_text(encoding="utf-8")
     for name, fields in FIELDS.items():
         (row,) = [line for line in page.splitlines() if line.startswith(f"| `fleet.{name}` |")]
         assert [field for field in fields if f"`{field}`" not in row] == [], name

@@ -13,21 +13,22 @@ from fleetc import lower
 from fleetc.adopt.found.ledger import Entry, Fate, InClear, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process
-from fleetc.adopt.found.questions import Question
+from fleetc.adopt.found.questions import Difference, Question
 from fleetc.adopt.found.said import Said
 from fleetc.adopt.node.reading import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
-from fleetc.adopt.report.compare import Comparison, Difference, compare
+from fleetc.adopt.read.tree import HostTable
+from fleetc.adopt.report.compare import Comparison, compare
 from fleetc.adopt.tables.answers import WrongAnswerError, answer
 from fleetc.adopt.tables.assemble import assemble
-from fleetc.adopt.tables.assembled import Assembled
-from fleetc.adopt.tables.choosing import chosen
-from fleetc.adopt.tables.refusals import Exemplary, ask_refusals, sound
+from fleetc.adopt.tables.examples import Exemplary, exemplary
+from fleetc.adopt.tables.naming import chosen
 from fleetc.adopt.tables.registering import registers_elsewhere
-from fleetc.adopt.tables.session import Session, Table
+from fleetc.adopt.tables.session import Session
 from fleetc.adopt.tables.writing import written
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.language.spec import read_fleet
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity, Span, has_errors
@@ -86,25 +87,24 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
     found = read_sources(named, said.hosts, library, ledger, said.listed)
-    inventory = {name: Table(file.fields, origin=f"from {file.source.name}") for name, file in found.hosts.items()}
     found.claimed = {*said.claimed, *seen}
     processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
-        inventory.setdefault(host, Table()).values.update((on_hosts or {})[host].table)
+        found.hosts.setdefault(host, HostTable()).values.update((on_hosts or {})[host].table)
     for host, address in said.addresses.items():
-        inventory.setdefault(host, Table()).values["address"] = address
+        found.hosts.setdefault(host, HostTable()).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
         _nothing_found(named, known, ledger)
-    assembled = None if has_errors(ledger.findings) else assemble(processes, found, inventory, session, said)
+    assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
                        secrets=tuple(ledger.secrets))  # fmt: skip
     answered = answer(assembled, said.answers)
     session.note_repeated_secrets()
     unused = _account_for_files(sources, library, ledger)
-    examples = ask_refusals(assembled, written)
+    examples = exemplary(assembled) if assembled.questions else None
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     _refuse_answers(checked, answered)
@@ -112,7 +112,7 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
     return Adopted(
         (*sources, *library.written.values()), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
-        tuple(assembled.nodes), _questions(assembled), checked, blueprint, library,
+        tuple(assembled.nodes), assembled.questions, checked, blueprint, library,
         (*of_nodes.differences, *assembled.differences), of_nodes.compared + assembled.compared, assembled.compared,
         of_nodes.waiting, tuple(ledger.secrets), tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
     )  # fmt: skip
@@ -125,11 +125,6 @@ def _refuse_answers(checked: Checked, answered: Sequence[tuple[str, ...]]) -> No
         path = tuple(map(str, place)) if isinstance(place, tuple) else ()
         if one.severity is Severity.ERROR and any(path[: len(given)] == given for given in answered):
             raise WrongAnswerError(f"{'.'.join(path)}: {one.message}; {one.help}")
-
-
-def _questions(assembled: Assembled) -> tuple[Question, ...]:
-    tables = (assembled.fleet, *(table for members in assembled.tables.values() for table in members.values()))
-    return tuple(one for table in tables for one in table.questions if isinstance(one, Question))
 
 
 def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: Ledger) -> None:
@@ -150,7 +145,8 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
     nowhere = frozenset[tuple[str, ...]]()
     if checked.fleet is not None:
         return lower.lower(checked.fleet), nowhere
-    for fleet, places in (*([(examples.fleet, examples.asked)] if examples else []), (sound(checked), nowhere)):
+    sound = read_fleet(checked.document)[0] if checked.document is not None else None  # even where rules refuse it
+    for fleet, places in (*([(examples.fleet, examples.places)] if examples else []), (sound, nowhere)):
         if fleet is not None:
             with suppress(ValueError):  # it needs what a rule refuses
                 return lower.lower(fleet), places

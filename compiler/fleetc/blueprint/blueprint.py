@@ -195,7 +195,7 @@ class Service:
         return f"{SECRET_ROOT}/{self.name}/{secret.name}"
 
     def credential_file(self, secret: SecretVariable) -> str:
-        """Where the process finds it, as systemd hands it over."""
+        """Where the process finds it, as systemd hands it over. `%d` would need systemd 250."""
         return f"/run/credentials/{self.unit}.service/{secret.name}"
 
 

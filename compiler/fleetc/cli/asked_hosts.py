@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, USAGE
+from fleetc.cli.options import HERE, USAGE
 from fleetc.cli.output import files_failure, message, plain, wrong_usage
-from fleetc.cli.paging import put
-from fleetc.cli.working import compile_or_exit, load_settings, quietly
+from fleetc.cli.working import load_settings, quietly
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format
 
@@ -41,47 +39,8 @@ def read_hosts(given: list[str], yes: bool) -> dict[str, OnHost]:
         return {}
     settings = load_settings(HERE)
     trees = {name: _tree(name, table) for name, table in tables.items()}
-    allow(list(tables), yes)
-    return {name: OnHost(answer_of(trees[name], name, settings), table) for name, table in tables.items()}
-
-
-def plan_takeover(host: str, spec: Path, yes: bool, keep: bool) -> None:
-    """Print what the first rollout of a spec does to what a host of it runs; exits where nobody can say.
-
-    With `keep`, the host is told before which processes are to go on.
-    """
-    from fleetc.adopt import SenselessAnswerError, as_text, take_over
-    from fleetc.text.suggestions import did_you_mean
-
-    settings = load_settings(spec)
-    compiled, _ = compile_or_exit(spec, settings, Format.text)
-    if compiled.tree is None or compiled.blueprint is None:
-        raise typer.Exit(PROBLEMS)
-    names = [one.name for one in compiled.blueprint.hosts]
-    if host not in names:
-        wrong_usage(f'the spec has no host "{plain(host)}"; {did_you_mean(host, names)}')
-    allow([host], yes, keep)
-    answer = answer_of(compiled.tree, host, settings)
-    try:
-        plan = take_over(host, answer, compiled.blueprint)
-    except SenselessAnswerError:
-        files_failure(senseless(host), Format.text)
-    going_on = {node.node: node.facts.process for node in plan.nodes if node.goes_on and node.facts is not None}
-    if keep and going_on:
-        _keep(compiled.tree, host, going_on, settings)
-    put(as_text(plan, keep))
-
-
-def _keep(tree: Tree, host: str, processes: Mapping[str, str], settings: Settings) -> None:
-    """Have a host know which processes a rollout keeps; exits where it refuses that."""
-    from fleetc.rollout.hosts.finding import take
-    from fleetc.rollout.hosts.progress import progress
-
-    try:
-        with progress(sys.stderr) as show:
-            take(tree, host, processes, settings, show)
-    except FilesError as problem:
-        files_failure(problem, Format.text)
+    _allow(list(tables), yes)
+    return {name: OnHost(_answer_of(trees[name], name, settings), table) for name, table in tables.items()}
 
 
 def _table(text: str) -> tuple[str, dict[str, Any]]:
@@ -124,33 +83,30 @@ def _tree(name: str, table: Mapping[str, Any]) -> Tree:
     return compiled.tree
 
 
-def allow(hosts: list[str], yes: bool, keep: bool = False) -> None:
-    """Say what will be read, and what is written with `keep`, and ask; exits where nobody says yes."""
+def _allow(hosts: list[str], yes: bool) -> None:
+    """Say what will be read, and ask; exits where nobody says yes."""
     from fleetc.rollout.hosts.finding import READS
 
-    rest = "touches no process" if keep else "changes nothing"
-    message(f"fleetc reads on {', '.join(map(plain, hosts))}, and {rest} there:")
+    message(f"fleetc reads on {', '.join(map(plain, hosts))}, and changes nothing there:")
     for line in READS:
         message(f"  {line}")
-    if keep:
-        message("it writes there which processes the first rollout of the spec keeps running (/var/lib/fleetc/taken)")
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        message(f"error: nobody can be asked here; add --yes if that may be {'done' if keep else 'read'}")
+        message("error: nobody can be asked here; add --yes if that may be read")
         raise typer.Exit(USAGE)
-    if not typer.confirm("Do it?" if keep else "Read it?", err=True):
+    if not typer.confirm("Read it?", err=True):
         raise typer.Exit(USAGE)
 
 
-def answer_of(tree: Tree, host: str, settings: Settings) -> Mapping[str, Any]:
+def _answer_of(tree: Tree, host: str, settings: Settings) -> Mapping[str, Any]:
     """What a host says; exits where it does not."""
     from fleetc.rollout.hosts.finding import find
     from fleetc.rollout.hosts.progress import progress
 
     try:
         with progress(sys.stderr) as show:
-            return find(tree, host, settings, show)
+            return find(tree, (host,), settings, show)[host]
     except FilesError as problem:
         files_failure(problem, Format.text)
 

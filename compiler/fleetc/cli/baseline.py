@@ -43,8 +43,9 @@ def baseline(
     """What to compare with: an existing tree or spec, or else a revision; by default the tree of the spec.
 
     A revision is compiled with the overlays that the files of the checkout named then, as they were then: naming others
-    is a change too. With `rolled_out`, the tree that was committed with that spec is used. If a revision fails today's
-    checks, as much as possible of it is used, with a note. Another spec is used as is. `like` is as for `compile_spec`.
+    is a change too. With `rolled_out`, the tree that was committed with that spec is used: another fleetc compiles the
+    same spec to digests that no host was given. If a revision fails today's checks, as much as possible of it is used,
+    with a note. Another spec is used as is. `like` is as for `compile_spec`.
     Raises `FilesError` baseline-unknown, baseline-ambiguous, baseline-unsound when a spec does not compile, and those
     of reading trees and specs, and of git.
     """

@@ -96,9 +96,8 @@ GROUPS = {
             "adopt",
             "Write a spec of nodes that already run, from the commands, units or Compose files that start them.",
             (
-                ("fleetc adopt start.sh compose.yaml -o fleet.toml", "reads files, and asks what they leave open"),
-                ("fleetc adopt start.sh -o fleet.toml --set fleet.node_release=v0.9.1", "answers without a terminal"),
-                ("fleetc adopt start.sh compose.yaml --compare fleet.toml", "compares them with what you answered"),
+                ("fleetc adopt start.sh compose.yaml -o fleet.toml", "reads files; what they leave open is a TODO"),
+                ("fleetc adopt start.sh -o fleet.toml --set fleet.node_release=v0.9.1", "gives what no source says"),
                 ("fleetc adopt --from gpu-1=root@203.0.113.20 -o fleet.toml", "asks a host, and changes nothing there"),
             ),
         ),

@@ -6,6 +6,7 @@ In: a spec, or a plan. Out: what was rolled out, and an exit code.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,10 +35,14 @@ from fleetc.cli.options import (
 from fleetc.cli.output import files_failure, message, wrong_usage
 from fleetc.cli.planned import around, count, refusals, shard_of
 from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
+from fleetc.cli.taking_over import keep_running as take
+from fleetc.cli.taking_over import takeovers
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
+    from fleetc.adopt import Takeover
+    from fleetc.rollout.hosts.deploy import Outcome
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.hosts.rolling import Stated
     from fleetc.settings import Settings
@@ -64,6 +69,10 @@ def deploy(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
     ] = False,
+    keep_running: Annotated[
+        bool,
+        typer.Option("--keep-running", help="Take over processes that run without fleetc, where nothing changes."),
+    ] = False,
     journal: JournalOption = None,
     today: TodayOption = None,
     form: RolloutFormatOption = RolloutFormat.text,
@@ -77,6 +86,9 @@ def deploy(
     With --shard, several machines share the work. Whatever each of them is at, they never change all gateways at once,
     nor all orchestrators that a gateway can use. The canary hosts are in the first part; the other parts begin only
     where these have the release. A part follows the order of batches for its own hosts only, regions included.
+
+    With --check, nodes that hosts run already without fleetc are compared with the spec: each setting that would be
+    another one, and whether the process restarts.
 
     The tree must be up to date with the spec.
     """
@@ -92,7 +104,9 @@ def deploy(
         "worker": worker,
     }
     settings = load_settings(spec, overlay=overlay, output=output, **options)
-    _need_sense(bool(limit), bool(shard), plan is not None, resume, check, bool(allowed_signers or signer))
+    _need_sense(
+        bool(limit), bool(shard), plan is not None, resume, check, bool(allowed_signers or signer), keep_running
+    )
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     part = shard_of(shard)
@@ -112,15 +126,39 @@ def deploy(
         return
     with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
+        if keep_running:
+            plans = takeovers(tree, blueprint, hosts_of(blueprint, hosts, part), settings)
+            _show(plans, keep=True)
+            if not check:
+                take(tree, plans, settings)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
+        if check and not keep_running and form is RolloutFormat.text:
+            _show(takeovers(tree, blueprint, _first_rollouts(outcome), settings))
     tell(outcome, About(spec, settings, blueprint, form))
 
 
-def _need_sense(limit: bool, shard: bool, plan: bool, resume: bool, check: bool, signed: bool) -> None:
+def _first_rollouts(outcome: Outcome) -> list[str]:
+    """The hosts that answer and have no release yet."""
+    return [host.host for host in outcome.hosts if not host.before and host.result in ("new", "old")]
+
+
+def _show(plans: Sequence[Takeover], keep: bool = False) -> None:
+    """Print what becomes of processes that run without fleetc."""
+    from fleetc.adopt import as_text
+
+    for plan in plans:
+        typer.echo(as_text(plan, keep), nl=False)
+
+
+def _need_sense(
+    limit: bool, shard: bool, plan: bool, resume: bool, check: bool, signed: bool, keep_running: bool
+) -> None:
     """Exit where options that were given contradict each other."""
     if signed and not plan:
         wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
+    if keep_running and (plan or resume):
+        wrong_usage("--keep-running belongs to a first rollout, so it takes neither --plan nor --resume")
     if resume and (limit or shard or check or plan):
         wrong_usage(
             "--resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"

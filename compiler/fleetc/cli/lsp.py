@@ -16,7 +16,7 @@ from fleetc.cli.output import wrong_usage
 def lsp() -> None:
     """Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type.
 
-    Editors start it themselves and speak with it on standard input and output; README.md has their settings.
+    Editors start it and speak with it on standard input and output; "In your editor" in the guide has their settings.
     """
     if find_spec("pygls") is None:
         wrong_usage("the language server needs the package pygls: pip install 'fleetc[lsp]'")

@@ -1,8 +1,8 @@
 """The stat index: what a tree on disk was compiled from, and the status of each of its files then.
 
 In: a directory, and a digest of all inputs of a compile. Out: whether the directory still is exactly what those inputs
-compile to, from the status of its files alone. Called by `cli/`; `files.py` and `swapping.py` say which files they
-wrote or compared, byte by byte.
+compile to, from the status of its files alone. Only `compile` asks, because a rollout compares bytes; `files.py` and
+`swapping.py` say which files they wrote or compared, byte by byte.
 
 As in git, a file counts as unchanged while size, times, inode and mode are. Three things could deceive that. A file may
 change within one tick of the clock of its file system, so nothing is recorded that is younger than some ticks, and

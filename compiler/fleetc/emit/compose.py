@@ -2,6 +2,10 @@
 
 In: a host. Out: `hosts/<host>/<node>/compose.yaml`, one project with one service per node, on hosts whose runtime is
 docker. Needs Compose 2.24 or newer on the host, for the long form of `env_file`.
+
+Containers use the network of their host, and each path has one name inside and outside: a listener means the same as
+under systemd, and no published port bypasses a firewall. Docker restarts a container with the mounts of now and the
+arguments of then, so the host removes a container before its link moves.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 In: the blueprint. Out: `monitoring/prometheus.yml`, `monitoring/agents/<host>.yml`, `monitoring/alerts.yml` and
 `monitoring/dashboard.json`, or nothing if nothing is monitored. With a monitoring project also
 `monitoring/compose.yaml`, `monitoring/agents/<host>.compose.yaml` and the files of Alertmanager and Grafana. A rollout
-of nodes installs none of them: the playbook `monitoring.yml` does, or people do.
+of nodes installs none of them: the playbook `monitoring.yml` does, or people do, because what watches a rollout must
+not depend on it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Lowers what a host asks the chain: its RPC address, wallets, price feeds, how orchestrators are registered.
 
 In: a fleet and one of its hosts. Out: `Need` values, each once with all nodes that need it. Amounts are in wei.
+Hosts ask the chain, not the machine that deploys: only they have the address as their nodes get it. What a wallet lacks
+is a warning, because people fund it while nodes run; an account without anything whose nodes send transactions is an
+error.
 """
 
 from __future__ import annotations

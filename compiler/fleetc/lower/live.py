@@ -1,7 +1,8 @@
 """Lowers what a node takes while it runs, so that a change of it alone restarts nothing.
 
 In: a fleet, a node, its service. Out: `LiveValue`s. What is not listed can only be changed by a restart, and so is a
-value that nobody can ask the node for. How a value is set is data of `upstream/`, which the host is given.
+value that nobody can ask the node for. How a value is set is data of `upstream/`, which the host is given. Containers
+take nothing live, though their nodes could: Docker starts one again with its old arguments.
 """
 
 from __future__ import annotations

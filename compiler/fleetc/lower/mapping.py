@@ -1,7 +1,8 @@
 """Lowers plain settings by the rows of `language/rows.py`.
 
 In: a node's settings. Out: arguments, variables and secret variables with their origins (`apply`). Settings that need a
-decision (prices, listeners, rewards, workers) are lowered by code in the file of their role.
+decision (prices, listeners, rewards, workers) are lowered by code in the file of their role. Sensitive values become
+variables, because every user of a host can read a command line.
 """
 
 from __future__ import annotations

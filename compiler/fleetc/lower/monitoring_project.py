@@ -1,7 +1,8 @@
 """Lowers the monitoring project: which programs run on which host, with which arguments, files and users.
 
 In: a fleet with `[monitoring.project]`. Out: `Programs`. Called by `lower/monitoring.py`. All containers use the
-network of their host, because nodes serve metrics on its loopback, and read their configuration from one directory.
+network of their host, because nodes serve metrics on its loopback, and read their configuration from one directory:
+Docker binds a single file by its inode, and Ansible replaces files.
 """
 
 from __future__ import annotations

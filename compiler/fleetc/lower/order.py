@@ -2,7 +2,8 @@
 
 In: a `Fleet` and the edges of its blueprint. Out: batches of names of hosts, and which hosts go with one another where
 several machines share the work; a sort key for nodes. A gateway that starts before its signer or its orchestrators has
-nobody to sign or to work for it, and one that restarts last loses its streams only once.
+nobody to sign or to work for it, and one that restarts last loses its streams only once. Batches are fixed here,
+because Ansible's `serial` counts an unreachable canary as done.
 """
 
 from __future__ import annotations

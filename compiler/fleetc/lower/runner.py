@@ -1,7 +1,8 @@
 """Lowers live runners: the file in which an orchestrator lists them, and the process of one that fleetc starts.
 
 In: a fleet and an orchestrator or a runner. Out: arguments, a `BlueprintFile` in exactly the form that the node parses,
-and a `Service`. A runner has no flags: its arguments are the words of its program, in their order.
+and a `Service`. A runner has no flags: its arguments are the words of its program, in their order. One that is managed
+elsewhere gets no token: the node reads a token only from this file, and no file of the tree holds a secret.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ An approval is a comment of one line, `fleetc approve price COMMIT`, by an owner
 so that it is void once anything is pushed: no service says when a commit was pushed, and whoever makes a commit writes
 the date in it. For the same reason a label approves nothing: it names no commit. A comment that was edited does not
 count, because people other than its author can edit it.
+Owners go by class of impact, not by path as in CODEOWNERS, because a limit is about what a change does.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 In: what each host runs and shall run, and the batches. Out: moves and handovers, and batches in which they are safe.
 Pure. A node that moves is stopped for good where it was before it starts elsewhere. What only one process may do, such
-as calling rewards for a wallet, is handed over by a host that has confirmed that it no longer does it.
+as calling rewards for a wallet, is handed over by a host that has confirmed that it no longer does it. A node whose new
+host is unknown stays stopped: nowhere is better than twice.
 """
 
 from __future__ import annotations

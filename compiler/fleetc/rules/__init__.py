@@ -96,7 +96,8 @@ def check(
     """Run each rule that a fleet concerns; leave out what the spec silences, of what they find and of `more`.
 
     `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if nobody
-    asked them. Silences that ended before `today` take nothing away, and are errors; without a day all of them hold.
+    asked them. Silences that ended before `today` take nothing away, and are errors; without a day all of them hold,
+    so the end of a silence makes no sealed plan invalid.
     With `codes`, all findings of these codes are there, and others may be missing.
     """
     fleet.suggestions.restart()

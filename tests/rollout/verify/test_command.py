@@ -39,10 +39,22 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> GivenHosts:
     return GivenHosts(monkeypatch)
 
 
+def compiled(name: str, place: Path) -> Path:
+    """An example fleet with its whole tree: git has none of the playbooks in it."""
+    shutil.copy(INVENTORIES / name / "fleet.toml", place)
+    assert fleetc("compile", place).returncode == 0
+    return place
+
+
+@pytest.fixture(scope="module")
+def regions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled("two-regions", tmp_path_factory.mktemp("two-regions"))
+
+
 @pytest.fixture
-def run(fleet: GivenHosts) -> Iterator[Run]:
+def run(fleet: GivenHosts, regions: Path) -> Iterator[Run]:
     def verify(*options: object) -> subprocess.CompletedProcess[str]:
-        return fleetc("verify", INVENTORIES / "two-regions", "--no-public", *options)
+        return fleetc("verify", regions, "--no-public", *options)
 
     yield verify
 
@@ -303,10 +315,9 @@ def test_options_that_do_not_fit_are_refused(
 
 
 def test_a_tree_that_is_not_what_the_spec_compiles_to_is_refused(fleet: GivenHosts, tmp_path: Path) -> None:
-    shutil.copytree(INVENTORIES / "demo", tmp_path / "demo")
-    flags = tmp_path / "demo/rendered/hosts/studio/gate/launch.flags"
+    flags = compiled("demo", tmp_path) / "rendered/hosts/studio/gate/launch.flags"
     flags.write_text(flags.read_text() + "-v=6\n")
-    done = fleetc("verify", tmp_path / "demo", "--no-public")
+    done = fleetc("verify", tmp_path, "--no-public")
     assert done.returncode == 1
     assert "recompile" in done.stderr
     assert fleet.number == -1

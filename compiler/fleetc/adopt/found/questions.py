@@ -29,6 +29,20 @@ class Ask(Enum):
     NO_VALUE = "the source says {text}"
     # nodes
     # fleet, hosts and wallets
+    RPC = "the JSON-RPC address of the chain; no source has one"
+    SEVERAL_RPC = "a host has one RPC address, but {nodes}"
+    CONTROLLER = "the contract of the protocol; the node knows none for this network"
+    NETWORK = "no source names the network"
+    RELEASE = "which release runs? livepeer -version says it"
+    REWARD = "{nodes} have this wallet and none says who calls reward: today each does, if it is registered"
+    WORKER_MODELS = "what it sells; these are the models of its AI workers"
+    UNREAD_PRICE = "the list of {worker} says so, where the node does not read it"
+    ADDRESS = "where you log in; no source says it"
+    LOGIN = "where you log in; this is its public address"
+    BINARIES = "its nodes run {programs}; a spec has one program for each host"
+    BINARY = "the source starts {text}: where is it on the host?"
+    USER = "who starts {node} today? no source says it, and whoever is written here must own {path}"
+    HIDDEN = "the source has a hidden character there, which no spec may have"
     # models and live runners
     # avatar stacks
 
@@ -44,6 +58,10 @@ class Why(Enum):
     UNKNOWN = "{file} may set it and is none of the sources"
     # nodes
     # fleet, hosts and wallets
+    RPC_OF_SPEC = "no source says it; it gets that of the spec"
+    RPC_REFERENCE = "a reference in the spec has the same address", True
+    NO_SCHEME = "without a scheme the node takes the address for the path of a local socket"
+    REWARD = "one process of a wallet calls reward, and the others say that they do not"
     # models and live runners
     # avatar stacks
 
@@ -97,6 +115,34 @@ class Reason:
         return _filled(self.why.text, self.facts)
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting that a compiled node has differently, with both values as people may see them. `reason` is None where
+    nothing explains it. `flag` is a variable where `node` is a stack of avatars.
+    """
+
+    node: str
+    flag: str
+    today: str
+    compiled: str
+    reason: Reason | str | None
+
+    @property
+    def setting(self) -> str:
+        """The setting as a source writes it."""
+        return self.flag if self.flag.isupper() else f"-{self.flag}"
+
+    @property
+    def same(self) -> bool:
+        """Whether the node does the same with both values."""
+        return isinstance(self.reason, Reason) and self.reason.same
+
+    @property
+    def unknown(self) -> bool:
+        """Whether no source says the value of today."""
+        return isinstance(self.reason, Reason) and self.reason.why in (Why.UNKNOWN, Why.RPC_OF_SPEC)
+
+
 def facts_of(facts: Mapping[str, object]) -> Facts:
     """Facts as people may see them: nothing of a secret, and no hidden character."""
     return tuple((name, leaks.shown(visible(str(fact))).replace("\n", " ")) for name, fact in facts.items())
@@ -104,14 +150,23 @@ def facts_of(facts: Mapping[str, object]) -> Facts:
 
 def read(table: tuple[str, ...], line: str) -> Question | None:
     """The question of a comment in a table, such as ("wallets", "payer"); None for another comment."""
-    head = re.fullmatch(r"TODO ([A-Za-z_][A-Za-z0-9_.]*)(?: = (.*?)  # |: )(.*)", line)
-    if head is None or (head[2] is not None and not _is_toml(head[2])):
+    head = re.fullmatch(r"TODO ([A-Za-z_][A-Za-z0-9_.]*)( = |: )(.*)", line)
+    if head is None:
         return None
+    example, text = ("", head[3]) if head[2] == ": " else _parts(head[3])
     for kind in Ask:
-        found = _pattern(kind.value).fullmatch(head[3])
-        if found is not None:
-            return Question(kind, (*table, *head[1].split(".")), tuple(found.groupdict().items()), head[2] or "")
+        facts = _pattern(kind.value).fullmatch(text)
+        if facts is not None:
+            return Question(kind, (*table, *head[1].split(".")), tuple(facts.groupdict().items()), example)
     return None
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """An example as TOML, and what is asked behind it; twice "" where there is no example."""
+    place = text.find("  # ")
+    while place >= 0 and not _is_toml(text[:place]):
+        place = text.find("  # ", place + 1)
+    return (text[:place], text[place + 4 :]) if place >= 0 else ("", "")
 
 
 def _filled(template: str, facts: Facts) -> str:

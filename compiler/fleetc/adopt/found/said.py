@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleetc.adopt.node.host_paths import Folders
-from fleetc.adopt.tables.assembled import FLEET_NAME
+
+FLEET_NAME = "adopted"
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,6 @@ class Said:
     values for places of the spec.
     """
 
-    fleet_name: str = FLEET_NAME
     hosts: Mapping[str, str] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
     only: Collection[str] = ()

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
+from itertools import pairwise
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
@@ -253,7 +254,7 @@ class _Reader:
         if first not in _SHELLS:
             yield container.process(span, tuple(words[first in ("livepeer", "livepeer.exe") :]))
             return
-        text = next((text for word, text in zip(words, words[1:], strict=False) if word.text == "-c"), None)
+        text = next((text for word, text in pairwise(words) if word.text == "-c"), None)
         if text is None:
             self.ledger.not_followed(words[0].span, "a script of the image that starts the node of this service")
             return

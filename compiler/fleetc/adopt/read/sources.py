@@ -24,7 +24,7 @@ from fleetc.adopt.read.shell import read_shell
 from fleetc.adopt.read.shell_files import read_written
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
-from fleetc.adopt.read.tree import HostFile, flags_of, is_of_hosts, on_host, read_hosts
+from fleetc.adopt.read.tree import HostTable, flags_of, is_of_hosts, on_host, read_hosts
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -66,7 +66,7 @@ class Found:
 
     processes: list[Process] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
-    hosts: dict[str, HostFile] = field(default_factory=dict)
+    hosts: dict[str, HostTable] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
     claimed: set[str] = field(default_factory=set)
@@ -83,7 +83,7 @@ def read_sources(
     for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
     result.hosts = dict(read_hosts(kinds.get("tree", []), ledger))
-    of_tree = {name: file.source for name, file in result.hosts.items()}
+    of_tree = {name: host.source for name, host in result.hosts.items() if host.source is not None}
     result.stacks = read_stacks(kinds.get("stack", []), hosts, of_tree, ledger)
     processes: list[Process] = []
     for project in projects(kinds.get("compose", []), listed, hosts, library, ledger):

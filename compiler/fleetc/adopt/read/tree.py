@@ -10,8 +10,8 @@ import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
@@ -28,11 +28,13 @@ _FIELDS = {
 _DEFAULTS: Mapping[str, object] = {"ssh_user": "root", "ssh_port": 22, "become": False, "node_user": "livepeer"}
 
 
-class HostFile(NamedTuple):
-    """What a tree says of a host: the fields of its table, and the file."""
+@dataclass
+class HostTable:
+    """What is known of a host for its table, where it comes from in words, and the file of a tree that says it."""
 
-    fields: dict[str, Any]
-    source: Source
+    values: dict[str, Any] = field(default_factory=dict)
+    origin: str = ""
+    source: Source | None = None
 
 
 def is_of_hosts(source: Source) -> bool:
@@ -40,18 +42,19 @@ def is_of_hosts(source: Source) -> bool:
     return _OF_HOST.search(source.name) is not None and "fleet_host" in source.text
 
 
-def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str, HostFile]]:
+def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str, HostTable]]:
     """The hosts of a tree, by name."""
     for source in sources:
         ledger.note(Span(source.name, 0, 1), "the file", Fate.UNDERSTOOD, "hosts, and how they are reached")
-        name = _OF_HOST.search(source.name)
+        called = _OF_HOST.search(source.name)
         try:
             values = json.loads(source.text)
         except (ValueError, RecursionError):
             continue
-        if name is not None and name["host"] and isinstance(values, dict):
-            fields = {field: _plain(values[key]) for key, field in _FIELDS.items() if key in values}
-            yield name["host"], HostFile({k: v for k, v in fields.items() if _DEFAULTS.get(k) != v}, source)
+        if called is not None and called["host"] and isinstance(values, dict):
+            fields = {name: _plain(values[key]) for key, name in _FIELDS.items() if key in values}
+            own = {key: value for key, value in fields.items() if _DEFAULTS.get(key) != value}
+            yield called["host"], HostTable(own, f"from {source.name}", source)
 
 
 def _plain(value: Any) -> Any:

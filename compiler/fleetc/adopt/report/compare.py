@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.questions import Reason, Why
-from fleetc.adopt.found.words import Same, Unknown
+from fleetc.adopt.found.questions import Difference, Reason, Why
+from fleetc.adopt.found.words import Same
 from fleetc.adopt.node import price_lists
 from fleetc.adopt.node.meaning import of_process, of_service
 from fleetc.adopt.node.price_lists import TOKENS, comparable, list_of
@@ -32,35 +32,6 @@ _FOLLOWS = {
     "httpIngest": ("httpAddr", "authWebhookUrl"),
 }  # fmt: skip
 """Settings whose default the node makes of others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A setting that a compiled node has differently, with both values as people may see them. `reason` is None where
-    nothing explains it. `flag` is a variable where `node` is a stack of avatars.
-    """
-
-    node: str
-    flag: str
-    today: str
-    compiled: str
-    reason: Reason | str | None
-
-    @property
-    def setting(self) -> str:
-        """The setting as a source writes it."""
-        return self.flag if self.flag.isupper() else f"-{self.flag}"
-
-    @property
-    def same(self) -> bool:
-        """Whether the node does the same with both values."""
-        return isinstance(self.reason, Same) or (isinstance(self.reason, Reason) and self.reason.same)
-
-    @property
-    def unknown(self) -> bool:
-        """Whether no source says the value of today."""
-        known = isinstance(self.reason, Reason) and self.reason.why is Why.UNKNOWN
-        return known or isinstance(self.reason, Unknown)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.found.questions import Question
+from fleetc.adopt.found.questions import Difference, Question
 from fleetc.adopt.node.meaning import PRICED_FLAGS
-from fleetc.adopt.report.compare import Difference
 from fleetc.adopt.report.report import UNEXPLAINED, counted
 from fleetc.messages.locate import Located
 from fleetc.text.encoders import visible

@@ -1,7 +1,7 @@
 """What the first rollout of a spec does to the nodes that a host runs already, without fleetc.
 
-In: what a host says that runs there, and the blueprint of a spec. Out: for each node of the spec on that host the
-process that it takes the place of, every setting that would be another one, and whether the process restarts and why.
+In: what a host says that runs there, and the blueprint of a spec. Out: for each process whose place a node of the spec
+takes, every setting that would be another one, and whether the process restarts and why.
 
 A process goes on if nothing about it would change and its unit has the name already that fleetc gives it: neither
 systemd nor Docker moves a process from one name to another. Whether its secrets are those of the release only the host
@@ -11,209 +11,196 @@ can tell, so it compares them when the release comes, and restarts the node if t
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from fleetc.adopt.found.ledger import Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process
-from fleetc.adopt.found.words import Unknown
+from fleetc.adopt.found.questions import Difference
 from fleetc.adopt.node.host_paths import HOME, default_data_dir, home_of, known_host_path
 from fleetc.adopt.node.reading import Running, running
 from fleetc.adopt.read.on_host import Facts, Observed, observed
-from fleetc.adopt.report.beside import beside_settings
-from fleetc.adopt.report.compare import Difference, compare
-from fleetc.adopt.report.pairing import Mark, paired
-from fleetc.adopt.tables.unread import doubts
+from fleetc.adopt.report.compare import compare
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
 _LISTENERS = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr"})
+_ROOT = ("", "root", "0", "0:0", "root:root")
+_MOST_CHANGES = 6
 
 
 @dataclass(frozen=True)
 class Taken:
-    """A node of the spec. `process` is None where nothing runs that it would take the place of.
-
-    `same` says by what the process was found, `changes` are settings and `other` what else differs, in words.
+    """A node of the spec and the process whose place it takes. `match` says by what the process was known, `changes` are
+    settings, `other` what else differs in words, `secrets` variables that only the host can compare.
     """
 
     node: str
-    process: Process | None = None
-    facts: Facts | None = None
-    same: str = ""
-    compared: int = 0
-    changes: tuple[Difference, ...] = ()
-    other: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-    """Files that the process reads its settings from, and that nobody has read."""
-    refused: bool = False
+    process: Process
+    facts: Facts
+    match: str
+    compared: int
+    changes: tuple[Difference, ...]
+    other: tuple[str, ...]
+    secrets: tuple[str, ...]
+    keeps_ports: bool
     """Whether the preflight finds the ports of the node taken while the process runs."""
 
     @property
     def goes_on(self) -> bool:
         """Whether a rollout can keep the process."""
         facts = self.facts
-        if (
-            facts is None
-            or self.changes
-            or self.other
-            or self.unread
-            or facts.managed
-            or facts.container
-            or not facts.process
-        ):
-            return False
-        return facts.unit == f"livepeer-{self.node}.service"
+        stranger = bool(facts.process) and not facts.managed and not facts.container
+        same = stranger and not self.changes and not self.other
+        return same and facts.unit == f"livepeer-{self.node}.service"
 
 
 @dataclass(frozen=True)
 class Takeover:
-    """The plan for one host: its nodes, and the processes that are none of them."""
+    """The plan for one host: nodes that take the place of processes, and the processes that are none of its nodes."""
 
     host: str
     nodes: tuple[Taken, ...]
     left: tuple[tuple[Process, Facts], ...]
 
+    @property
+    def going_on(self) -> dict[str, str]:
+        """The processes that a rollout can keep, as the host calls them, by node."""
+        return {node.node: node.facts.process for node in self.nodes if node.goes_on}
+
 
 def take_over(host: str, answer: Mapping[str, Any], blueprint: Blueprint) -> Takeover:
     """The plan for a host of a blueprint. Raises SenselessAnswerError for an answer that makes no sense."""
-    ledger = Ledger()
-    seen = observed(host, answer, ledger)
+    seen = observed(host, answer, Ledger())
     library = Library({source.name: source for source in seen.sources})
-    there = [one for process in seen.processes if (one := running(process, library, Ledger())) is not None]
+    there = [node for process in seen.processes if (node := running(process, library, Ledger())) is not None]
     place = next(one for one in blueprint.hosts if one.name == host)
-    pairs = _pairs(place, there)
-    nodes = [_taken(service, pairs.get(service.name), place, blueprint, seen, library) for service in place.services]
-    paired = {one.process.span.source for one, _ in pairs.values()}
-    left = [process for process in seen.processes if process.span.source not in paired]
-    return Takeover(host, tuple(nodes), tuple((process, seen.facts[process.span.source]) for process in left))
+    nodes = [
+        _taken(service, node, match, place, blueprint, seen, library)
+        for service, node, match in _pairs(place.services, there)
+        if not seen.facts[node.process.span.source].managed
+    ]
+    paired = {node.process.span.source for node in nodes}
+    left = [(process, seen.facts[process.span.source]) for process in seen.processes]
+    return Takeover(
+        host, tuple(nodes), tuple(pair for pair in left if pair[0].span.source not in paired and not pair[1].managed)
+    )
 
 
-def _pairs(place: HostBlueprint, there: list[Running]) -> dict[str, tuple[Running, str]]:
-    """The process of each node: by its data directory, then by its account, then by its unit."""
-    marks = (
-        Mark[Service, Running](
-            "the same data directory", lambda node: (node.table, node.data_dir), lambda one: _with(one, directory(one))
-        ),
-        Mark[Service, Running](
-            "the same account", lambda node: _with(node, account(node)),
-            lambda one: _with(one, one.text("ethAcctAddr").lower()),
-        ),
-        Mark[Service, Running](
-            "the name of its unit or container", lambda node: (node.table, node.unit),
-            lambda one: (one.table, one.process.name),
-        ),
-    )  # fmt: skip
-    return {service.name: (one, how) for service, one, how in paired(place.services, there, marks)}
+def _pairs(services: Sequence[Service], there: Sequence[Running]) -> Iterator[tuple[Service, Running, str]]:
+    """The process of each node: by data directory, then account, then unit; only where nothing else fits."""
+    marks: tuple[tuple[str, Callable[[Service], str], Callable[[Running], str]], ...] = (
+        ("the same data directory", lambda node: node.data_dir, _directory),
+        ("the same account", _account, lambda process: process.text("ethAcctAddr").lower()),
+        ("the name of its unit or container", lambda node: node.unit, lambda process: process.process.name),
+    )
+    nodes, processes = list(services), list(there)
+    for match, of_node, of_process in marks:
+        here = Counter((node.table, of_node(node)) for node in nodes)
+        keys = Counter((process.table, of_process(process)) for process in processes)
+        for process in list(processes):
+            key = (process.table, of_process(process))
+            node = next((one for one in nodes if (one.table, of_node(one)) == key), None)
+            if key[1] and node is not None and here[key] == keys[key] == 1:
+                nodes.remove(node)
+                processes.remove(process)
+                yield node, process, match
 
 
-def _with(one: Service | Running, value: str | None) -> tuple[str, str] | None:
-    return (one.table, value) if value else None
+def _directory(node: Running) -> str:
+    """The data directory of a process, by its path on the host; "" where nobody knows it."""
+    if not node.text("dataDir") and not home_of(node.process) and node.process.unread:
+        return ""  # its home, or the directory itself, may stand among the variables
+    text = node.text("dataDir") or default_data_dir(home_of(node.process) or HOME, node.network)
+    return known_host_path(node.process, text) or ""
 
 
-def directory(one: Running) -> str | None:
-    """The data directory of a process, by its path on the host; None where nobody knows it."""
-    if not one.text("dataDir") and not home_of(one.process) and one.process.unread:
-        return None  # its home, or the directory itself, may stand among the variables
-    text = one.text("dataDir") or default_data_dir(home_of(one.process) or HOME, one.network)
-    return known_host_path(one.process, text)
-
-
-def account(service: Service) -> str:
-    """The account of a node, in small letters; "" where it has none."""
+def _account(service: Service) -> str:
     return next((argument.value for argument in service.arguments if argument.flag == "ethAcctAddr"), "").lower()
 
 
 def _taken(
-    service: Service, pair: tuple[Running, str] | None, place: HostBlueprint, blueprint: Blueprint, seen: Observed,
+    service: Service, node: Running, match: str, place: HostBlueprint, blueprint: Blueprint, seen: Observed,
     library: Library,
 ) -> Taken:  # fmt: skip
-    if pair is None:
-        return Taken(service.name)
-    one, same = pair
-    found = compare([replace(one, name=service.name)], blueprint, library)
-    moves = not _LISTENERS.isdisjoint(change.flag for change in found.differences)
+    comparison = compare([replace(node, name=service.name)], blueprint, library)
+    moves = not _LISTENERS.isdisjoint(change.flag for change in comparison.differences)
+    unread = tuple(f"{file.shown} was not read" for file in node.unread)
     return Taken(
-        service.name, one.process, seen.facts[one.process.span.source], same, found.compared, found.differences,
-        tuple(what.words for what in beside_settings(one, service, one.process, place)),
+        service.name, node.process, seen.facts[node.process.span.source], match, comparison.compared,
+        comparison.differences, (*_other(service, node.process, place), *unread),
         tuple(sorted(secret.name for secret in service.secrets)),
-        tuple(f"{doubt.words}, and was not read" for doubt in doubts([one])),
-        bool(service.ports) and one.process.network == "host" and not moves,
+        bool(service.ports) and node.process.network == "host" and not moves,
     )  # fmt: skip
 
 
-def as_text(plan: Takeover, kept: bool = False) -> str:
-    """The plan for people; `kept` says that the host was just told which processes go on."""
-    lines = [line for node in plan.nodes for line in (*_lines(node, plan.host, kept), "")]
+def _other(service: Service, process: Process, place: HostBlueprint) -> Iterator[str]:
+    """What differs beside the settings of a node, for a process that runs."""
+    if process.runtime != place.runtime:
+        names = {"systemd": "a process of the host", "docker": "a container"}
+        yield f"it is {names[process.runtime]}, and becomes {names[place.runtime]}"
+    if process.network == "bridge":
+        yield "it gets the network of its host"
+    if place.runtime == "systemd" and process.user != place.node_user:
+        yield f"its user becomes {place.node_user}, who must be able to read its files"
+    elif place.runtime == "docker" and process.user not in _ROOT:
+        yield "its user becomes that of its image"
+    path = service.program.path if service.program else ""
+    if process.runtime == place.runtime == "systemd" and path and process.program != path:
+        yield f"its program is {process.program}, and becomes {path}"
+    if process.image is not None and service.image and process.image.text != service.image:
+        yield f"its image is {process.image.text}, and becomes {service.image}"
+    kept = {variable.name for variable in service.variables} | {secret.name for secret in service.secrets}
+    lost = sorted(name for name in process.variables if not name.startswith("LP_") and name not in kept)
+    if lost:
+        yield f"it loses the variables {', '.join(lost)}"
+
+
+def as_text(plan: Takeover, keep: bool = False) -> str:
+    """The plan for people, "" where the host runs nothing else; `keep`: the rollout keeps what can go on."""
+    lines = [line for node in plan.nodes for line in _lines(node, plan.host, keep)]
     for process, facts in plan.left:
-        lines.append(f"process {facts.pid} ({process.name}) is no node of the spec: fleetc leaves it alone")
-    return "\n".join(_visible(line) for line in lines).rstrip("\n") + "\n"
+        lines.append(f"{plan.host}: process {facts.pid} ({process.name}) is no node of the spec: it stays as it is")
+    return "".join(visible(leaks.shown(line)) + "\n" for line in lines)
 
 
-def _visible(line: str) -> str:
-    return visible(leaks.shown(line))
-
-
-def _lines(node: Taken, host: str, kept: bool) -> list[str]:
-    if node.process is None or node.facts is None:
-        return [
-            f"{node.node}: no process has its data directory, its account or its unit",
-            "  the first rollout starts it new",
-        ]
-    facts = node.facts
-    lines = [f"{node.node}: process {facts.pid} ({node.process.name}), by {node.same}"]
-    if facts.managed:
-        return [*lines, "  fleetc has started it: fleetc plan --observe says what a rollout does to it"]
-    unknown = sum(isinstance(one.reason, Unknown) for one in node.changes)
+def _lines(node: Taken, host: str, keep: bool) -> Iterator[str]:
+    yield f"{host}: {node.node} takes the place of process {node.facts.pid} ({node.process.name}), by {node.match}"
+    unknown = sum(change.unknown for change in node.changes)
     may = f", {unknown} may differ" if unknown else ""
-    lines.append(f"  settings: {node.compared} compared, {len(node.changes) - unknown} differ{may}")
-    for one in node.changes:
-        lines.append(f"    -{one.flag}: {one.today} today, {one.compiled} then")
-    lines += [f"  {words}" for words in node.other]
-    if node.secrets and not node.goes_on:
-        lines.append(f"  not compared: the values of {', '.join(node.secrets)}, which stay where they are")
-    lines += [f"  not known: {words}" for words in node.unread]
-    if not node.changes and not node.other and not node.unread:
-        lines.append("  nothing that fleetc compares would change for the process")
-    if node.goes_on:
-        return lines + _lines_of_kept(node, host, kept)
-    lines.append(f"  the first rollout restarts it once: {_why(node, facts)}")
-    lines.append(f"  before that rollout, on {host}: {_stop(facts, node.node)}")
-    if node.refused:
-        lines.append("      until then its ports are taken, and the rollout changes nothing (ports-free)")
+    yield f"  settings: {node.compared} compared, {len(node.changes) - unknown} differ{may}"
+    for change in node.changes[:_MOST_CHANGES]:
+        yield f"    {change.setting}: {change.today} -> {change.compiled}"
+    if len(node.changes) > _MOST_CHANGES:
+        yield f"    and {len(node.changes) - _MOST_CHANGES} more"
+    yield from (f"  {words}" for words in node.other)
+    if node.goes_on and keep:
+        unless = f", unless {' or '.join(node.secrets)} turns out to be another one there" if node.secrets else ""
+        yield f"  the first rollout keeps it running{unless}; its old sandbox stays until it restarts"
+    elif node.goes_on:
+        yield "  the first rollout restarts it once; fleetc deploy --keep-running keeps it running"
     else:
-        lines.append("      nothing else keeps two processes from using its data directory at once")
-    return lines
+        yield f"  the first rollout restarts it once: {_why(node)}"
+        yield f"  before that rollout, on {host}: {_stop(node.facts, node.node)}"
+        if node.keeps_ports:
+            yield "    until then its ports are taken, and the rollout changes nothing (ports-free)"
+        else:
+            yield "    nothing else keeps two processes from using its data directory at once"
 
 
-def _lines_of_kept(node: Taken, host: str, kept: bool) -> list[str]:
-    """What the first rollout does with a process that may go on."""
-    if not kept:
-        before = f"  the first rollout restarts it, unless {host} knows before that it is to go on: "
-        return [before + "run this command again with --keep-running"]
-    names = f", unless {' or '.join(node.secrets)} turns out to be another one there" if node.secrets else ""
-    return [
-        f"  the first rollout keeps it running{names}, or it is started again before",
-        "  until its next start it runs outside of the sandbox that its new unit has",
-    ]
-
-
-def _why(node: Taken, facts: Facts) -> str:
+def _why(node: Taken) -> str:
     """Why a process restarts."""
-    own = f"livepeer-{node.node}"
+    own, facts = f"livepeer-{node.node}", node.facts
     if facts.container:
-        return f"Docker cannot take the container {facts.container} over; fleetc makes {own}"
-    known = [one for one in node.changes if not isinstance(one.reason, Unknown)]
-    if facts.unit == f"{own}.service" and node.unread and not known and not node.other:
-        return "its unit has the name already that fleetc gives it, but nobody knows whether its settings stay"
+        return f"Docker cannot rename the container {facts.container}; fleetc makes {own}"
     if facts.unit == f"{own}.service":
-        return "its unit has the name already that fleetc gives it, but the process is not as the spec wants it"
+        return "its unit has the right name, but the process is not as the spec wants it"
     if facts.unit:
-        return f"systemd moves no process from {facts.unit} to {own}.service, which fleetc writes"
+        return f"systemd moves no process from {facts.unit} to {own}.service"
     return f"it is in no unit of its own, and systemd takes no running process into {own}.service"
 
 

@@ -93,7 +93,6 @@ def _move(one: Listens, port: int, owner: str, ledger: Ledger) -> None:
     why = Brief(f"today each container has a network of its own; on the host, {has}", has)
     one.table.values[one.key] = f"{one.host}:{port}"
     one.table.notes[one.key] = has
-    one.table.guessed.add(one.key)
     one.node.reasons[FLAGS[one.key]] = why
     ledger.note(
         one.node.process.span, f"port {one.port}", Fate.UNDERSTOOD, f"{one.key} of {one.node.name} is {port}: {why}"

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
-from typing import Any, NamedTuple
-
-import tomli
+from typing import Any
 
 from fleetc.adopt.found.ledger import InClear, Ledger
 from fleetc.adopt.found.library import Library
@@ -21,10 +19,11 @@ from fleetc.adopt.node.documents import ModelEntry, PriceEntry
 from fleetc.adopt.node.host_paths import Opened
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
-from fleetc.places.diagnostic import Diagnostic, Span
+from fleetc.places.diagnostic import Span
 
-PIXEL_PRICE, HOUR_PRICE = '"... wei / pixel"', '"... USD / hour"'
-"""Examples of prices in questions: nobody pastes an amount that no source says, and sells at it."""
+PIXEL_PRICE = '"... wei / pixel"'
+"""The example of a question about a price: no amount is offered that no source says."""
+HOUR_PRICE = '"... USD / hour"'
 _MOST_SOUGHT = 50
 """Secrets that are looked for in all sources."""
 _SHORTEST_SOUGHT = 8
@@ -34,21 +33,12 @@ _LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 
 @dataclass
 class Table:
-    """A table of the spec: values by key, `TODO` lines, a line that says where it comes from, and notes behind keys.
-
-    `guessed` are keys whose values no source says, or that are asked about. `above` are lines of comments that people
-    wrote above keys, and above the table for "", `below` those at its end. `told` are diagnostics that say no more than
-    a question does.
-    """
+    """A table of the spec: its path, values by key, questions, a line that says where it comes from, notes at keys."""
 
     values: dict[str, Any] = field(default_factory=dict)
     questions: list[str | Question] = field(default_factory=list)
     origin: str = ""
     notes: dict[str, str] = field(default_factory=dict)
-    guessed: set[str] = field(default_factory=set)
-    above: dict[str, list[str]] = field(default_factory=dict)
-    below: list[str] = field(default_factory=list)
-    told: dict[str, Diagnostic] = field(default_factory=dict)
     path: tuple[str, ...] = ()
 
     def put(self, kind: Ask, key: str, example: str = "", **facts: object) -> Question:
@@ -58,37 +48,14 @@ class Table:
             self.questions.append(question)
         return question
 
-    def ask(self, line: str, told: Diagnostic | None = None) -> None:
-        """Leave a question: a line of a comment. `told` goes when somebody has answered it."""
+    def asks(self, key: str) -> bool:
+        """Whether a question about a key is left."""
+        return any(isinstance(one, Question) and one.key == key for one in self.questions)
+
+    def ask(self, line: str, told: object = None) -> None:
+        """Leave a question as a line."""
         if line not in self.questions:
             self.questions.append(line)
-        if told is not None:
-            self.told[line] = told
-
-
-_QUESTION = re.compile(r"TODO ([a-z_]+) = (.*)")
-
-
-class QuestionParts(NamedTuple):
-    """A question about a key before it is written: an example of its value as TOML, and what is asked."""
-
-    key: str
-    example: str
-    words: str
-
-
-def split_question(text: str) -> QuestionParts | None:
-    """The parts of a question; None for one that has no example."""
-    found = _QUESTION.match(text)
-    place = found[2].find(": ") if found is not None else -1
-    while found is not None and place >= 0:
-        try:
-            tomli.loads(f"x = {found[2][:place]}")
-        except tomli.TOMLDecodeError:
-            place = found[2].find(": ", place + 1)
-        else:
-            return QuestionParts(found[1], found[2][:place], found[2][place + 2 :])
-    return None
 
 
 @dataclass
@@ -106,15 +73,14 @@ class Session:
     """The table of each runner by what lists say of it."""
     runner_of: dict[int, str] = field(default_factory=dict)
     """The label of the runner that a process is, by its id."""
+    asked_hosts: set[str] = field(default_factory=set)
     called: set[int] = field(default_factory=set)
     """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
     unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     opened: Opened = field(default_factory=Opened)
     """Paths in the spec of which something is left to find out."""
-    names: set[str] = field(default_factory=set)
-    told_secrets: dict[str, Diagnostic] = field(default_factory=dict)
-    """What is said of secrets in clear, by the variables that the spec has for them."""
+    gpus: dict[str, int] = field(default_factory=dict)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
@@ -124,7 +90,7 @@ class Session:
     def secret(self, word: Word, variable: str, what: str, otherwise: str = "", hint: str = "") -> dict[str, str]:
         """A reference for a secret that stands in a source; the same one gets the same reference.
 
-        `otherwise` says what to do if it is none, and `hint` the same shortly, where that is likely.
+        `otherwise` says what to do if it is none.
         """
         if word.text in self._secrets:
             return self._secrets[word.text]
@@ -134,36 +100,22 @@ class Session:
         self._variables.add(name)
         reference = {"env": name}
         self._secrets[word.text] = reference
-        self.ledger.secrets += {word.span, word.said or word.span}
-        elsewhere = word.said is not None and not word.alone
-        part = "all or a part of " if elsewhere else ""
-        as_ = f", as {word.alone}" if word.alone else ""
-        reads = "that variable" if word.alone == name else f"the variable {name}"
-        put = "put the whole value there, as the command has it, where" if elsewhere else "set it where"
-        stands = f"{part}{what} stands in this file in clear{as_}"
-        self.told_secrets[name] = self.ledger.warn(
-            "adopt-secret-inline", word.said or word.span, f"{stands}; the spec names {reads}",
-            f'{put} you deploy, or write {{ host_file = "/path" }} for a file on the host; then change the secret'
-            + otherwise,
+        place = word.said or word.span
+        self.ledger.secrets += {word.span, place}
+        whole = "; put the whole value there" if word.said is not None and not word.alone else ""
+        self.ledger.warn(
+            "adopt-secret-inline", place, f"{what} stands in this file in clear; the spec names the variable {name}",
+            f'set it where you deploy{whole}, or write {{ host_file = "/path" }} for a file on the host; then change '
+            f"the secret{otherwise}",
             elsewhere=True,
         )  # fmt: skip
-        short = "set it to the whole value, as the command has it" if elsewhere else hint
-        self.ledger.in_clear.append(InClear(name, word.said or word.span, short))
+        self.ledger.in_clear.append(InClear(name, place))
         return reference
-
-    def without_variable(self, text: str) -> Iterator[tuple[Diagnostic, Diagnostic]]:
-        """What is said of secrets whose reference did not get into the `text` of the spec, and what is to be said."""
-        for name, told in self.told_secrets.items():
-            if f'"{name}"' not in text:
-                said = f"{told.message.rpartition('; ')[0]}; the spec has no variable for it"
-                yield told, replace(told, message=said, help="change the secret")
 
     def note_repeated_secrets(self) -> None:
         """Find where else among the sources secrets stand that were met: also in lines that start nothing."""
         for text, reference in [*self._secrets.items()][:_MOST_SOUGHT]:
-            if len(text) < _SHORTEST_SOUGHT:
-                continue
-            for source in self.library.sources.values():
+            for source in self.library.sources.values() if len(text) >= _SHORTEST_SOUGHT else ():
                 for place in _alone(text, source.text):
                     span = Span(source.name, place, place + len(text))
                     self.ledger.secrets.append(span)
@@ -179,20 +131,19 @@ class Session:
                 continue
             del self._models[known]
             self._models[*known[:2], flags or known[2], known[3] if image is None else image] = name
-            if flags:
-                self.models[name].values["optimization"] = dict(flags)
-            if image:
-                self.models[name].values["image"] = image
+            self._complete(name, flags, image)
             return name
         name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
-        table = Table({"pipeline": entry.pipeline, "id": entry.model_id})
-        if flags:
-            table.values["optimization"] = dict(flags)
-        if image:
-            table.values["image"] = image
-        self.models[name] = table
+        self.models[name] = Table({"pipeline": entry.pipeline, "id": entry.model_id}, path=("models", name))
         self._models[entry.pipeline, entry.model_id, flags, image] = name
+        self._complete(name, flags, image)
         return name
+
+    def _complete(self, name: str, flags: tuple[tuple[str, bool | str], ...], image: str | None) -> None:
+        if flags:
+            self.models[name].values["optimization"] = dict(flags)
+        if image:
+            self.models[name].values["image"] = image
 
     def ladder(self, profiles: list[dict[str, Any]], hint: str) -> str:
         """The table of a list of renditions."""
@@ -200,14 +151,14 @@ class Session:
             if table.values["profiles"] == profiles:
                 return name
         name = self.name_for(hint, "ladder", set(self.ladders))
-        self.ladders[name] = Table({"profiles": profiles})
+        self.ladders[name] = Table({"profiles": profiles}, path=("ladders", name))
         return name
 
     def wallet(self, key: str, hint: str) -> tuple[str, Table]:
         """The table of an account; `key` is its address, or the keystore where no source names it."""
         if key not in self._wallets:
             name = self.name_for(hint, "wallet", set(self.wallets))
-            self._wallets[key], self.wallets[name] = name, Table()
+            self._wallets[key], self.wallets[name] = name, Table(path=("wallets", name))
         name = self._wallets[key]
         return name, self.wallets[name]
 
@@ -252,17 +203,17 @@ _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z^_\[\]\\`][A-Za-z0-9]*)?")
 
 def flag_amount(text: str) -> Decimal | None:
     """The amount of such a text, in whatever currency it is; None for a text that the node refuses."""
-    found = _AMOUNT.fullmatch(text)
-    return Decimal(found[1]) if found is not None and len(text) <= _LONGEST_PRICE else None
+    amount = _AMOUNT.fullmatch(text)
+    return Decimal(amount[1]) if amount is not None and len(text) <= _LONGEST_PRICE else None
 
 
 def flag_price(text: str, pixels: int) -> PriceEntry | None:
     """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
-    found = _AMOUNT.fullmatch(text)
-    if found is None or len(text) > _LONGEST_PRICE:
+    price = _AMOUNT.fullmatch(text)
+    if price is None or len(text) > _LONGEST_PRICE:
         return None
-    unit = (found[2] or "wei").lower()
-    amount = Decimal(found[1])
+    unit = (price[2] or "wei").lower()
+    amount = Decimal(price[1])
     if unit == "eth":
         return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
     return PriceEntry(amount, pixels, "wei" if unit == "wei" else unit.upper())

@@ -14,7 +14,7 @@ import tomli_w
 
 from fleetc.adopt.found.questions import Question
 from fleetc.adopt.tables.assembled import Assembled
-from fleetc.adopt.tables.session import Table, split_question
+from fleetc.adopt.tables.session import Table
 from fleetc.formatting import in_one_form
 from fleetc.language.fleet import NEWEST, Fleet
 from fleetc.text.encoders import visible
@@ -33,47 +33,22 @@ def written(assembled: Assembled) -> str:
 
 
 def _table(header: str, table: Table) -> Iterator[str]:
-    for remark in table.above.get("", []):
-        yield f"# {_comment(remark)}"
+    """A table: questions without an example stand above it, the others below its keys, where they are nearly answers."""
     if table.origin:
         yield f"# {_comment(table.origin)}"
-    above, below = _asked(table)
-    yield from (f"# {_comment(line)}" for line in above)
+    lines = {one: one.line if isinstance(one, Question) else one for one in table.questions}
+    below = [one for one in lines if isinstance(one, Question) and one.example and one.key not in table.values]
+    yield from (f"# {_comment(lines[one])}" for one in lines if one not in below)
     yield f"[{header}]"
     wide = [key for key, value in table.values.items() if isinstance(value, Mapping) and len(toml(value)) > _WIDE]
     for key, value in table.values.items():
-        note = table.notes.get(key, "")
+        note = f"  # {_comment(table.notes[key])}" if key in table.notes else ""
         if key not in wide:
-            yield from (f"# {_comment(remark)}" for remark in table.above.get(key, []))
-            yield f"{_key(key)} = {toml(value)}" + (f"  # {_comment(note)}" if note else "")
-    yield from (f"# {_comment(line)}" for line in (*below, *table.below))
+            yield f"{_key(key)} = {toml(value)}{note}"
+    yield from (f"# {_comment(lines[one])}" for one in below)
     for key in wide:
         yield ""
-        above = {"": table.above.get(key, [])}
-        yield from _table(
-            f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, ""), above=above)
-        )
-
-
-def _asked(table: Table) -> tuple[list[str], list[str]]:
-    """The lines of questions above a table, and those below its keys, which without "TODO " are answers."""
-    above, below = [], []
-    for one in table.questions:
-        if isinstance(one, Question):
-            (below if one.example and one.key not in table.values else above).append(one.line)
-        elif line := _answerable(one, table):
-            below.append(line)
-        else:
-            above.append(one)
-    return above, below
-
-
-def _answerable(question: str, table: Table) -> str:
-    """A question as a line that, without its TODO, is a key with an example of its table; "" for any other question."""
-    found = split_question(question)
-    if found is None or found.key in table.values:
-        return ""
-    return f"TODO {found.key} = {found.example}  # {found.words}"
+        yield from _table(f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
 
 
 def _comment(text: str) -> str:

@@ -47,8 +47,8 @@ ADOPTING_PAGES: dict[str, Page] = {
         "A source names a file that is none of the sources.",
         "fleetc opens no path that a source names: it may be one of another machine, and a source is only text.",
         "Copy the file from the host and name it too, or name the directory that holds all of them. What an "
-        "environment file or a config file may set is unknown until then, and --compare exits 1. The lines of secrets "
-        "can be left out of a copy; where the host has no such file, name an empty one of that name.",
+        "environment file or a config file may set is unknown until then. The lines of secrets can be left out of a "
+        "copy; where the host has no such file, name an empty one of that name.",
     ),
     "adopt-flag-unknown": Page(
         "A command has a flag that the node does not have.",
@@ -68,7 +68,7 @@ ADOPTING_PAGES: dict[str, Page] = {
         "Ask who rolled it out for the spec. --only names the processes that are to be adopted.",
     ),
     "adopt-host-unread": Page(
-        "A host that --from or --in-place names does not say what runs there.",
+        "A host does not say what runs there.",
         "fleetc asks it over ssh, as deploy does: with the same key, known hosts and user, and as root there.",
         "Try ssh USER@ADDRESS yourself; set FLEETC_SSH_KEY and FLEETC_SSH_KNOWN_HOSTS if ssh needs them. Or copy the "
         "unit or the command and adopt the file.",
@@ -120,8 +120,7 @@ ADOPTING_PAGES: dict[str, Page] = {
     "adopt-output-exists": Page(
         "The file that the spec should be written to is there already, and says something else.",
         "adopting never writes over a file by itself: somebody may have answered its questions.",
-        "Add --answers with the same file: your answers are kept, and what the sources say otherwise is told. Or name "
-        "another file with -o.",
+        "Name another file with -o, and compare the two: git diff --no-index fleet.toml new.toml.",
     ),
     "adopt-reward-unsaid": Page(
         "Several nodes have one wallet, and none says who calls reward.",

@@ -129,7 +129,7 @@ REVIEW_PAGES: dict[str, Page] = {
     "limit-broken": Page(
         "A change goes beyond a limit of --max-impact.",
         "somebody set the limit so that such a change does not pass unseen.",
-        "Make the change smaller, or have it approved by an owner of the limit; README.md says how in a pull request.",
+        'Make the change smaller, or have an owner approve it: see "Review before rollout" in the guide.',
     ),
     "limits-invalid": Page(
         "The file with limits and their owners cannot be understood.",

@@ -220,7 +220,7 @@ SPEC_PAGES: dict[str, Page] = {
     "settings-unreadable": Page(
         "A settings file cannot be read, or sets something that is not a setting.",
         "a setting that is silently ignored may be one that protects you.",
-        "Correct the file; README.md lists the settings.",
+        'Correct the file: see "Settings of the tool" in the guide.',
     ),
     "silence-ends-soon": Page(
         "A silence holds for 14 more days or less.",

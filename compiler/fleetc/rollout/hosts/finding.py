@@ -8,7 +8,7 @@ is touched by either.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,18 +41,21 @@ READS = (
 """What the program on a host reads, for the person who is asked before."""
 
 
-def find(tree: Tree, host: str, settings: Settings, on_event: Watch) -> Mapping[str, Any]:
-    """What runs on a host. No secret is needed for it, and none is read here. Raises FilesError without an answer."""
+def find(tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Watch) -> dict[str, Mapping[str, Any]]:
+    """What runs on each host, by name. No secret is needed for it, and none is read here. Raises FilesError where a host
+    does not answer.
+    """
     wanted = {
         "types": {name: flag.type for name, flag in FLAGS.items()},
         "secret": sorted(name for name, flag in FLAGS.items() if flag.secret),
         "files": [flag for flag in FILES if flag in FLAGS],
         "roles": list(ROLES),
     }
-    answer = _asked(tree, host, settings, on_event, FIND_PLAYBOOK, TASK, {"fleet_host_find": wanted})
-    if len(json.dumps(answer, default=str)) > _LIMIT:
-        raise _unread(host, "its answer is too long")
-    return answer
+    answers = _asked(tree, hosts, settings, on_event, FIND_PLAYBOOK, TASK, {"fleet_host_find": wanted})
+    for host, answer in answers.items():
+        if len(json.dumps(answer, default=str)) > _LIMIT:
+            raise _unread(host, "its answer is too long")
+    return answers
 
 
 def take(tree: Tree, host: str, processes: Mapping[str, str], settings: Settings, on_event: Watch) -> None:
@@ -61,26 +64,27 @@ def take(tree: Tree, host: str, processes: Mapping[str, str], settings: Settings
     `processes` has by node what the host calls its process. Raises FilesError where the host refuses it: then it knows
     of none.
     """
-    told = {"nodes": sorted(processes), "processes": dict(processes)}
-    _asked(tree, host, settings, on_event, TAKE_PLAYBOOK, TAKE_TASK, {"fleet_host_take": told})
+    nodes = {"nodes": sorted(processes), "processes": dict(processes)}
+    _asked(tree, (host,), settings, on_event, TAKE_PLAYBOOK, TAKE_TASK, {"fleet_host_take": nodes})
 
 
 def _asked(
-    tree: Tree, host: str, settings: Settings, on_event: Watch, playbook: str, task: str, variables: dict[str, Any]
-) -> Mapping[str, Any]:
-    """What a host answers in the one task of a playbook. Raises FilesError where that is no answer."""
-    options = replace(reaching(settings, (host,)), variables=variables)
+    tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Watch, playbook: str, task: str,
+    variables: dict[str, Any],
+) -> dict[str, Mapping[str, Any]]:  # fmt: skip
+    """What each host answers in the one task of a playbook. Raises FilesError where one gives no answer."""
+    options = replace(reaching(settings, tuple(hosts)), variables=variables)
     try:
         with private_project(tree) as project:
             run = run_playbook(project, playbook, options, {}, on_event, (task,))
     except InterruptedRunError:
         raise KeyboardInterrupt from None
-    answer = as_mapping(run.answers.get(host, {}).get(task))
-    if answer.get("format") != 1 or answer.get("ok") is not True:
-        raise _unread(
-            host, reason_of(host, run) or (run.last_words[-1] if run.last_words else "Ansible did not ask it")
-        )
-    return answer
+    answers = {host: as_mapping(run.answers.get(host, {}).get(task)) for host in hosts}
+    for host, answer in answers.items():
+        if answer.get("format") != 1 or answer.get("ok") is not True:
+            last = run.last_words[-1] if run.last_words else "Ansible did not ask it"
+            raise _unread(host, reason_of(host, run) or last)
+    return answers
 
 
 def _unread(host: str, reason: str) -> FilesError:

@@ -19,9 +19,9 @@ ACTIVATE = "Switch to the release and wait until it is healthy"
 END = "Keep the release, or take it back if another host of the batch failed"
 OBSERVE = "Ask the host what it runs"
 WITH_MOVES, ASKED_BEFORE, CHECKED_HERE = ("all", "moves"), ("ask",), ("always", "gate")
-"""Tags of site.yml: of what is done only where nodes move; of what need not be asked twice; and of what only stock
-Ansible has to check: the variables of the role, which fleetc has compiled, and the gate between batches, which is its
-own."""
+"""Tags of site.yml: of what is done only where nodes move; of what need not be asked twice, as hosts are claimed since
+they answered; and of what only stock Ansible has to check: the variables of the role, which fleetc compiled, and the
+gate between batches, which is its own."""
 TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE)
 """The tasks of the role fleet_host that the program on the host answers."""
 

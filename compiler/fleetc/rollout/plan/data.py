@@ -1,7 +1,8 @@
 """The sealed plan as plain values: everything that a rollout depends on, by digest, and everything it does.
 
 In: nothing; made by `rollout/plan/make.py`, read back by `rollout/plan/document.py`. Out: `SealedPlan`. Every field
-becomes a key of the plan's JSON. A secret is named here and never held.
+becomes a key of the plan's JSON. A secret is named here and never held, not even as a digest: plans are published, and
+a digest can be guessed.
 """
 
 from __future__ import annotations

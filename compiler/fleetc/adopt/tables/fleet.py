@@ -1,0 +1,241 @@
+"""What nodes say together of their fleet, hosts, wallets and models: chain, release, who calls reward, prices.
+
+In: the nodes and their tables. Out: values and questions of shared tables.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fleetc.adopt.found.questions import Ask, Reason, Why
+from fleetc.adopt.node.listeners import is_loopback
+from fleetc.adopt.node.reading import OFFCHAIN, Running
+from fleetc.adopt.node.releases import release_said
+from fleetc.adopt.node.rpc import is_known, site_of
+from fleetc.adopt.tables.filling import hole_variable, printed_place
+from fleetc.adopt.tables.session import Session, Table
+from fleetc.adopt.tables.writing import toml
+from fleetc.language.quantities import QuantityError, parse_url
+from fleetc.lower.common import DEFAULT_IMAGE
+from fleetc.text import leaks
+from fleetc.upstream import NETWORKS
+
+Tables = Mapping[str, Mapping[str, Table]]
+_SCHEMES = ("http", "https", "ws", "wss")
+_SHOWN = 3
+"""How many addresses are named."""
+_WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
+
+
+# ------------------------------------------------------------------------------------------------------------- chain
+
+
+def asks_chain(node: Running) -> bool:
+    """Whether a node asks the chain."""
+    return node.on_chain and node.role not in ("transcoder", "ai-worker")
+
+
+def fill_chain(nodes: Sequence[Running], fleet: Table, session: Session) -> None:
+    """The RPC address and the controller of the fleet; a host whose nodes ask another address has that one."""
+    values: dict[str, Any] = {}
+    of_hosts: dict[str, dict[str, list[Running]]] = {}
+    for node in filter(asks_chain, nodes):
+        _fill_controller(node, fleet)
+        if not node.text("ethUrl"):
+            node.reasons.setdefault("ethUrl", Reason(Why.RPC_OF_SPEC))
+            continue
+        node.reasons.setdefault("ethUrl", Reason(Why.RPC_REFERENCE))
+        value = rpc_value(node, session)
+        key = node.text("ethUrl") if is_known(node) else str(value)
+        values.setdefault(key, value)
+        of_hosts.setdefault(node.host, {}).setdefault(key, []).append(node)
+    if not values:
+        if fleet.values.get("network") != OFFCHAIN:
+            _wait(nodes, fleet.put(Ask.RPC, "rpc", '{ env = "RPC_URL" }').text)
+        return
+    settled = Counter(key for named in of_hosts.values() for key in named if len(named) == 1)
+    usual = max(settled, key=lambda key: (not _is_local(key), settled[key]), default="")
+    if usual:
+        fleet.values["rpc"] = values[usual]
+    for host, named in of_hosts.items():
+        if len(named) > 1:
+            table = fleet if len(of_hosts) == 1 else session.hosts[host]
+            offered = next((key for key in named if not _is_local(key)), next(iter(named)))
+            asks = [f"{', '.join(one.name for one in some)} asks {site_of(key)}" for key, some in named.items()]
+            more = f" and {len(asks) - _SHOWN} more" if len(asks) > _SHOWN else ""
+            question = table.put(Ask.SEVERAL_RPC, "rpc", toml(values[offered]), nodes=", ".join(asks[:_SHOWN]) + more)
+            _wait([node for some in named.values() for node in some], question.text)
+        elif {*named} != {usual}:
+            session.hosts[host].values["rpc"] = values[next(iter(named))]
+
+
+def _wait(nodes: Iterable[Running], question: str) -> None:
+    for node in nodes:
+        node.reasons["ethUrl"] = Reason(Why.ASKED, (("question", question),))
+
+
+def _is_local(address: str) -> bool:
+    """Whether an address is of the host itself, where other hosts have other services."""
+    try:
+        return is_loopback(parse_url(address, _SCHEMES).host)
+    except QuantityError:
+        return False
+
+
+def _fill_controller(node: Running, fleet: Table) -> None:
+    """The controller that a node names, unless it is the one that the node knows for its network."""
+    controller, known = node.text("ethController"), NETWORKS.get(node.network)
+    if controller and not node.word("ethController").holes:
+        if known is None or known.controller.lower() != controller.lower():
+            fleet.values.setdefault("controller", controller)
+    elif known is None and "controller" not in fleet.values:
+        fleet.put(Ask.CONTROLLER, "controller", '"0x..."')
+
+
+def rpc_value(node: Running, session: Session) -> object:
+    """The address that a node asks, or a reference to it: a path or a query may be a key."""
+    word = node.word("ethUrl")
+    known = node.process.secrets.get("LP_ETHURL")
+    if known is not None:
+        return {known[0]: known[1]}
+    place = printed_place(node.process, word)
+    if place is not None:
+        session.opened.add(node.host, node.process, place)
+        return {"host_file": place.path}
+    if word.holes:
+        return {"env": hole_variable(word) or "RPC_URL"}
+    text = word.text
+    if "://" not in text and not text.startswith("/"):
+        message = "without a scheme the node takes the address for the path of a local socket"
+        session.ledger.mistake(
+            "adopt-value-invalid", word.span, "-ethUrl", message, "write https:// before it; the spec has it"
+        )
+        node.reasons["ethUrl"] = Reason(Why.NO_SCHEME)
+        text = f"https://{text}"
+    variable = word.alone or "RPC_URL"
+    if leaks.find(text, "ethUrl") is not None:
+        return session.secret(word, variable, "the RPC address with its key")
+    if leaks.may_need_key(text) and not node.process.ours:  # ours had it in a spec before
+        otherwise = "; if no part of it is a key, write the address itself as rpc"
+        return session.secret(word, variable, "the RPC address, which may hold a key,", otherwise)
+    try:
+        parse_url(text, _SCHEMES)
+    except QuantityError:
+        return {"env": "RPC_URL"}
+    return text
+
+
+# ----------------------------------------------------------------------------------------------------------- release
+
+
+def fill_releases(nodes: Sequence[Running], fleet: Table, tables: Tables) -> None:
+    """The release of the fleet, and of nodes that run another one; a question where no source says one."""
+    releases = {node.name: release_said(node) for node in nodes}
+    common = Counter(filter(None, releases.values())).most_common(1)
+    if common:
+        fleet.values["node_release"] = common[0][0]
+    else:
+        fleet.put(Ask.RELEASE, "node_release")
+    for node in nodes:
+        table = tables[node.table][node.name]
+        own = releases[node.name]
+        if own not in ("", fleet.values.get("node_release")):
+            table.values["node_release"] = own
+        image = node.process.image
+        if image is None:
+            if common and not own:
+                table.put(Ask.RELEASE, "node_release", toml(common[0][0]))
+        elif image.holes or "<" in image.text:
+            question = table.put(Ask.NO_VALUE, "image", text=image.text)
+            node.reasons["image"] = Reason(Why.ASKED, (("question", question.text),))
+        elif image.text != (f"{DEFAULT_IMAGE}:{own}" if own else ""):
+            table.values["image"] = image.text.removeprefix("docker.io/")
+
+
+# ----------------------------------------------------------------------------------------------------------- wallets
+
+
+def fill_rewards(nodes: Sequence[Running], tables: Tables, session: Session) -> None:
+    """Which process of each wallet calls reward."""
+    holders_of: dict[object, list[Running]] = {}
+    for node in nodes:
+        holders_of.setdefault(tables[node.table][node.name].values.get("wallet"), []).append(node)
+    for name, wallet in session.wallets.items():
+        holders = holders_of.get(name, [])
+        stated = [node for node in holders if "reward" in node.settings]
+        callers = [node for node in stated if node.on("reward")]
+        silent = [node for node in holders if node not in stated]
+        if callers:
+            wallet.values["reward_by"] = callers[0].name
+        elif len(holders) == 1 and holders[0].table == "reward_callers":
+            continue
+        elif stated and (not silent or len(holders) == 1):
+            wallet.values["reward_by"] = "none"
+        elif len(holders) > 1:
+            _ask_reward(silent, wallet)
+        if "reward_by" in wallet.values:
+            for node in holders:
+                node.reasons.setdefault("reward", Reason(Why.REWARD))
+
+
+def _ask_reward(silent: Sequence[Running], wallet: Table) -> None:
+    """Ask who calls reward, of the nodes of a wallet that do not say; the only one of them does."""
+    if len(silent) == 1:
+        wallet.values["reward_by"] = silent[0].name
+        return
+    example = next((node.name for node in silent if node.role == "orchestrator"), "none")
+    question = wallet.put(Ask.REWARD, "reward_by", toml(example), nodes=", ".join(node.name for node in silent))
+    for node in silent:
+        node.reasons["reward"] = Reason(Why.ASKED, (("question", question.text),))
+
+
+# ------------------------------------------------------------------------------------------------------------ models
+
+
+def fill_modes(tables: Tables) -> None:
+    """A gateway that only uses orchestrators of this fleet serves what one of them does."""
+    sold = {name: str(table.values["mode"]) for name, table in tables.get("orchestrators", {}).items()}
+    for table in tables.get("gateways", {}).values():
+        named = table.values.get("orchestrators", [])
+        if not named or any(name not in sold for name in named):
+            continue
+        works = {work for name in named for work in _WORKS[sold[name]]}
+        if not _WORKS[str(table.values["mode"])] <= works:
+            table.values["mode"] = "dual" if len(works) > 1 else next(iter(works))
+
+
+def fill_model_prices(tables: Tables, session: Session) -> None:
+    """A price that all nodes ask for a model is a price of the model; prices that no node reads are offered."""
+    uses: dict[str, list[dict[str, object]]] = {}
+    for table in tables.get("orchestrators", {}).values():
+        for use in table.values.get("models", []):
+            uses.setdefault(use["use"], []).append(use)
+    for name, some in uses.items():
+        prices = {use.get("price") for use in some}
+        if len(prices) == 1 and None not in prices:
+            session.models[name].values["price"] = some[0]["price"]
+            for use in some:
+                del use["price"]
+    if all(table.values["mode"] == "video" for table in tables.get("orchestrators", {}).values()):
+        return
+    for name, unread in session.unread_prices.items():
+        table, sold = session.models[name], uses.get(name, [])
+        if "price" in table.values or (sold and all("price" in use for use in sold)):
+            continue
+        for price, worker, place in unread:
+            session.ledger.elsewhere.add(("adopt-setting-unread", place))
+            table.put(Ask.UNREAD_PRICE, "price", toml(price), worker=worker)
+
+
+def ask_models(tables: Tables) -> None:
+    """Offer the models of its AI workers to an orchestrator whose own list no source has."""
+    for name, table in tables.get("orchestrators", {}).items():
+        if table.values["mode"] == "video" or "models" in table.values or table.asks("models"):
+            continue
+        workers = (one.values for one in tables.get("ai_workers", {}).values())
+        uses = [use for one in workers if one.get("orchestrator") == name for use in one.get("models", [])]
+        offers = {use["use"]: {key: use[key] for key in ("use", "warm") if key in use} for use in uses}
+        if offers:
+            table.put(Ask.WORKER_MODELS, "models", f"[{', '.join(map(toml, offers.values()))}]")
