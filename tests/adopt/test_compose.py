@@ -1,4 +1,4 @@
-"""Compose: which files docker compose takes, what lies over what, which services start, and what their containers are."""
+"""Compose: which files docker compose takes, what lies over what, which services start, in which containers."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ TAKEN = {
          ".env": "COMPOSE_FILE=a.yml:b.yml\n"}, ["7"],
     ),
     "COMPOSE_FILE with its separator": (
-        {"a.yml": GATE.format(""), "b.yml": LEVEL.format(7), ".env": "COMPOSE_PATH_SEPARATOR=,\nCOMPOSE_FILE=a.yml,b.yml\n"},
-        ["7"],
+        {"a.yml": GATE.format(""), "b.yml": LEVEL.format(7),
+         ".env": "COMPOSE_PATH_SEPARATOR=,\nCOMPOSE_FILE=a.yml,b.yml\n"}, ["7"],
     ),
     "COMPOSE_FILE in a folder below": (
         {"below/a.yml": of_level(8), ".env": "COMPOSE_FILE=./below/a.yml\n"}, ["8"]
@@ -85,7 +85,7 @@ def test_a_folder_starts_what_docker_compose_takes_there(case: str) -> None:
 ORCHESTRATOR = "services:\n  orch:\n    image: livepeer/go-livepeer:v0.9.1\n    command: [-orchestrator, {}]\n"
 FOLDER = {
     "compose.yml": ORCHESTRATOR.format("-transcoder, -serviceAddr=o.example.net:8935, -network=offchain"),
-    "compose.gpu.yml": ORCHESTRATOR.format("-transcoder, -nvidia=0, -serviceAddr=o.example.net:8935, -network=offchain"),
+    "compose.gpu.yml": ORCHESTRATOR.format("-nvidia=0, -transcoder, -serviceAddr=o.a.net:8935, -network=offchain"),
     "compose.onchain.yml": ORCHESTRATOR.format(
         "-transcoder, -serviceAddr=o.example.net:8935, -network=arbitrum-one-mainnet, -pricePerUnit=900"
     ),

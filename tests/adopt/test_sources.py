@@ -124,7 +124,7 @@ def test_options_of_docker_run_are_those_of_a_container() -> None:
         ({"a.conf": "gateway\norchAddr a:1\n", "b.sh": NODE}, False, ["a.conf", "b.sh"]),
         ({"a.conf": "gateway\norchAddr a:1\n", "b.sh": NODE}, True, ["b.sh"]),
         ({"a.conf": "gateway\norchAddr a:1\n", "b.sh": "livepeer -config=/etc/a.conf"}, False, ["b.sh"]),
-        ({"a.env": "LP_GATEWAY=true\n", "compose.yml": "services:\n  g: {image: livepeer/go-livepeer, profiles: [x]}\n"},
+        ({"a.env": "LP_GATEWAY=true\n", "compose.yml": "services:\n  g: {image: livepeer/livepeer, profiles: [x]}\n"},
          True, []),
     ],
 )  # fmt: skip

@@ -45,14 +45,13 @@ def test_unit_with_drop_in_and_environment_file() -> None:
         "etc/livepeer/node.env": "ORCH=orch.example.net:8935\n",
     }
     found = adopt([Source(*one) for one in texts.items()], Said(addresses={"gpu-1": "192.0.2.7"}))
-    assert found.checked is not None and found.checked.fleet is not None, found.text
     assert found.differences == ()
-    worker = found.checked.fleet.transcoders["transcoder"]
-    assert (worker.orchestrator, worker.verbosity, worker.data_dir) == (
-        "orch.example.net:8935", 6, "/home/lp/.lpData/offchain",
-    )  # fmt: skip
-    host = found.checked.fleet.hosts["gpu-1"]
-    assert (host.node_user, host.binary, str(host.address)) == ("lp", "/opt/livepeer/livepeer", "192.0.2.7")
+    spec = tomllib.loads(found.text)
+    (worker,) = spec["transcoders"].values()
+    assert (worker["orchestrator"], worker["verbosity"], worker["gpus"]) == ("orch.example.net:8935", 6, [0, 1])
+    host = spec["hosts"]["gpu-1"]
+    assert (host["node_user"], host["binary"], host["address"]) == ("lp", "/opt/livepeer/livepeer", "192.0.2.7")
+    assert found.nodes[0].process.home == "/home/lp"
 
 
 def test_of_what_a_unit_orders_bounds_and_prepares_only_the_names_are_told() -> None:
