@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
 
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.read.sources import kind_of
 from fleetc.pipeline import check_spec
-from fleetc.places.diagnostic import Severity, Span
+from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
 from tests.adopt.support import answered, meanings
-from tests.support import fleetc
 
 
 def adopted(**texts: str) -> Adopted:
@@ -104,29 +101,6 @@ def test_function_that_calls_itself_ends() -> None:
     assert 0 < len(found.processes) < 5000
 
 
-@pytest.mark.parametrize(
-    ("texts", "gpus"),
-    [
-        ({"a.sh": "docker run --gpus device=3 livepeer/go-livepeer:v0.9.1 WORDS 0"}, [3]),
-        ({"a.sh": "docker run --gpus '\"device=1,3\"' livepeer/go-livepeer:v0.9.1 WORDS 1,0"}, [3, 1]),
-        ({"a.sh": "docker run --gpus all livepeer/go-livepeer:v0.9.1 WORDS 2"}, [2]),
-        ({"a.sh": "docker run --gpus all livepeer/go-livepeer:v0.9.1 WORDS all"}, "all"),
-        ({"a.sh": "docker run --gpus '\"device=2,3\"' livepeer/go-livepeer:v0.9.1 WORDS all"}, [2, 3]),
-        ({"a.sh": "docker run --gpus 'device=2,capabilities=utility' livepeer/go-livepeer:v0.9.1 WORDS all"}, [2]),
-        ({"a.sh": "docker run --gpus 1 livepeer/go-livepeer:v0.9.1 WORDS all"}, [0]),
-        ({"a.sh": "docker run --runtime nvidia -e NVIDIA_VISIBLE_DEVICES=2,3 livepeer/go-livepeer:v0.9.1 WORDS all"},
-         [2, 3]),
-        ({"compose.yaml": "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: WORDS 0\n    deploy: "
-          "{resources: {reservations: {devices: [{driver: nvidia, device_ids: ['2'], capabilities: [gpu]}]}}}\n"}, [2]),
-    ],
-)  # fmt: skip
-def test_gpus_of_a_container_are_those_of_its_host(texts: dict[str, str], gpus: list[int]) -> None:
-    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia"
-    found = adopt([Source(name, text.replace("WORDS", words)) for name, text in texts.items()])
-    (worker,) = tomllib.loads(found.text)["transcoders"].values()
-    assert worker["gpus"] == gpus
-
-
 @pytest.mark.parametrize(("said", "gpus"), [("2", [2]), ("0", [0]), ("all", "all")])
 def test_worker_that_only_runs_models_names_gpus_of_its_host_whatever_its_container_sees(
     said: str, gpus: list[int] | str
@@ -136,26 +110,6 @@ def test_worker_that_only_runs_models_names_gpus_of_its_host_whatever_its_contai
     found = adopted(a__sh=f"docker run --gpus device=2 livepeer/go-livepeer:v0.9.1 {words}\n")
     assert tomllib.loads(found.text)["ai_workers"].popitem()[1]["gpus"] == gpus
     assert not [one for one in found.diagnostics if one.code == "adopt-value-invalid"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "docker run --gpus device=GPU-3a23c669 livepeer/go-livepeer:v0.9.1 WORDS all",
-        "docker run -e NVIDIA_VISIBLE_DEVICES=GPU-3a23c669 livepeer/go-livepeer:v0.9.1 WORDS 0",
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: t}\nspec:\n  containers:\n    - image: "
-        "livepeer/go-livepeer:v0.9.1\n      command: [sh, -c, livepeer WORDS all]\n"
-        "      resources: {limits: {nvidia.com/gpu: 1}}\n",
-    ],
-)
-def test_gpus_without_a_number_are_asked_for(text: str) -> None:
-    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia"
-    name = "pod.yaml" if text.startswith("apiVersion") else "a.sh"
-    found = adopt([Source(name, text.replace("WORDS", words))])
-    (worker,) = tomllib.loads(found.text)["transcoders"].values()
-    assert "gpus" not in worker
-    assert "# TODO gpus = [0]  # the " in found.text and "nvidia-smi -L" in found.text
-    assert ("t" if name == "pod.yaml" else found.nodes[0].name, "nvidia") in found.waiting
 
 
 def test_a_number_that_a_container_does_not_have_is_a_mistake_today() -> None:
@@ -275,65 +229,6 @@ def test_words_of_a_text_within_a_script_have_their_own_lines(before: str, behin
     assert text[place : place + 15] == "a.example.net:1"
 
 
-NOTES = """# Node's notes
-
-It's `livepeer`. Stop the old one:
-
-```bash
-$ docker run -d --name gateway \\
-  livepeer/go-livepeer:v0.9.1 \\
-  -gateway -orchAddr a.example.net:1
-```
-
-1. Check that `curl` isn't there
-
-~~~ console
-$ sudo livepeer -orchestrator -serviceAddr b.example.net:8935 -region x
-~~~
-
-or by hand
-
-    livepeer -transcoder -orchAddr c.example.net:1 \\
-      -orchSecret /s
-
-```yaml
-command: livepeer -redeemer
-```
-livepeer -gateway -orchAddr d.example.net:1
-
-```sh
-livepeer -gateway -orchAddr 'e.example.net:1
-```
-"""
-
-
-def test_page_of_notes_is_read_by_its_blocks_of_commands() -> None:
-    found = adopted(README__md=NOTES)
-    assert [(node.role, node.process.span.start) for node in found.nodes] == [
-        (role, NOTES.index(text)) for role, text in
-        [("gateway", "docker run"), ("orchestrator", "livepeer -orch"), ("transcoder", "livepeer -trans")]
-    ]  # fmt: skip
-    left_out = [item.primary.line for item in located(found) if item.diagnostic.code == "adopt-branch-not-followed"]
-    texts = ("livepeer -redeemer", "livepeer -gateway -orchAddr d", "livepeer -gateway -orchAddr 'e")
-    assert left_out == [NOTES[: NOTES.index(text)].count("\n") + 1 for text in texts]
-    assert not any(d.severity is Severity.ERROR for d in found.diagnostics)
-
-
-def test_heading_is_no_command_and_an_example_with_dots_is_passed_over() -> None:
-    page = """# livepeer - how I run it
-```
-livepeer -orchestrator -transcoder -pricePerUnit 1100 ...
-livepeer -transcoder -orchAddr c.example.net:1 -orchSecret /s
-```
-"""
-    found = adopted(README__md=page)
-    assert [node.role for node in found.nodes] == ["transcoder"]
-    told = [item.primary.line for item in located(found) if item.diagnostic.code == "adopt-branch-not-followed"]
-    assert told == [3]
-    alone = adopted(README__md=page.replace("livepeer -transcoder -orchAddr", "echo"))
-    assert [node.role for node in alone.nodes] == ["orchestrator"]
-
-
 @pytest.mark.parametrize(
     ("before", "program", "line"),
     [
@@ -382,84 +277,6 @@ def test_variable_that_nobody_reads_is_a_mistake() -> None:
 def test_word_that_may_be_the_rest_of_a_password_is_not_shown() -> None:
     found = adopted(start__sh="livepeer -orchestrator -ethPassword correct horse-battery -v 6")
     assert "horse" not in repr([d.message for d in found.diagnostics]) + repr([e.shown for e in found.entries])
-
-
-COMPOSE = """\
-x-common: &common
-  image: livepeer/go-livepeer:v0.9.1
-  volumes: ["/srv/lp:/root/.lpData"]
-services:
-  orch:
-    <<: *common
-    command: >
-      -orchestrator -transcoder -network ${NETWORK:-offchain}
-      -serviceAddr ${PUBLIC}:8935 -nvidia 0
-    env_file: node.env
-    ports: ["8935:8935", "127.0.0.1:7000:7935"]
-  gate:
-    <<: *common
-    command: ["-gateway", "-orchAddr=https://orch:8935", "-httpAddr=0.0.0.0:8935", "-cliAddr", "gate:5935"]
-    profiles: [edge]
-    ports: ["9935:8935"]
-  redis:
-    image: redis
-"""
-
-
-def test_compose_services_become_nodes_on_the_network_of_their_host() -> None:
-    found = adopted(compose__yaml=COMPOSE, node__env="LP_MAXSESSIONS=7\n", __env="PUBLIC=orch.example.net\n")
-    assert [(node.name, node.role) for node in found.nodes] == [("orch", "orchestrator"), ("gate", "gateway")]
-    assert 'service = "orch.example.net:8935"' in found.text
-    assert "max_sessions = 7" in found.text
-    assert 'orchestrators = ["orch"]' in found.text  # by the name of the container
-    assert 'http = "0.0.0.0:9935"' in found.text  # where the host publishes it
-    assert 'data_dir = "/srv/lp/offchain"' in found.text
-    assert found.checked is not None
-    assert found.checked.fleet is None  # two nodes want one data directory, which is a mistake today as well
-    assert {d.code for d in found.checked.diagnostics if d.severity is Severity.ERROR} == {"data-dir-used-twice"}
-
-
-def test_unknown_variable_of_compose_is_asked_about_and_not_guessed() -> None:
-    found = adopted(compose__yaml=COMPOSE, node__env="")
-    assert "TODO service" in found.text
-    assert "${PUBLIC}" in found.text.split("[orchestrators.orch]")[1]
-    assert "adopt-value-unknown" in codes(found)
-
-
-UNIT = """\
-[Unit]
-Description=my node
-[Service]
-User=lp
-Environment="LP_V=6" HOME=/home/lp
-EnvironmentFile=-/etc/livepeer/node.env
-ExecStart=/opt/livepeer/livepeer -transcoder \\
-  # a comment between
-  -orchAddr=${ORCH} -nvidia "0,1" \\
-  -orchSecret /etc/livepeer/secret
-[Install]
-WantedBy=multi-user.target
-"""
-
-
-def test_unit_with_drop_in_and_environment_file() -> None:
-    found = adopt(
-        [
-            Source("etc/livepeer.service", UNIT),
-            Source("etc/livepeer.service.d/more.conf", "[Service]\nEnvironment=ORCH=old.example.net:8935\n"),
-            Source("etc/livepeer/node.env", "ORCH=orch.example.net:8935\n"),
-        ],
-        Said(addresses={"gpu-1": "192.0.2.7"}),
-    )
-    assert found.checked is not None
-    assert found.checked.fleet is not None, found.text
-    assert found.differences == ()
-    worker = found.checked.fleet.transcoders["transcoder"]
-    assert (worker.orchestrator, worker.verbosity, worker.data_dir) == (
-        "orch.example.net:8935", 6, "/home/lp/.lpData/offchain",
-    )  # fmt: skip
-    host = found.checked.fleet.hosts["gpu-1"]
-    assert (host.node_user, host.binary, str(host.address)) == ("lp", "/opt/livepeer/livepeer", "192.0.2.7")
 
 
 SECRET = "0123456789abcdefghijklmnopqrstuv"
@@ -512,39 +329,6 @@ def test_account_with_a_wrong_checksum_is_asked_and_not_written() -> None:
     assert f'# TODO orchestrator_address = "..."  # the checksum of {wrong} is wrong' in found.text
 
 
-def test_programs_of_supervisord_become_nodes() -> None:
-    text = (
-        "[supervisord]\nnodaemon=true\n[program:orch]\ncommand=/opt/lp/livepeer -transcoder -nvidia 0 ; a comment\n"
-        "  -orchAddr a.example.net:1 -orchSecret '/etc/$s' -region %(ENV_R)s\nuser=lp\ndirectory=/opt/lp\n"
-        'environment=LP_V="7",CUDA_VISIBLE_DEVICES="1",A=b\n; no=thing\nstdout_logfile=/var/log/x.log\n'
-        "[program:gw]\ncommand=bash -c 'exec livepeer -gateway -orchAddr a.example.net:1'\n[program:x]\ncommand=cat\n"
-    )
-    found = adopted(lp__conf=text)
-    worker, gateway = found.processes
-    assert (worker.name, worker.user, worker.directory, worker.program) == ("orch", "lp", "/opt/lp", "/opt/lp/livepeer")
-    assert [word.text for word in worker.words][:7] == [
-        "-transcoder", "-nvidia", "0", "-orchAddr", "a.example.net:1", "-orchSecret", "/etc/$s",
-    ]  # fmt: skip
-    assert worker.words[-1].holes == ("%(ENV_R)s",)
-    assert text[worker.words[4].span.start :].startswith("a.example.net:1")
-    assert {name: word.text for name, word in worker.variables.items()} == {
-        "LP_V": "7", "CUDA_VISIBLE_DEVICES": "1", "A": "b",
-    }  # fmt: skip
-    assert (gateway.name, gateway.words[0].text) == ("gw", "-gateway")
-    assert 'node_user = "lp"' in found.text
-
-
-def test_files_of_a_compose_secret_are_on_the_host() -> None:
-    text = (
-        "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -transcoder -orchAddr a.example.net:1 "
-        "-orchSecret /run/secrets/word\n    secrets: [word]\nsecrets:\n  word: {{file: {}}}\n"
-    )
-    assert 'secret = { host_file = "/srv/word" }' in adopted(compose__yaml=text.format("/srv/word")).text
-    found = adopted(compose__yaml=text.format("./word")).text
-    assert 'secret = { host_file = "./word" }' in found
-    assert "# TODO folder: where on this host is compose.yaml? Write it for each ./ below, or adopt again" in found
-
-
 def test_sources_beside_those_of_a_named_host_are_elsewhere() -> None:
     command = "livepeer -gateway -orchAddr a.example.net:{0} -dataDir /d/{0}"
     sources = [Source("a.sh", command.format(1)), Source("b.sh", command.format(2))]
@@ -587,149 +371,6 @@ def test_node_that_says_that_it_calls_no_reward_is_not_chosen_for_it(first: str,
     found = adopt(sources, Said(hosts={"a.sh": "a", "b.sh": "b"}))
     assert f'reward_by = "{caller}"' in found.text
     assert "adopt-reward-unsaid" not in codes(found) and "TODO reward_by" not in found.text
-
-
-def test_inventory_says_where_hosts_are() -> None:
-    ini = "[nodes]\ngpu-1 ansible_host=192.0.2.9 ansible_user=deploy ansible_port=2222\n[nodes:vars]\nx=1\n"
-    found = adopt(
-        [Source("inventory.ini", ini), Source("hosts/gpu-1/x/run.sh", "livepeer -gateway -orchAddr a.example.net:1")]
-    )
-    assert found.checked is not None
-    assert found.checked.fleet is not None, found.text
-    host = found.checked.fleet.hosts["gpu-1"]
-    assert (str(host.address), host.ssh_user, host.ssh_port) == ("192.0.2.9", "deploy", 2222)
-
-
-MANIFEST = """\
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: orch}
-data:
-  LP_MAXSESSIONS: "9"
-  aiModels.json: |
-    [{"pipeline": "text-to-image", "model_id": "stabilityai/sd-turbo", "warm": true}]
----
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: orch}
-spec:
-  template:
-    spec:
-      hostNetwork: true
-      nodeSelector: {kubernetes.io/hostname: gpu-7}
-      volumes:
-        - {name: data, hostPath: {path: /srv/orch}}
-        - {name: config, configMap: {name: orch}}
-      containers:
-        - name: node
-          image: livepeer/go-livepeer:v0.9.1
-          args: ["-orchestrator", "-aiWorker", "-transcoder", "-serviceAddr=$(PUBLIC):8935", "-orchSecret=$(SECRET)",
-                 "-aiModels=/config/aiModels.json", "-dataDir=/data"]
-          envFrom: [{configMapRef: {name: orch}}]
-          env:
-            - {name: PUBLIC, value: orch.example.net}
-            - name: SECRET
-              valueFrom: {secretKeyRef: {name: orch, key: secret}}
-          volumeMounts:
-            - {name: data, mountPath: /data}
-            - {name: config, mountPath: /config}
-        - {name: exporter, image: prom/node-exporter}
----
-apiVersion: v1
-kind: Service
-metadata: {name: orch}
-"""
-
-
-def test_manifest_with_a_config_map_and_a_secret() -> None:
-    found = adopted(orch__yaml=MANIFEST)
-    (node,) = found.nodes
-    assert (node.name, node.host, node.text("maxSessions")) == ("orch", "gpu-7", "9")
-    assert 'data_dir = "/srv/orch"' in found.text
-    assert 'service = "orch.example.net:8935"' in found.text
-    assert 'secret = { env = "SECRET" }' in found.text
-    assert 'models = [{ use = "sd-turbo", warm = true }]' in found.text
-
-
-POD = """\
-apiVersion: v1
-kind: Pod
-metadata: {{name: {name}}}
-spec:
-  containers:
-    - name: n
-      image: livepeer/go-livepeer:v0.9.1
-      env: [{{name: {variable}, valueFrom: {{secretKeyRef: {{name: {secret}, key: rpc}}}}}}]
-      args: [{role}, -network=arbitrum-one-mainnet, -ethAcctAddr=0x{account}{address}]
-"""
-
-
-@pytest.mark.parametrize(("secret", "differs"), [("chain", False), ("other", True)])
-def test_one_key_of_a_secret_is_one_reference_whatever_its_variable(secret: str, differs: bool) -> None:
-    seller, buyer = "-orchestrator, -serviceAddr=o.example.net:8935, -pricePerUnit=1", "-gateway, -maxPricePerUnit=5"
-    orch = POD.format(name="o", variable="LP_ETHURL", secret="chain", role=seller, account="1" * 40, address="")
-    gate = POD.format(
-        name="g", variable="RPC_URL", secret=secret, role=buyer, account="2" * 40, address=', "-ethUrl=$(RPC_URL)"'
-    )
-    found = adopted(pods__yaml=f"{orch}---\n{gate}")
-    assert 'rpc = { env = "RPC_URL" }' in found.text
-    assert ("a host has one RPC address" in found.text) is differs
-
-
-PODS = """\
-apiVersion: v1
-kind: Secret
-metadata: {name: keys}
-data: {eth-password: c2VjcmV0LW9mLXRoZS1nYXRl}
----
-apiVersion: v1
-kind: Service
-metadata: {name: sells, namespace: video}
-spec: {selector: {app: orch}}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: orch}
-spec:
-  template:
-    metadata: {labels: {app: orch, tier: one}}
-    spec:
-      containers:
-        - image: livepeer/go-livepeer:v0.9.1
-          args: ["-orchestrator", "-transcoder", "-serviceAddr=o.example.net:8935", "-region=$(POD)", "-dataDir=/d"]
-          env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
-          volumeMounts: [{name: data, mountPath: /d}]
-      volumes: [{name: data, persistentVolumeClaim: {claimName: disk}}]
----
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: gate}
-spec:
-  template:
-    spec:
-      containers:
-        - image: livepeer/go-livepeer:v0.9.1
-          args: ["-gateway", "-orchAddr=https://sells.video.svc.cluster.local:8935", "-httpAddr=0.0.0.0:8935",
-                 "-dataDir=/d", "-authWebhookUrl=$(HOOK)"]
-          env: [{name: HOOK, value: "http://auth.example.net"}]
-          volumeMounts: [{name: data, mountPath: /d}]
-  volumeClaimTemplates: [{metadata: {name: data}}]
-"""
-
-
-def test_pods_reach_each_other_by_services_and_listen_as_their_commands_say() -> None:
-    found = adopted(pods__yaml=PODS)
-    spec = tomllib.loads(found.text)
-    assert spec["gateways"]["gate"]["orchestrators"] == ["orch"]
-    assert spec["gateways"]["gate"]["http"] == "0.0.0.0:8935"
-    assert "environment" not in found.text
-    assert "today it is in the volume claim disk" in found.text
-    assert "today it is in the volume claim data of a pod" in found.text
-    assert [d.message for d in found.diagnostics if d.code == "adopt-secret-inline"] == [
-        "the Secret keys stands in this file in clear; base64 hides nothing"
-    ]
-    assert "c2VjcmV0" not in repr((found.text, [e.shown for e in found.entries]))
-    assert all(one.primary.hidden for one in located(found) if one.diagnostic.code == "adopt-secret-inline")
 
 
 RUNNERS = """\
@@ -796,15 +437,6 @@ def test_what_many_nodes_have_in_common_is_said_once() -> None:
     assert {t.max_sessions for t in found.checked.fleet.transcoders.values()} == {9}
 
 
-def test_override_file_lies_over_the_compose_file_beside_it() -> None:
-    base = "services:\n  g:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -gateway -orchAddr a.example.net:1\n"
-    over = "services:\n  g:\n    environment: {LP_V: '7'}\n    network_mode: host\n    ports: ['1:2']\n"
-    found = adopt([Source("x/compose.yaml", base), Source("x/compose.override.yaml", over)])
-    (node,) = found.nodes
-    assert (node.text("v"), node.process.network) == ("7", "host")
-    assert node.word("v").span.source == "x/compose.override.yaml"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -837,12 +469,6 @@ def test_password_file_that_no_source_places_is_asked_for_at_the_wallet() -> Non
     spec = adopted(start__sh=text.replace('-v "$HOME/.lpData":/root/.lpData ', "")).text
     assert spec.count("TODO password") == 1
     assert spec.index("[wallets.payer]") < spec.index("TODO password") < spec.index("[gateways.")
-
-
-def test_a_command_behind_assignments_is_no_file_of_variables() -> None:
-    script = Source("run", "LP_ETHPASSWORD=/root/pw livepeer -gateway -dataDir /data extra -monitor\n")
-    assert kind_of(script) == "shell"
-    assert kind_of(Source("node.env", "LP_ETHPASSWORD=/root/pw\nNAME=a livepeer\n")) == "environment"
 
 
 def test_nodes_without_an_account_share_a_wallet_only_with_their_keys() -> None:
@@ -952,18 +578,6 @@ def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -
     assert "adopt-name-unreached" not in codes(adopted(compose__yaml=text.replace("HOST", "o.example.net")))
 
 
-def test_copies_of_a_service_are_said() -> None:
-    text = (
-        "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: "
-        "-transcoder -orchAddr o.example.net:8935 -orchSecret /s\n    MORE\n"
-    )
-    for more, count in (("scale: 3", 1), ("deploy: {replicas: 2}", 1), ("deploy: {replicas: 1}", 0)):
-        found = adopted(compose__yaml=text.replace("MORE", more))
-        told = [d.message for d in found.diagnostics if d.code == "adopt-cannot-say"]
-        assert len(told) == count
-        assert all("times today, and the spec has it once" in message for message in told)
-
-
 def test_where_a_deposit_can_be_read_is_said_with_the_port_of_the_node() -> None:
     chain = "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net"
     for cli, port in (("", 5935), (" -cliAddr 127.0.0.1:7000", 7000)):
@@ -978,12 +592,6 @@ services:
     image: livepeer/go-livepeer:v0.9.1
     command: WORDS
     MORE
-"""
-DEPLOYMENT = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: pay}
-spec: {template: {spec: {containers: [{image: "livepeer/go-livepeer:v0.9.1", args: [WORDS]}]}}}
 """
 
 
@@ -1000,8 +608,6 @@ spec: {template: {spec: {containers: [{image: "livepeer/go-livepeer:v0.9.1", arg
         ("run__sh", "docker run --name lp livepeer/go-livepeer WORDS", "'{{.State.Pid}}' lp) curl -s"),
         ("run__sh", "docker run livepeer/go-livepeer WORDS", "'{{.State.Pid}}' CONTAINER) curl -s"),
         ("run__sh", "livepeer WORDS -cliAddr 10.0.0.5:5935", "; curl -s http://10.0.0.5:5935/senderInfo on its host"),
-        ("pod__yaml", DEPLOYMENT.replace("WORDS", ", ".join(PAYER.split())),
-         "kubectl port-forward deployment/pay 5935, with curl -s http://127.0.0.1:5935/senderInfo beside it, shows"),
     ],
 )  # fmt: skip
 def test_command_that_shows_a_deposit_reaches_the_node(name: str, text: str, command: str) -> None:
@@ -1017,19 +623,6 @@ def test_a_gateway_of_video_whose_orchestrators_sell_ai_says_so_at_its_mode(rtmp
     found = adopted(start__sh=f"{sells}\nlivepeer -gateway -orchAddr o.example.net:8935 {rtmp}\n")
     assert ('mode = "ai"  # it takes video too, which none of its orchestrators does' in found.text) is noted
     assert tomllib.loads(found.text)["gateways"]["gateway"]["mode"] == "ai"
-
-
-def test_value_of_a_unit_loses_to_its_environment_file() -> None:
-    command = "/bin/livepeer -gateway -orchAddr a.example.net:1"
-    found = adopt([
-        Source("g.service", f"[Service]\nEnvironmentFile=/etc/g.env\nExecStart={command}\n"),
-        Source("g.service.d/more.conf", "[Service]\nEnvironment=LP_V=7 LP_MAXSESSIONS=3\n"),
-        Source("g.env", "LP_V=5\nLP_MAXSESSIONS=3\n"),
-    ])  # fmt: skip
-    (lost,) = [one for one in found.diagnostics if one.code == "adopt-setting-overridden"]
-    assert lost.message == "systemd does not use this value of LP_V: an environment file comes after it"
-    assert lost.primary.place == Span("g.service.d/more.conf", 22, 28)
-    assert "verbosity = 5" in found.text
 
 
 @pytest.mark.parametrize(
@@ -1061,32 +654,6 @@ def test_items_of_an_array_are_joined_as_the_script_does_it(joining: str) -> Non
 def test_items_that_only_a_running_script_knows_are_not_joined() -> None:
     found = adopted(a__sh='ALL=("$A" b:1)\nlivepeer -gateway -orchAddr "$(IFS=,; echo "${ALL[*]}")"')
     assert "# TODO orchestrators" in found.text
-
-
-def test_keys_of_a_secret_that_pods_read_as_files_are_references() -> None:
-    pod = """apiVersion: v1
-kind: Pod
-metadata: {name: NAME}
-spec:
-  nodeSelector: {kubernetes.io/hostname: ber-1}
-  containers:
-    - name: node
-      image: livepeer/go-livepeer:v0.8.8
-      args: [ARGS, -orchSecret=/keys/orch-secret]
-      volumeMounts: [{name: keys, mountPath: /keys}]
-  volumes: [{name: keys, secret: {secretName: lp}}]
-"""
-    sells = "-orchestrator, -network=offchain, -serviceAddr=o.example.net:8935"
-    works = "-transcoder, -orchAddr=o.example.net:8935, -nvidia=0"
-    both = "---\n".join(
-        pod.replace("ARGS", args).replace("NAME", name) for name, args in (("orch", sells), ("worker", works))
-    )
-    found = adopted(all__yaml=both)
-    assert tomllib.loads(found.text)["orchestrators"]["orch"]["secret"] == {"env": "LP_ORCH_SECRET"}
-    assert "TODO secret" not in found.text
-    assert "adopt-secrets-differ" not in codes(found)
-    chosen = both.replace("secretName: lp}", "secretName: lp, items: [{key: a, path: orch-secret}]}")
-    assert "# TODO secret" in adopted(all__yaml=chosen).text
 
 
 LIBRARY = """#!/bin/bash
@@ -1122,30 +689,3 @@ def test_a_script_that_nobody_reads_is_read_by_itself() -> None:
 def test_scripts_that_read_each_other_come_to_an_end() -> None:
     found = adopted(a__sh=". b.sh\nf() { :; }\nlivepeer -gateway -orchAddr a:1\n", b__sh=". a.sh\nf() { :; }\n")
     assert len(found.nodes) >= 1
-
-
-TEMPLATE = "[Service]\nExecStart={{ lp_bin }} -orchestrator -network {{ lp_network }} -serviceAddr {{ lp_service }}\n"
-
-
-@pytest.mark.parametrize("name", ["roles/lp/templates/orch.service.j2", "orch.service"])
-def test_template_of_a_unit_is_said_to_be_one(name: str, tmp_path: Path) -> None:
-    place = tmp_path / "play" / name
-    place.parent.mkdir(parents=True)
-    place.write_text(TEMPLATE)
-    variables = tmp_path / "play/group_vars/all.yml"
-    variables.parent.mkdir()
-    variables.write_text('lp_version: "0.8.9"\n')
-    for source in ("play", f"play/{name}"):
-        done = fleetc("adopt", source, cwd=tmp_path)
-        assert done.returncode == 1
-        assert f"play/{name} is a template with commands of nodes, and fleetc does not render templates" in done.stderr
-        assert "ssh HOST systemctl cat UNIT" in done.stderr
-        assert "adopt-nothing-found" not in done.stderr
-        assert "is lost" not in done.stderr
-
-
-def test_template_beside_the_units_that_came_of_it_is_no_source() -> None:
-    unit = "[Service]\nExecStart=/usr/bin/livepeer -orchestrator -network offchain -serviceAddr 192.0.2.1:8935\n"
-    found = adopt([Source("orch.service", unit), Source("orch.service.j2", TEMPLATE)])
-    assert [node.role for node in found.nodes] == ["orchestrator"]
-    assert "adopt-template-unread" in {one.code for one in found.diagnostics}

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.found.words import Fate
+from fleetc.adopt.found.ledger import Fate
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.lower.avatar import lower_avatar
 from fleetc.toml.document import Source

@@ -10,20 +10,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from fleetc import lower
+from fleetc.adopt.found.ledger import Entry, Fate, InClear, Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Difference, Question
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.found.words import Entry, Fate, InClear, Ledger, Process
 from fleetc.adopt.node.reading import Running
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
+from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.report.compare import Comparison, compare
 from fleetc.adopt.tables.answers import WrongAnswerError, answer
 from fleetc.adopt.tables.assemble import assemble
 from fleetc.adopt.tables.examples import Exemplary, exemplary
 from fleetc.adopt.tables.naming import chosen
 from fleetc.adopt.tables.registering import registers_elsewhere
-from fleetc.adopt.tables.session import Session, Table
+from fleetc.adopt.tables.session import Session
 from fleetc.adopt.tables.writing import written
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.spec import read_fleet
@@ -86,14 +88,14 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
-    found = read_sources(named, said.hosts, library, ledger)
+    found = read_sources(named, said.hosts, library, ledger, said.listed)
     found.claimed = {*said.claimed, *seen}
     processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
-        found.hosts.setdefault(host, Table()).values.update((on_hosts or {})[host].table)
+        found.hosts.setdefault(host, HostTable()).values.update((on_hosts or {})[host].table)
     for host, address in said.addresses.items():
-        found.hosts.setdefault(host, Table()).values["address"] = address
+        found.hosts.setdefault(host, HostTable()).values["address"] = address
     others = found.stacks or any(map(registers_elsewhere, found.others))
     if not processes and not found.models and not others and not has_errors(ledger.findings):
         _nothing_found(named, known, ledger)
@@ -156,15 +158,17 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
 
 def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledger) -> tuple[str, ...]:
     """Account for sources as a whole; those that nothing reads come back."""
-    known = {entry.span.source for entry in ledger.entries}
+    noted = {entry.span.source for entry in ledger.entries}
+    known = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.DROPPED}
     unused = []
     for source in sources:
         span = Span(source.name, 0, 1)
         if source.name in library.used:
             ledger.note(span, "the file", Fate.UNDERSTOOD, "what it says is in the spec, as the node reads it")
         elif source.name not in known:
-            ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
             unused.append(source.name)
+            if source.name not in noted:
+                ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
     return tuple(unused)
 
 

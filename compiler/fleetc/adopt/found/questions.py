@@ -34,7 +34,6 @@ class Ask(Enum):
     PART_OF_SECRET = "the sources have a part of it only: put the whole value into that variable of who deploys"
     VARIABLE = "its value is not in the sources"
     # nodes
-    COPIES = "{copies}; this table stands for one of them"
     ACCOUNT = "which account? No source names it; today the node takes any key it finds"
     PASSWORD = "no source says where the password of the key file is"
     ONE_KEYSTORE = "{node} has its keys in {path}; a wallet has one keystore directory on all hosts"

@@ -17,7 +17,8 @@ FLEET_NAME = "adopted"
 class Said:
     """What people say of sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which
     processes count, `role` what a process is that does not say it, `folders` where homes and sources are on hosts and
-    which host a node is on, `answers` are values for places of the spec.
+    which host a node is on. `listed` are sources that nobody named, but their folder or another source. `answers` are
+    values for places of the spec.
     """
 
     hosts: Mapping[str, str] = field(default_factory=dict)
@@ -25,6 +26,7 @@ class Said:
     only: Collection[str] = ()
     role: str = ""
     folders: Folders = field(default_factory=Folders)
+    listed: Collection[str] = ()
     answers: Sequence[str] = ()
 
     @property

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
-from fleetc.adopt.read import yaml_nodes
-from fleetc.adopt.read.yaml_nodes import YamlError
+from fleetc.adopt.found import yaml_nodes
+from fleetc.adopt.found.yaml_nodes import YamlError
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 

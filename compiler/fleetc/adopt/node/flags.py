@@ -337,3 +337,15 @@ def flags_like(name: str) -> list[str]:
     first = [flag for flag, count in shared.items() if count == most >= max(_ALIKE, len(name) // 2)]
     found = dict.fromkeys([*(first if len(first) < 3 else []), nearest_name(name, _ALL)])
     return [flag for flag in found if flag]
+
+
+SECRET_VARIABLES = {
+    "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
+    "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
+    "kafkaPassword": "KAFKA_PASSWORD", "metadataQueueUri": "QUEUE_URI",
+    "remoteSignerHeaders": "SIGNER_HEADERS", "remoteSignerWebhookUrl": "WEBHOOK",
+    "remoteSignerWebhookHeaders": "WEBHOOK_HEADERS", "liveAIAuthWebhookUrl": "LIVE_AI_AUTH_WEBHOOK",
+    "liveAIAuthApiKey": "LIVE_AI_API_KEY", "liveAIHeartbeatHeaders": "HEARTBEAT_HEADERS",
+    "mediaMTXApiPassword": "MEDIAMTX_PASSWORD", "FVfailGskey": "FAILED_VERIFICATION_KEY",
+}  # fmt: skip
+"""The names of variables that the spec has for secrets, by their flags."""

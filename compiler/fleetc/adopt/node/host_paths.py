@@ -14,7 +14,8 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from fleetc.adopt.found.words import Mount, Process, Word
+from fleetc.adopt.found.process import Mount, Process
+from fleetc.adopt.found.words import Word
 from fleetc.language.fields import check_path
 from fleetc.text import leaks
 
@@ -218,16 +219,6 @@ def known_host_path(process: Process, path: str) -> str | None:
     """The path on the host of a path that a process sees; None where no source says all of it."""
     place = on_host(process, path)
     return place.path if place is not None and not place.open else None
-
-
-def secret_key(process: Process, path: str) -> str:
-    """The variable that stands for a key of a Secret, where a path of a pod is the file of one; "" for other paths."""
-    inside = normal(path)
-    mount = mount_of(process, inside) if path.startswith("/") else None
-    if mount is None or not mount.secret:
-        return ""
-    name = re.sub("[^A-Z0-9]+", "_", f"{mount.secret}_{inside[len(mount.inside) + 1 :]}".upper()).strip("_")
-    return name if re.fullmatch("[A-Z][A-Z0-9_]{0,100}", name) else ""
 
 
 def whereabouts(process: Process, path: str) -> str:

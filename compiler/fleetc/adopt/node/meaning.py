@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.words import SET
 from fleetc.adopt.node import documents, price_lists
 from fleetc.adopt.node.documents import DocumentError
@@ -33,7 +34,6 @@ from fleetc.adopt.node.rpc import ADDRESSES
 from fleetc.adopt.node.runner_list import FLAG as RUNNERS_FLAG
 from fleetc.adopt.node.runner_list import meaning as entry_meaning
 from fleetc.adopt.node.runner_list import read_list
-from fleetc.adopt.read.library import Library
 from fleetc.blueprint.blueprint import Service
 from fleetc.emit.artifacts import json_document
 from fleetc.upstream import FLAGS, NETWORKS

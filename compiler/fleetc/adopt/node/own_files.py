@@ -10,9 +10,9 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Process
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.node.host_paths import mount_of, normal, whereabouts
-from fleetc.adopt.read.library import Library
 from fleetc.toml.document import Source
 
 

@@ -11,8 +11,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process, Unread
 from fleetc.adopt.found.questions import Reason
-from fleetc.adopt.found.words import Fate, Ledger, Process, Unread, Word
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.flags import (
     Parsed,
     Setting,
@@ -28,7 +31,6 @@ from fleetc.adopt.node.flags import (
 )  # fmt: skip
 from fleetc.adopt.node.own_files import own_file
 from fleetc.adopt.read import showing
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.tables import asking_words
 from fleetc.language.rows import flag_called
 from fleetc.text import leaks

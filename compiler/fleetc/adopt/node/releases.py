@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Brief, Fate, Ledger
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.words import Brief
 from fleetc.adopt.node.reading import Running
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.places.diagnostic import Span

@@ -14,9 +14,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from fleetc.adopt.found.yaml_nodes import Node, YamlError, documents
 from fleetc.adopt.node.documents import DocumentError, parsed_json
 from fleetc.adopt.node.web import address
-from fleetc.adopt.read.yaml_nodes import Node, YamlError, documents
 from fleetc.places.diagnostic import Span
 
 FLAG = "liveRunnerConfig"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleetc.adopt.found.words import Fate, Ledger, Word
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.read.docker_run import STARTS_NONE
 from fleetc.adopt.read.shell_input import node_commands
 from fleetc.adopt.read.shell_words import Token

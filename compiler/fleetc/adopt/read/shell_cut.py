@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fleetc.adopt.found.words import Fate, Ledger, Process, Word
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.read.showing import HIDDEN_WORD, unread
 from fleetc.places.diagnostic import Span
 

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fleetc.adopt.found.words import Fate, Ledger, Word
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.yaml_nodes import Node, YamlError, documents
 from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.yaml_nodes import Node, YamlError, documents
 from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks

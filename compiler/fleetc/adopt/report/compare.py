@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Difference, Reason, Why
 from fleetc.adopt.found.words import Same
 from fleetc.adopt.node import price_lists
@@ -16,7 +17,6 @@ from fleetc.adopt.node.meaning import of_process, of_service
 from fleetc.adopt.node.price_lists import TOKENS, comparable, list_of
 from fleetc.adopt.node.reading import PATH_OR_TEXT, Running
 from fleetc.adopt.node.rpc import ADDRESSES, compare_addresses
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.tables.unread import open_settings
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.language.rows import READERS

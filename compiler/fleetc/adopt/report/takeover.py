@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Difference
-from fleetc.adopt.found.words import Ledger, Process
 from fleetc.adopt.node.host_paths import HOME, default_data_dir, home_of, known_host_path
 from fleetc.adopt.node.reading import Running, running
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.read.on_host import Facts, Observed, observed
 from fleetc.adopt.report.compare import compare
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service

@@ -66,17 +66,6 @@ def only_command(words: str) -> str:
     return command_of(words)
 
 
-def unless(variable: str, value: str, file: str, more: str) -> str:
-    """What a script gives a variable, which a file that is none of the sources may give another value."""
-    return f"{variable} is {value} unless {file}{_SETS}{more}"
-
-
-def variable_of(words: str) -> str:
-    """What a question says of such a variable; "" for any other question."""
-    before, sets, _ = words.partition(_SETS)
-    return before if sets and " unless " in before else ""
-
-
 def several(why: str, condition: str, options: str) -> str:
     """Whether nodes run on one host: why that is asked, and when to say it in which options."""
     return f"{why}{_TURN}{condition}, {options}"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping, Sequence
 
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Ask, Difference
 from fleetc.adopt.found.said import FLEET_NAME, Said
-from fleetc.adopt.found.words import Process
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.own_files import note_mounted

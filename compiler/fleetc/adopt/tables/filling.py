@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
-from fleetc.adopt.found.words import Fate, Process, Word
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.host_paths import EXAMPLE_PATH, Place, callers_place, on_host, whereabouts
 from fleetc.adopt.node.listeners import (

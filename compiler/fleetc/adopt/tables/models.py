@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fleetc.adopt.found.words import Brief, Fate, InClear, Process, Same
+from fleetc.adopt.found import yaml_nodes
+from fleetc.adopt.found.ledger import Fate, InClear
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Brief, Same
+from fleetc.adopt.found.yaml_nodes import YamlError
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError, ModelEntry
 from fleetc.adopt.node.host_paths import callers_place
@@ -16,8 +20,6 @@ from fleetc.adopt.node.own_files import own_file
 from fleetc.adopt.node.price_lists import TOKENS
 from fleetc.adopt.node.reading import in_file, missing, names_document
 from fleetc.adopt.node.web import address
-from fleetc.adopt.read import yaml_nodes
-from fleetc.adopt.read.yaml_nodes import YamlError
 from fleetc.adopt.report.compare import QUESTION
 from fleetc.adopt.tables import asking_words
 from fleetc.adopt.tables.buying import pixels_of

@@ -6,8 +6,8 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
+from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Why
-from fleetc.adopt.found.words import Fate
 from fleetc.adopt.node.host_paths import HOME, IMAGE_HOME, default_data_dir, home_of, plain_container
 from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback, written
 from fleetc.adopt.node.meaning import PRICED_FLAGS
@@ -38,8 +38,6 @@ def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
     work.say("host", running.host)
-    if running.process.several:
-        work.asks(Ask.COPIES, "host", copies=running.process.placed)
     work.done.update(ROLE_FLAGS)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
     _network(work, behind_signer)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import posixpath
 import re
 
-from fleetc.adopt.found.words import Fate, Other
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import Other
 from fleetc.adopt.node.listeners import SERVICE_PORT, http_listener, is_loopback
 from fleetc.adopt.node.reading import Running
 from fleetc.adopt.node.runner_list import price_of

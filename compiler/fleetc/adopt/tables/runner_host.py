@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fleetc.adopt.found.words import Other, Process
+from fleetc.adopt.found.process import Other, Process
 from fleetc.adopt.node.listeners import is_loopback
 from fleetc.adopt.node.reading import Running
 from fleetc.adopt.node.runner_list import Entry, gpu_keys
 from fleetc.adopt.node.web import Address, address
+from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.machines import ask_address
 from fleetc.adopt.tables.session import Session, Table
 
@@ -35,7 +36,7 @@ class Machines:
     others: Sequence[Other]
     nodes: Sequence[Running]
     names: dict[str, str]
-    inventory: Mapping[str, Table]
+    inventory: Mapping[str, HostTable]
     lone: str
     placed: dict[int, str] = field(default_factory=dict)
     unfit: set[int] = field(default_factory=set)
@@ -61,7 +62,7 @@ class Machines:
         if is_loopback(host) or host in _HOST_OF_A_CONTAINER:
             return self._raw(other) == (orchestrator.process.host or self.lone)
         known = self.session.hosts.get(self.names.get(self._raw(other), ""))
-        values = known.values if known is not None else self.inventory.get(self._raw(other), Table()).values
+        values = known.values if known is not None else self.inventory.get(self._raw(other), HostTable()).values
         return host in (values.get("address"), values.get("public"))
 
     def fits(self, other: Other) -> bool:

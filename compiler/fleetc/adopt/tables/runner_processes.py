@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from fleetc.adopt.found.words import Fate, Other, Word
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import Other
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.host_paths import plain_path
 from fleetc.adopt.node.listeners import LOOPBACK
 from fleetc.adopt.node.reading import Running

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fleetc.adopt.found.words import Fate, Other
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import Other
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.listeners import LOOPBACK, is_loopback
 from fleetc.adopt.node.reading import missing

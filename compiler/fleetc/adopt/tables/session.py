@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from typing import Any
 
+from fleetc.adopt.found.ledger import InClear, Ledger
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Ask, Question, facts_of
-from fleetc.adopt.found.words import InClear, Ledger, Word
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import ModelEntry, PriceEntry
 from fleetc.adopt.node.host_paths import Opened
-from fleetc.adopt.read.library import Library
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.quantities import Price, QuantityError
 from fleetc.places.diagnostic import Span

@@ -11,8 +11,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Difference
-from fleetc.adopt.found.words import SET, Fate
+from fleetc.adopt.found.words import SET
 from fleetc.adopt.node.reading import OFFCHAIN
 from fleetc.adopt.read.stack_files import StackFiles, known
 from fleetc.adopt.tables.session import Session, Table

@@ -6,14 +6,12 @@ variable that stands for flags.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Process, Same, Unknown
+from fleetc.adopt.found.words import Same, Unknown
 from fleetc.adopt.node.flags import Setting
 from fleetc.adopt.node.reading import Running
-from fleetc.adopt.tables import asking_words
 from fleetc.language.rows import READERS
 from fleetc.upstream import FLAGS
 
@@ -40,7 +38,7 @@ _NEVER = frozenset({"config", "version", "datadir", "broadcaster", "pricePerBroa
 
 class Doubt(NamedTuple):
     """A file that is none of the sources, or a variable in the place of `flags`: the nodes that read it, and the
-    settings that it may have. `likely` is a source of another name that may be it.
+    settings that it may have.
     """
 
     file: str
@@ -48,15 +46,12 @@ class Doubt(NamedTuple):
     settings: tuple[str, ...]
     optional: bool
     flags: bool
-    likely: str = ""
 
     @property
     def words(self) -> str:
         """What people must know, behind the names of the nodes."""
         there = ", if there is one," if self.optional else ""
-        may = f"{self.file}{there} may set {listed(self.settings)}" + ("" if self.flags else ", and variables")
-        name = posixpath.basename(self.file)
-        return may + (f"; {self.likely} may be it: call it {name} to have it read" if self.likely else "")
+        return f"{self.file}{there} may set {listed(self.settings)}" + ("" if self.flags else ", and variables")
 
 
 def open_settings(one: Running) -> frozenset[str]:
@@ -96,8 +91,7 @@ def doubts(nodes: Iterable[Running], names: dict[str, str] | None = None) -> Ite
     for name, found in readers.items():
         settings = sorted(frozenset[str]().union(*map(open_settings, found)))
         called = dict.fromkeys((names or {}).get(one.name, one.name) for one in found)
-        likely = next((file.likely for one in found for file in one.unread if file.shown == name and file.likely), "")
-        yield Doubt(name, tuple(called), tuple(settings), name not in needed, name in variables, likely)
+        yield Doubt(name, tuple(called), tuple(settings), name not in needed, name in variables)
 
 
 def unsure(reason: str, one: Running) -> Unknown:
@@ -108,23 +102,6 @@ def unsure(reason: str, one: Running) -> Unknown:
     if not reason or isinstance(reason, Same):
         return Unknown(f"{files} may set it, and no source has it")
     return Unknown(f"{reason}, unless {files} sets it")
-
-
-def likely_words(process: Process, holes: Collection[str], more: str) -> str:
-    """What a script gives the variables that it leaves to a file, and that file; `more` stands behind it."""
-    names = " and ".join(hole.strip("${}") for hole in holes)
-    values = " and ".join(process.likely[hole] for hole in holes)
-    file = process.unread[0].shown if len(process.unread) == 1 else "a file that is none of the sources"
-    return asking_words.unless(names, values, file, more)
-
-
-def said_by_script(process: Process, today: object, compiled: object) -> str:
-    """Why a path is `compiled` as it is, where that is what the script says itself; "" for any other value."""
-    holes = [hole for hole in process.likely if isinstance(today, str) and hole in today]
-    text = str(today)
-    for hole in holes:
-        text = text.replace(hole, process.likely[hole])
-    return f"{asking_words.variable_of(likely_words(process, holes, ''))} sets it" if holes and text == compiled else ""
 
 
 def listed(settings: Collection[str]) -> str:

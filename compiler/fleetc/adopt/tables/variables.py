@@ -11,8 +11,9 @@ from functools import cache
 
 from pydantic_core import PydanticCustomError
 
+from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Why
-from fleetc.adopt.found.words import Fate, Word
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.read.docker_run import VISIBLE
 from fleetc.adopt.tables.filling import ONLY_HOST, Filling, hole_variable
 from fleetc.language.fields import check_variable_name

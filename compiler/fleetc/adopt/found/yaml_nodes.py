@@ -1,4 +1,4 @@
-"""YAML with places, within bounds: what a Compose file or a manifest says, and where.
+"""YAML with places, within bounds: what a Compose file says, and where.
 
 In: text. Out: `Node`s of each document, with anchors resolved to the same node, so that aliases cost nothing; or
 `YamlError`. Events are read in a loop, because libyaml's own tree overflows the stack on deep texts. Values stay text:
@@ -16,7 +16,7 @@ import yaml
 from fleetc.places.diagnostic import Span
 
 _DEEPEST = 100
-_MOST_NODES = 2_000_000
+_MOST_NODES = 500_000
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -30,14 +30,14 @@ class YamlError(Exception):
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A value: `kind` is map, list or text. A text of None (`~` or nothing) has `empty`."""
+    """A value: `kind` is map, list or text. A text of None (`~` or nothing) is `empty`, `tag` is one such as !reset."""
 
     kind: str
     start: int
     end: int
     text: str = ""
     empty: bool = False
-    quoted: bool = False
+    tag: str = ""
     items: list[Node] = field(default_factory=list)
     pairs: list[tuple[Node, Node]] = field(default_factory=list)
     merged: dict[str, Node] | None = None
@@ -84,6 +84,8 @@ class Node:
         return [item for item in self.items if item.kind == "text"]
 
 
+NOTHING = Node("map", 0, 0)
+"""Stands for a map, a list or a text that is not there."""
 _NO_ITEMS: list[Node] = []
 _NO_PAIRS: list[tuple[Node, Node]] = []
 """What all texts have, of which a file may have a million: nothing is ever put into these."""
@@ -122,7 +124,7 @@ def _documents(events: Any, source: str) -> Iterator[Node]:
         at, end = event.start_mark.index, event.end_mark.index
         if isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0] and event.style is None
-            node = Node("text", at, end, event.value, plain and event.value in ("", "~", "null"), not plain,
+            node = Node("text", at, end, event.value, plain and event.value in ("", "~", "null"), event.tag or "",
                         _NO_ITEMS, _NO_PAIRS, source=source)  # fmt: skip
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
@@ -130,7 +132,7 @@ def _documents(events: Any, source: str) -> Iterator[Node]:
             node = anchors[event.anchor]
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             kind = "map" if isinstance(event, yaml.MappingStartEvent) else "list"
-            opened = Node(kind, at, end, source=source)
+            opened = Node(kind, at, end, tag=event.tag or "", source=source)
             if event.anchor:
                 anchors[event.anchor] = opened
             stack.append((opened, []))

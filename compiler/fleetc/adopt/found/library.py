@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 
-from fleetc.toml.document import Source
+from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+from fleetc.toml.document import LineMap, Source
 
 _USE = re.compile(
     r"\$\{?([A-Za-z_][A-Za-z0-9_]*)|\benvironment:[ \t]*[\"']?([A-Za-z_][A-Za-z0-9_]*)|printenv ([A-Z_a-z0-9]+)"
 )
 """A variable in a text: `$NAME`, `${NAME...}`, and the one that a secret of Compose is."""
-
-
-def variables_in(texts: Iterable[str]) -> frozenset[str]:
-    """The names of variables that some texts use."""
-    return frozenset("".join(names) for text in texts for names in _USE.findall(text))
 
 
 @dataclass
@@ -36,6 +34,7 @@ class Library:
     used: set[str] = field(default_factory=set)
     mounted: set[str] = field(default_factory=set)
     _by_base: dict[str, list[str]] = field(default_factory=dict)
+    _lines: dict[str, LineMap] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in sorted(self.sources):
@@ -44,7 +43,15 @@ class Library:
     @cached_property
     def variables(self) -> frozenset[str]:
         """The names of variables that the sources themselves use."""
-        return variables_in(one.text for one in self.sources.values())
+        return frozenset("".join(names) for one in self.sources.values() for names in _USE.findall(one.text))
+
+    def place(self, span: Span) -> str:
+        """A place of a source as FILE:LINE."""
+        if span.source not in self.sources:
+            return leaks.shown(span.source)
+        if span.source not in self._lines:
+            self._lines[span.source] = LineMap(self.sources[span.source].text)
+        return f"{leaks.shown(span.source)}:{self._lines[span.source].position(span.start)[0]}"
 
     def named(self, name: str) -> Source | None:
         """The source of a name, which is used now; None if there is none."""
@@ -53,46 +60,31 @@ class Library:
         self.used.add(name)
         return self.sources[name]
 
-    def renamed(self, path: str, beside: str) -> Source | None:
-        """The source that has the name of the source `beside` up to its ending, and ends as a path does: copies of a
-        file from several hosts have the names of those in front.
-        """
-        name = f"{posixpath.splitext(beside)[0]}{posixpath.splitext(path)[1]}"
-        base = posixpath.basename(path)
-        alike = base != "" and name != beside and name.endswith((f".{base}", f"-{base}", f"_{base}"))
-        return self.named(name) if alike else None
-
     def find(self, path: str, beside: str, without: Collection[str] = ()) -> Source | None:
         """The source that a path means to a process of the source `beside`; None if there is none, or several.
 
         Of sources with that file name, the one counts that shares the most folders at its end, then the nearest.
         """
         parts = _parts(path)
-        if not parts:
-            return None
-        for written in (path, parts[-1]):
+        for written in (path, *parts[-1:]):
             if written in self.written:
                 return self.written[written]
-        best: list[tuple[tuple[int, int, int], str]] = []
         home = _parts(beside)[:-1]
-        for name in self._by_base.get(parts[-1], ()):
-            if name in without:
-                continue
-            own = _parts(name)
-            shared = 0
-            while shared < min(len(own), len(parts)) and own[-1 - shared] == parts[-1 - shared]:
-                shared += 1
-            near = 0
-            while near < min(len(own) - 1, len(home)) and own[near] == home[near]:
-                near += 1
-            best.append(((near if own[:-1] == home else 0, shared, near), name))
-        if not best:
+        names = self._by_base.get(parts[-1], ()) if parts else ()
+        ranks = sorted((_nearness(_parts(name), parts, home), name) for name in names if name not in without)
+        if not ranks or (len(ranks) > 1 and ranks[-1][0] == ranks[-2][0]):
             return None
-        best.sort(reverse=True)
-        if len(best) > 1 and best[0][0] == best[1][0]:
-            return None
-        self.used.add(best[0][1])
-        return self.sources[best[0][1]]
+        return self.named(ranks[-1][1])
+
+
+def _nearness(own: Sequence[str], wanted: Sequence[str], home: Sequence[str]) -> tuple[int, int, int]:
+    near = _alike(own[:-1], home)
+    return near if own[:-1] == home else 0, _alike(own[::-1], wanted[::-1]), near
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many parts are the same before the first that is not."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _parts(path: str) -> list[str]:
