@@ -24,9 +24,9 @@ from fleetc.toml.document import Source
 from fleetc.upstream import NEWEST_RELEASE, format_release
 
 _STAND_INS: dict[str, Any] = {
-    "... wei / pixel": "1200 wei / pixel", "... USD / hour": "0.72 USD / hour", "... ETH": "0.5 ETH",
+    "... wei / pixel": "1200 wei / pixel", "... ETH": "0.5 ETH",
     "node_release": format_release(NEWEST_RELEASE), "network": "offchain",
-    "service": "orch.example.net:8935", "image": "registry.example.net/name:tag", "models": [],
+    "service": "orch.example.net:8935", "image": "registry.example.net/name:tag", "models": [], "slots": 1,
     "orchestrators": ["https://orch.example.net:8935"], "orchestrator": "https://orch.example.net:8935",
 }  # fmt: skip
 """Values for blanks, and for keys whose questions have no example."""

@@ -22,7 +22,6 @@ from fleetc.places.diagnostic import Span
 
 PIXEL_PRICE = '"... wei / pixel"'
 """The example of a question about a price: no amount is offered that no source says."""
-HOUR_PRICE = '"... USD / hour"'
 _MOST_SOUGHT = 50
 """Secrets that are looked for in all sources."""
 _SHORTEST_SOUGHT = 8
