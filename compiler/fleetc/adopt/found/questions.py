@@ -74,7 +74,6 @@ class Ask(Enum):
     HIDDEN = "the source has a hidden character there, which no spec may have"
     # models and live runners
     NO_MODELS = "a worker does not start without a list of them"
-    MODELS_DIR = "the absolute path of the models on the host"
     REPAIR = "repair the list of models, and adopt again"
     MODEL_PRICE = "no spec has the price of {model}; without one it is sold at the base price"
     CREDENTIAL = "the runner of {model} gets no token any more: let it answer this host without one, or take it out"
@@ -158,7 +157,6 @@ class Why(Enum):
     REWARD = "one process of a wallet calls reward, and the others say that they do not"
     # models and live runners
     NO_LIST = "no source has a list of models that the node reads"
-    SAME_DIRECTORY = "the same directory, by its whole path", True
     NOBODY_PAYS = "nobody pays here, so the list of models has no prices", True
     SOLD_TO_ALL = "a spec sells a model to all gateways; others pay the base price"
     NO_CREDENTIAL = "a spec has no credential of a runner"

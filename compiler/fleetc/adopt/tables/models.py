@@ -10,13 +10,12 @@ from typing import Any
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.found.words import Fate, InClear
 from fleetc.adopt.node import documents
-from fleetc.adopt.node.documents import DocumentError, ModelEntry
-from fleetc.adopt.node.host_paths import callers_place
+from fleetc.adopt.node.documents import ModelEntry
+from fleetc.adopt.node.host_paths import callers_place, whereabouts
 from fleetc.adopt.node.own_files import own_file
 from fleetc.adopt.node.price_lists import TOKENS
-from fleetc.adopt.node.reading import missing, names_document
+from fleetc.adopt.node.reading import names_document
 from fleetc.adopt.node.web import address
-from fleetc.adopt.read import showing
 from fleetc.adopt.tables.buying import pixels_of
 from fleetc.adopt.tables.filling import Filling
 from fleetc.adopt.tables.session import price_text
@@ -40,33 +39,22 @@ def fill_models(work: Filling) -> None:
     path = running.text("aiModelsDir")
     if path and running.on("aiWorker") and not work.unknown("aiModelsDir", "models_dir"):
         place = callers_place(work.process, path)  # it is on the host, also for a container
-        if place is None:
-            work.asks(Ask.MODELS_DIR, "models_dir", "aiModelsDir")
-            return
-        work.say("models_dir", work.placed(place))
-        work.take("aiModelsDir", "models_dir")
-        if place.path != path:
-            work.because("aiModelsDir", Why.SAME_DIRECTORY)
+        if place is None or place.open:
+            work.asks(Ask.PATH, "models_dir", "aiModelsDir", where=whereabouts(work.process, path))
+        else:
+            work.give("aiModelsDir", "models_dir", place.path)
+            work.because("aiModelsDir", Why.SAME_PATH)
 
 
 def _list(work: Filling, images: dict[str, Any]) -> None:
-    word = work.running.word(LIST)
-    source = None if word.holes else work.own_file(LIST)
-    if names_document(word.text) and source is None:
-        if not word.holes:
-            missing(word, "the list of models", work.session.ledger)
-        work.asks(Ask.NO_FILE, "models", LIST, file=showing.file_name(word.text))
+    word, pixels = work.running.word(LIST), pixels_of(work) or 1
+    entries = work.parsed(LIST, "models", lambda text: documents.models(text, pixels), Why.STOPS)
+    if entries is None:
+        if not work.table.asks("models"):
+            work.asks(Ask.REPAIR, "models")
         work.because(PRICES, Why.NO_LIST)
         return
-    if work.unknown(LIST, "models"):
-        return
-    try:
-        entries = documents.models(source.text if source else word.text, pixels_of(work) or 1)
-    except DocumentError as problem:
-        work.damaged(LIST, source, problem, "the node stops at its start", "repair the list of models, and adopt again")
-        work.asks(Ask.REPAIR, "models")
-        work.because(PRICES, Why.NO_LIST)
-        return
+    source = own_file(work.session.library, work.process, word.text).source if names_document(word.text) else None
     uses: list[dict[str, Any]] = []
     latest: dict[tuple[str, str], dict[str, Any]] = {}
     for entry in entries:
@@ -85,8 +73,7 @@ def _list(work: Filling, images: dict[str, Any]) -> None:
             use |= _use(work, entry, price, images)
     if any("gateway_prices" in use and "price" not in use for use in uses):
         work.because(LIST, Why.SOLD_TO_ALL)
-    work.say("models", uses)
-    work.take(LIST, "models")
+    work.give(LIST, "models", uses)
 
 
 def _place(source: Source | None, entry: ModelEntry, otherwise: Span) -> Span:
@@ -156,13 +143,9 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, images: dict[str, 
 
 def _images(work: Filling) -> dict[str, Any]:
     """Say the image of all runners; those of single models come back."""
-    text, old, images = work.running.text(_IMAGES), work.running.text(_IMAGE), dict[str, Any]()
-    if text and not work.unknown(_IMAGES, "runner_image"):
-        try:
-            images = documents.image_overrides(text)
-        except DocumentError as problem:
-            work.mistake("adopt-document-unread", _IMAGES, f"the node stops at its start: {problem}", "repair the JSON")
-            return {}
+    images = work.parsed(_IMAGES, "runner_image", documents.image_overrides, Why.STOPS) or {}
+    old = work.running.text(_IMAGE)
+    if images:
         work.take(_IMAGES, "images of models, and runner_image")
     if images.get("default"):
         work.say("runner_image", str(images["default"]))

@@ -44,14 +44,14 @@ def fill_listed(work: Filling) -> None:
     running = work.running
     if not work.has(FLAG) or not running.text(FLAG) or running.word(FLAG).holes:
         return
-    source = work.own_file(FLAG)
+    source = work.own_file(FLAG, "runners")
     if source is None:
         missing(running.word(FLAG), "the list of live runners", work.session.ledger)
         return
     try:
         listed = read_list(source.name, source.text, running.on_chain)
     except DocumentError as problem:
-        work.damaged(FLAG, source, problem, "the node stops at its start", "repair the list of live runners")
+        work.damaged(FLAG, source, problem, Why.STOPS, "repair the list of live runners")
         return
     for fault in listed.faults:
         message = "the node refuses its whole list of live runners, and stops at its start"
@@ -72,8 +72,7 @@ def fill_callback(work: Filling) -> None:
     flag = "liveRunnerAddr"
     url = address(work.running.text(flag)) if work.has(flag) and work.process.network != "host" else None
     if url is not None and url.host in work.process.peers:
-        work.say("live_runner_address", url.at(LOOPBACK))
-        work.take(flag, "live_runner_address")
+        work.give(flag, "live_runner_address", url.at(LOOPBACK))
         work.because(flag, Why.ON_LOOPBACK)
 
 
