@@ -35,4 +35,4 @@ class Assembled:
     @property
     def questions(self) -> tuple[Question, ...]:
         """What the spec asks."""
-        return tuple(one for table in self.each() for one in table.questions if isinstance(one, Question))
+        return tuple(one for table in self.each() for one in table.questions)

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fleetc.adopt.found.questions import Ask, Difference, Question, Reason, Why
+from fleetc.adopt.found.questions import Ask, Difference, Reason, Why
 from fleetc.adopt.found.words import SET, Fate, Word
 from fleetc.adopt.read.stack_files import PREFIXES, StackFiles, known
 from fleetc.adopt.tables.runners import arguments, is_harmless
@@ -319,7 +319,7 @@ def _why(table: Table, setting: Setting) -> Reason:
     if setting.field == "allow":
         return Reason(Why.FLEETC_WRITES, (("what", "each list with all who may call, and the host itself"),))
     for question in table.questions:
-        if isinstance(question, Question) and f"{setting.field}.".startswith(f"{question.key}."):
+        if f"{setting.field}.".startswith(f"{question.key}."):
             return Reason(Why.ASKED, (("question", question.text),))
     return Reason(Why.FLEETC_WRITES, (("what", setting.decided or f"{setting.field} of the spec"),))
 
