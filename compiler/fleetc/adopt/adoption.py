@@ -24,8 +24,8 @@ from fleetc.adopt.tables.answers import WrongAnswerError, answer
 from fleetc.adopt.tables.assemble import assemble
 from fleetc.adopt.tables.examples import Exemplary, exemplary
 from fleetc.adopt.tables.naming import chosen
-from fleetc.adopt.tables.registering import registers_elsewhere
 from fleetc.adopt.tables.session import Session
+from fleetc.adopt.tables.stacks import stack_differences
 from fleetc.adopt.tables.writing import written
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.spec import read_fleet
@@ -96,8 +96,7 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
         found.hosts.setdefault(host, HostTable()).values.update((on_hosts or {})[host].table)
     for host, address in said.addresses.items():
         found.hosts.setdefault(host, HostTable()).values["address"] = address
-    others = found.stacks or any(map(registers_elsewhere, found.others))
-    if not processes and not found.models and not others and not has_errors(ledger.findings):
+    if not processes and not found.models and not found.stacks and not has_errors(ledger.findings):
         _nothing_found(named, known, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
@@ -112,10 +111,11 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     _refuse_answers(checked, answered)
     blueprint, asked = _lowered(checked, examples)
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
+    of_stacks = stack_differences(assembled.stacks, assembled.tables.get("avatars", {}), blueprint)
     return Adopted(
         (*sources, *library.written.values()), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), assembled.questions, checked, blueprint, library,
-        (*of_nodes.differences, *assembled.differences), of_nodes.compared + assembled.compared, assembled.compared,
+        (*of_nodes.differences, *filter(None, of_stacks)), of_nodes.compared + len(of_stacks), len(of_stacks),
         of_nodes.waiting, tuple(ledger.secrets), tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
         frozenset(ledger.elsewhere),
     )  # fmt: skip

@@ -72,7 +72,33 @@ class Ask(Enum):
     USER = "who starts {node} today? no source says it, and whoever is written here must own {path}"
     HIDDEN = "the source has a hidden character there, which no spec may have"
     # models and live runners
+    NO_MODELS = "a worker does not start without a list of them"
+    REPAIR = "repair the list of models, and adopt again"
+    MODEL_PRICE = "no spec has the price of {model}; without one it is sold at the base price"
+    CREDENTIAL = "the runner of {model} gets no token any more: let it answer this host without one, or take it out"
+    UNREACHED = "nothing is called {name} on the host: publish its port on 127.0.0.1, and write that url"
+    APP = "what it serves"
+    URL = "where the orchestrator reaches it, without a user and a query"
+    URL_NAME = "no host knows the name {name}: write the address of its machine"
+    HEALTH = "where the orchestrator asks whether it is well, without a user and a query"
+    RUNNER_PRICE = "what it costs; no source has a price that a spec can have, and on a chain it needs one"
+    OWN_APP = "what it registers as; its program says that"
+    OWN_PORT = "where it listens; its program says that"
+    OWN_PRICE = "its program tells the orchestrator what it costs: write the same here"
+    RUNNER_IMAGE = "which image starts it? {why}"
+    RUNNER_GPUS = "which GPUs of its host does it get? {why}"
+    ARGUMENT = "the program gets {name}: write it in arguments, or hand a secret over in a variable that it reads"
+    CALLS = "it calls {name}: if that is no runner, publish its port on 127.0.0.1 of the host"
+    DIRECTORY = "{inside} was {outside}; a spec has the same path inside and outside"
+    GPU = "no source says what GPU {number} is"
     # avatar stacks
+    SLOTS = "which avatars run here? no source lists them"
+    AVATAR_REFUSED = "slot {slot} with the avatar {avatar}: {why}"
+    RUNNERS_ONLY = "{addresses} may call runners and nothing else today; whoever is listed here may call everything"
+    PAYMENTS = "do calls of the payments service come from this address?"
+    STACK_SECRET = "put it into the variable {variable} of whoever deploys; no source says it"
+    STACK_ARGUMENTS = "the source has more than names and numbers there: write it, but no secret"
+    STACK_REFUSED = "the spec does not take what the source says: {why}"
 
 
 class Why(Enum):
@@ -129,7 +155,17 @@ class Why(Enum):
     NO_SCHEME = "without a scheme the node takes the address for the path of a local socket"
     REWARD = "one process of a wallet calls reward, and the others say that they do not"
     # models and live runners
+    NO_LIST = "no source has a list of models that the node reads"
+    NOBODY_PAYS = "nobody pays here, so the list of models has no prices", True
+    SOLD_TO_ALL = "a spec sells a model to all gateways; others pay the base price"
+    NO_CREDENTIAL = "a spec has no credential of a runner"
+    OTHER_IMAGE_FLAG = "-aiRunnerImage and -aiRunnerImageOverrides name the same image", True
+    EMPTY_LIST = "the list is empty, and only says that runners may register"
+    ON_LOOPBACK = "containers use the host's network, where it is reached on loopback"
+    CALLED_AS_TABLE = "a runner is called as its table, and names of tables have a-z, 0-9 and -"
+    ONE_GPU = "clients are told of the one GPU of a runner that fleetc starts"
     # avatar stacks
+    FLEETC_WRITES = "fleetc writes {what}"
 
 
 @dataclass(frozen=True, slots=True)

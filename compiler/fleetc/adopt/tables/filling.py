@@ -187,12 +187,6 @@ class Filling:
             self.running.reasons[flag] = Reason(Why.ASKED, (("question", question.text),))
             self._note(flag, Fate.DROPPED, f"asked with a TODO at {'.'.join(question.place)}", "adopt-value-unknown")
 
-    def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
-        """Leave a question of words, for `models.py`."""
-        self.table.ask(f"TODO {key} = {example}: {words}")
-        self.running.reasons[flag] = f"a question is left: {words}"
-        self._note(flag, Fate.DROPPED, f"{words}; asked with a TODO at {key}", "adopt-value-unknown")
-
     def _note(self, flag: str, fate: Fate, words: str, code: str = "") -> None:
         self.done.add(flag)
         if flag in self.running.settings:
@@ -254,11 +248,6 @@ class Filling:
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
         self.asks(Ask.PATH, key, flag, ON_HOST, at, where=whereabouts(self.process, path))
-
-    def placed(self, place: Place) -> str:
-        """The path of a place that the spec has now, for `models.py`."""
-        self.session.opened.add(self.running.host, self.process, place)
-        return place.path
 
     def own_file(self, flag: str, key: str = "models") -> Source | None:
         """The source that a path means to the process; one that only has its name is asked about at `key`."""

@@ -23,7 +23,6 @@ from fleetc.places.diagnostic import Span
 
 PIXEL_PRICE = '"... wei / pixel"'
 """The example of a question about a price: no amount is offered that no source says."""
-HOUR_PRICE = '"... USD / hour"'
 _MOST_SOUGHT = 50
 """Secrets that are looked for in all sources."""
 _SHORTEST_SOUGHT = 8
@@ -36,7 +35,7 @@ class Table:
     """A table of the spec: its path, values by key, questions, a line that says where it comes from, notes at keys."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    questions: list[str | Question] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     origin: str = ""
     notes: dict[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
@@ -50,12 +49,7 @@ class Table:
 
     def asks(self, key: str) -> bool:
         """Whether a question about a key is left."""
-        return any(isinstance(one, Question) and one.key == key for one in self.questions)
-
-    def ask(self, line: str, told: object = None) -> None:
-        """Leave a question as a line."""
-        if line not in self.questions:
-            self.questions.append(line)
+        return any(question.key == key for question in self.questions)
 
 
 @dataclass
@@ -73,14 +67,10 @@ class Session:
     """The table of each runner by what lists say of it."""
     runner_of: dict[int, str] = field(default_factory=dict)
     """The label of the runner that a process is, by its id."""
-    asked_hosts: set[str] = field(default_factory=set)
-    called: set[int] = field(default_factory=set)
-    """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
     unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     opened: Opened = field(default_factory=Opened)
     """Paths in the spec of which something is left to find out."""
-    gpus: dict[str, int] = field(default_factory=dict)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
