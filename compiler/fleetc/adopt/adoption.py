@@ -65,7 +65,6 @@ class Adopted:
     compared: int = 0
     variables: int = 0
     waiting: tuple[tuple[str, str], ...] = ()
-    secrets: tuple[Span, ...] = ()
     in_clear: tuple[InClear, ...] = ()
     stacks: int = 0
     unused: tuple[str, ...] = ()
@@ -101,8 +100,7 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
         _nothing_found(named, known, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
-        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
-                       secrets=tuple(ledger.secrets))  # fmt: skip
+        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes))
     answered = answer(assembled, said.answers)
     session.note_repeated_secrets()
     unused = _account_for_files(sources, library, ledger)
@@ -117,7 +115,7 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
         (*sources, *library.written.values()), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), assembled.questions, checked, blueprint, library,
         (*of_nodes.differences, *filter(None, of_stacks)), of_nodes.compared + len(of_stacks), len(of_stacks),
-        of_nodes.waiting, tuple(ledger.secrets), tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
+        of_nodes.waiting, tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
         frozenset(ledger.elsewhere),
     )  # fmt: skip
 
@@ -134,7 +132,6 @@ def _refuse_answers(checked: Checked, answered: Sequence[tuple[str, ...]]) -> No
 def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: Ledger) -> None:
     """Refuse sources that start no node, or none of those that were asked for."""
     name = sources[0].name if sources else ""
-    ledger.secrets.append(Span(name, 0, 1))  # the first line of whatever it is
     known = sorted(leaks.shown(visible(one)) for one in others if one)[:_MOST_NAMES]
     ledger.refuse(
         NOTHING_FOUND, Span(name, 0, 1),

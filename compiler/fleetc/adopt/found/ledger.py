@@ -65,8 +65,6 @@ class Ledger:
 
     entries: list[Entry] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
-    secrets: list[Span] = field(default_factory=list)
-    """Where secrets stand: no message shows those lines."""
     in_clear: list[InClear] = field(default_factory=list)
     elsewhere: set[tuple[str, Span]] = field(default_factory=set)
     _said: set[tuple[str, Span, str]] = field(default_factory=set)
@@ -88,7 +86,6 @@ class Ledger:
             span = finding.primary.place
             assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
             self._add(finding.code, finding.severity, move(span), finding.message, finding.help, finding.primary.note)
-        self.secrets += map(move, other.secrets)
         self.in_clear += (secret._replace(span=move(secret.span)) for secret in other.in_clear)
         self.elsewhere |= {(code, move(span)) for code, span in other.elsewhere}
 
@@ -101,7 +98,6 @@ class Ledger:
 
     def not_followed(self, span: Span, what: str) -> None:
         """Something that may start a node, and that fleetc does not follow."""
-        self.secrets.append(span)  # whatever else stands in its line
         self.note(span, "livepeer", Fate.DROPPED, what, "adopt-branch-not-followed")
         self.warn("adopt-branch-not-followed", span, f"fleetc does not follow {what}", TWO_WAYS)
 

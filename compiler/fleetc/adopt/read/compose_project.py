@@ -115,7 +115,6 @@ def note_unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> 
     for names in left.values():
         shown = ", ".join(leaks.shown(visible(posixpath.basename(name))) for name in names[:_MOST_NAMED])
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        ledger.secrets.append(Span(names[0], 0, 1))
         ledger.warn(
             "adopt-compose-unused", Span(names[0], 0, 1), f"docker compose does not take {shown}{more} by itself",
             "if what runs was started with it, name each file, in the order in which docker compose gets them",

@@ -56,7 +56,6 @@ def read_shell(
         reader.read(text, 0)
     except ShellError as problem:
         span = Span(source, problem.start, problem.start + 1)
-        ledger.secrets.append(span)  # it may be any text
         ledger.refuse(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
             "close the quote, or give the command without what is around it",

@@ -117,7 +117,6 @@ def note_unread(words: Sequence[Word], ledger: Ledger) -> None:
 
 def warn_unread(span: Span, ledger: Ledger) -> None:
     """Say that a command of a node is lost."""
-    ledger.secrets.append(span)
     ledger.warn(
         "adopt-branch-not-followed", span, "a command of a node stands here, in a text that is not read as commands",
         "if it starts a node, give that command in a file of its own; HOST=FILE says which host it is on",

@@ -118,7 +118,6 @@ def _not_followed(
     """Name each source that may start a node in a way that is not read, once; and lines that are too long."""
     for source in kinds.get("long", []):
         span = Span(source.name, 0, 1)
-        ledger.secrets.append(span)
         ledger.refuse(
             "adopt-source-unreadable", span, f"a line of this file has more than {_LONGEST_LINE} characters",
             "name the file that systemd, Docker or a shell reads; none of them takes such a line",

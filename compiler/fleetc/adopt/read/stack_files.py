@@ -131,9 +131,7 @@ def _read(source: Source, name: str, stack: StackFiles, ledger: Ledger) -> None:
 def _environment(source: Source, stack: StackFiles, ledger: Ledger) -> None:
     read = environment(source.name, source.text)
     for variable, word in read.variables.items():
-        before, setting = stack.variables.get(variable), known(variable)
-        if setting is None or setting.type in ("secret", "url") or setting.field.endswith("_args"):
-            ledger.secrets.append(word.span)
+        before = stack.variables.get(variable)
         if before is not None and before.text != word.text:
             why = f"{leaks.shown(source.name)} has another value, which the spec has"
             ledger.mistake("adopt-setting-overridden", before.span, leaks.shown(variable), why, "remove one of the two")

@@ -117,7 +117,6 @@ def _account(work: Filling, entry: ModelEntry, place: Span, source: Source | Non
         why = "only models that are kept warm have flags of their runner"
         ledger.note(place, f"optimization_flags of {model}", Fate.DROPPED, why)
     if entry.token:
-        ledger.secrets.append(Span(source.name, 0, len(source.text)) if source is not None else place)
         ledger.in_clear.append(InClear(f"token of {model}", place))
         ledger.note(place, f"token of {model}", Fate.DROPPED, Why.NO_CREDENTIAL.text, "adopt-cannot-say")
         ledger.warn(

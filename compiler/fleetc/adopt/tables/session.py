@@ -85,7 +85,6 @@ class Session:
         reference = {"env": name}
         self._secrets[word.text] = reference
         place = word.said or word.span
-        self.ledger.secrets += {word.span, place}
         whole = "; put the whole value there" if word.said is not None and not word.alone else ""
         self.ledger.warn(
             "adopt-secret-inline", place, f"{what} stands in this file in clear; the spec names the variable {name}",
@@ -102,7 +101,6 @@ class Session:
             for source in self.library.sources.values() if len(text) >= _SHORTEST_SOUGHT else ():
                 for place in _alone(text, source.text):
                     span = Span(source.name, place, place + len(text))
-                    self.ledger.secrets.append(span)
                     self.ledger.in_clear.append(InClear(reference["env"], span))
 
     def model(self, entry: ModelEntry, image: str | None = None) -> str:
