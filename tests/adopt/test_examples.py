@@ -150,9 +150,9 @@ def row(example: dict[str, Any]) -> Row:
     for node in found.nodes:
         today, after = meanings(found, text, files)[node.name]
         for flag, pair in today.differences(after).items():
-            reason = node.reasons.get(flag) or node.reasons.get(flag.removesuffix(" prices"), "")
+            reason = node.reasons.get(flag) or node.reasons.get(flag.removesuffix(" prices"))
             if reason:
-                result.explained[f"{node.name} -{flag}"] = reason
+                result.explained[f"{node.name} -{flag}"] = str(reason)
             else:
                 result.unexplained[f"{node.name} -{flag}"] = pair
     result.state = "different" if result.unexplained else "explained" if result.explained else "equal"

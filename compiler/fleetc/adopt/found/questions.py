@@ -229,7 +229,7 @@ class Difference:
     flag: str
     today: str
     compiled: str
-    reason: Reason | str | None
+    reason: Reason | None
 
     @property
     def setting(self) -> str:
@@ -239,12 +239,12 @@ class Difference:
     @property
     def same(self) -> bool:
         """Whether the node does the same with both values."""
-        return isinstance(self.reason, Reason) and self.reason.same
+        return self.reason is not None and self.reason.same
 
     @property
     def unknown(self) -> bool:
         """Whether no source says the value of today."""
-        return isinstance(self.reason, Reason) and self.reason.why in (Why.UNKNOWN, Why.RPC_OF_SPEC)
+        return self.reason is not None and self.reason.why in (Why.UNKNOWN, Why.RPC_OF_SPEC)
 
 
 def facts_of(facts: Mapping[str, object]) -> Facts:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
 
 from fleetc.places.diagnostic import Span
 
@@ -56,39 +55,3 @@ def in_one(words: Sequence[Word]) -> Word:
 
 SET = "set"
 """Stands for a secret, of which only its being there is compared and shown."""
-
-
-class Same(str):
-    """A reason for which a setting is written otherwise and does the same: nobody has to look at it."""
-
-    __slots__ = ()
-
-
-class Brief(str):
-    """A reason whose first screen says less, because another line there says the rest: `brief`, "" for nothing."""
-
-    __slots__ = ("brief",)
-    brief: str
-
-    def __new__(cls, words: str, brief: str) -> Self:
-        """The whole reason, and what of it the first screen says."""
-        made = super().__new__(cls, words)
-        made.brief = brief
-        return made
-
-
-class Unknown(str):
-    """A reason of a setting whose value of today no source says, so that nobody knows whether it changes."""
-
-    __slots__ = ()
-
-
-class Aside(NamedTuple):
-    """What changes for a process beside its settings: in `words`, and as a `topic` with what is so of this process, by
-    which the first screen tells it of several at once. `values` are keys with another value: key, today, then.
-    """
-
-    words: str
-    topic: str = ""
-    detail: str = ""
-    values: tuple[tuple[str, str, str], ...] = ()

@@ -237,11 +237,6 @@ def starts_node(program: str, arguments: Sequence[Word]) -> bool:
     return base in ("livepeer", "livepeer.exe") or own
 
 
-def storage_of(flag: str) -> str:
-    """Where the value of a flag lands: datadir and dataDir are two flags over one place."""
-    return "dataDir" if flag == "datadir" else flag
-
-
 def environment_flags(variables: Mapping[str, Word]) -> Iterator[Setting]:
     """The settings of variables; an empty one counts as unset. Two flags share one variable."""
     for variable in sorted(name for name in variables if name.startswith("LP_") and variables[name].text):
@@ -263,7 +258,7 @@ def effective(words: Parsed, variables: Mapping[str, Word], config: Parsed | Non
     before: set[str] = set()
     for source in (words.given, [*environment_flags(variables)], config.given if config else ()):
         for setting in source:
-            place = storage_of(setting.flag)
+            place = "dataDir" if setting.flag == "datadir" else setting.flag  # two flags over one place
             known = result.settings.get(place)
             if setting.flag not in before:
                 result.settings[place] = setting

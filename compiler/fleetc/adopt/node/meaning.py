@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import Any
 
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.questions import Reason
 from fleetc.adopt.found.words import SET
 from fleetc.adopt.node import documents, listeners, runner_list
 from fleetc.adopt.node.documents import DocumentError, ModelEntry, PriceEntry
@@ -328,8 +327,8 @@ def compare_addresses(one: Running, today: MutableMapping[str, object], compiled
     A reference has the address of today, unless the spec asks which one it has.
     """
     for flag in ADDRESSES:
-        made, text, reason = compiled.get(flag), one.text(flag), one.reasons.get(flag)
-        asked = isinstance(reason, Reason) and reason.asked
+        made, text = compiled.get(flag), one.text(flag)
+        asked = flag in one.reasons and one.reasons[flag].asked
         if not is_known(one, flag) or not made or made == text or (made == SET and not asked):
             unset = today.get(flag), made
             today[flag], compiled[flag] = (SET if value else value for value in unset)

@@ -81,12 +81,6 @@ def home_of(process: Process) -> str:
     return "" if process.user else process.caller_home
 
 
-def opens_home_or_folder(word: Word) -> bool:
-    """Whether all that no source says of a path is whose home it begins in, or which folder."""
-    begin = _HOME.match(word.text) or _HERE.match(word.text)
-    return begin is not None and all(hole == begin[0] for hole in word.holes)
-
-
 def plain_path(path: str) -> str | None:
     """An absolute path in the form of a spec; None for one that no spec can have. Two dots may go through a link."""
     try:

@@ -68,7 +68,7 @@ class Running:
     process: Process
     role: str
     settings: dict[str, Setting]
-    reasons: dict[str, str | Reason] = field(default_factory=dict)
+    reasons: dict[str, Reason] = field(default_factory=dict)
     name: str = ""
     host: str = ""
     runners: dict[str, str] = field(default_factory=dict)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Difference, Reason, Why
-from fleetc.adopt.found.words import Same
 from fleetc.adopt.node.meaning import TOKENS, comparable, compare_addresses, fill_caps, list_of, of_process, of_service
 from fleetc.adopt.node.settings import ADDRESSES, PATH_OR_TEXT, Running, open_settings
 from fleetc.blueprint.blueprint import Blueprint, Service
@@ -91,17 +90,17 @@ def _flags_of(node: Running, before: Mapping[str, object], after: Mapping[str, o
     return [flag for flag in flags if list_of(flag) not in FLAGS or readers & FLAGS[list_of(flag)].roles]
 
 
-def _reason_of(node: Running, flag: str, unread: bool) -> Reason | str | None:
+def _reason_of(node: Running, flag: str, unread: bool) -> Reason | None:
     """Why a setting changes, as adopting has noted it; entries of a list have the reason of the list."""
     reason = node.reasons.get(flag) or node.reasons.get(list_of(flag))
     if unread:
         return Reason(Why.UNKNOWN, (("file", " or ".join(dict.fromkeys(one.shown for one in node.unread))),))
-    two_addresses = flag in ADDRESSES and (isinstance(reason, Same) or (isinstance(reason, Reason) and reason.same))
+    two_addresses = flag in ADDRESSES and reason is not None and reason.same
     return None if two_addresses else reason
 
 
 def _difference(
-    node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: Reason | str | None
+    node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: Reason | None
 ) -> Difference:
     """A setting that differs; of an entry only what differs of it."""
     today, compiled = before.get(flag), after.get(flag)
@@ -121,16 +120,12 @@ def _open_flags(node: Running, service: Service, examples: frozenset[tuple[str, 
     """The settings that wait for an answer: those that are asked for, or that follow from places with examples."""
     origins = _origins(service)
     flags = {flag for flag, origin in origins if any(_within(path, examples) for path in origin.paths)}
-    flags |= {flag for flag, reason in node.reasons.items() if isinstance(reason, Reason) and reason.asked}
-    flags |= {flag for flag, one in node.reasons.items() if isinstance(one, str) and one.startswith(QUESTION)}
+    flags |= {flag for flag, reason in node.reasons.items() if reason.asked}
     given = {flag for flag, _ in origins}
     for flag, others in _FOLLOWS.items():
         if flag not in given and not flags.isdisjoint(others):
             flags.add(flag)
     return frozenset(flags)
-
-
-QUESTION = "a question is left"
 
 
 def _origins(service: Service) -> list[tuple[str, Origin]]:

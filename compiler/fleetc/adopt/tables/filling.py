@@ -167,19 +167,16 @@ class Filling:
         """Say why the compiled node has another value of a setting, where nothing has said that yet."""
         self.running.reasons.setdefault(flag, Reason(why, facts_of(facts)))
 
-    def mistake(
-        self, code: str, flag: str, why: Why | str, advice: str, at: Source | None = None, **facts: Any
-    ) -> None:
+    def mistake(self, code: str, flag: str, why: Why, advice: str, at: Source | None = None, **facts: Any) -> None:
         """Account for a setting, if it is set, that is a mistake today, and that the spec does not have."""
         if flag in self.running.settings:
-            self.running.reasons[flag] = reason = why if isinstance(why, str) else Reason(why, facts_of(facts))
+            self.running.reasons[flag] = reason = Reason(why, facts_of(facts))
             self._note(flag, Fate.MISTAKE, str(reason), code)
             span = facts["problem"].span(at) if at is not None else self.running.word(flag).span
             self.session.ledger.warn(code, span, str(reason), advice)
 
-    def damaged(self, flag: str, source: Source | None, problem: DocumentError, why: Why | str, advice: str) -> None:
+    def damaged(self, flag: str, source: Source | None, problem: DocumentError, why: Why, advice: str) -> None:
         """Account for a setting whose text, or file `source`, the node does not read."""
-        why = f"{why}: {problem}" if isinstance(why, str) else why
         self.mistake("adopt-document-unread", flag, why, advice, source, problem=problem)
 
     def asks(

@@ -60,7 +60,7 @@ def _host(name: str, here: Sequence[Running], known: HostTable | None, session: 
         if users and "node_user" not in table.values and users[0] != "livepeer":
             table.values["node_user"] = users[0]
         if "binary" not in table.values and "build" not in table.values:
-            _program(table, [node for node in here if "/" in node.process.program], session)
+            _program(table, [node for node in here if "/" in node.process.program])
     return table
 
 
@@ -79,7 +79,7 @@ def _public(node: Running) -> str:
     return plain if known and plain not in ("localhost", "*") else ""
 
 
-def _program(table: Table, here: Sequence[Running], session: Session) -> None:
+def _program(table: Table, here: Sequence[Running]) -> None:
     """The one program of all nodes of a host; a question where the sources have several, or do not say where it is."""
     places = {node.process.program: _program_place(node) for node in here}
     paths = list(dict.fromkeys(place.path if place else program for program, place in places.items()))

@@ -59,7 +59,7 @@ def _list(work: Filling, images: dict[str, Any]) -> None:
     for entry in entries:
         place = _place(source, entry, word.span)
         price = _price(work, entry, place, source)
-        _account(work, entry, place, source)
+        _account(work, entry, place)
         for_one = price is not None and entry.gateway not in ("", "default")
         use = latest.get((entry.pipeline, entry.model_id))
         if use is None or not (for_one or use.keys() == {"use", "gateway_prices"}):
@@ -110,7 +110,7 @@ def _price(work: Filling, entry: ModelEntry, place: Span, source: Source | None)
     return None
 
 
-def _account(work: Filling, entry: ModelEntry, place: Span, source: Source | None) -> None:
+def _account(work: Filling, entry: ModelEntry, place: Span) -> None:
     """Account for what no spec says: flags of runners that are not kept warm, and credentials of runners."""
     ledger, model = work.session.ledger, leaks.shown(visible(entry.model_id))
     if entry.optimization and not entry.warm:
