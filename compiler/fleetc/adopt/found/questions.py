@@ -72,6 +72,7 @@ class Ask(Enum):
     USER = "who starts {node} today? no source says it, and whoever is written here must own {path}"
     HIDDEN = "the source has a hidden character there, which no spec may have"
     # models and live runners
+    CAPABILITY_PRICE = "what it costs; a spec has prices in USD or ETH for a time"
     NO_MODELS = "a worker does not start without a list of them"
     REPAIR = "repair the list of models, and adopt again"
     MODEL_PRICE = "no spec has the price of {model}; without one it is sold at the base price"

@@ -58,7 +58,8 @@ _LONGEST_LINE = 1024 * 1024
 
 @dataclass
 class Found:
-    """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names.
+    """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names, and
+    documents of capabilities.
 
     `others` are processes that are no nodes, of which some may be live runners. `claimed` are hosts that somebody named
     for some of the sources: what the others start may run anywhere.
@@ -68,6 +69,7 @@ class Found:
     others: list[Other] = field(default_factory=list)
     hosts: dict[str, HostTable] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
+    capabilities: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
     claimed: set[str] = field(default_factory=set)
 
@@ -109,6 +111,7 @@ def read_sources(
     result.processes = [process for process in processes if not isinstance(process, Other)]
     _alone(kinds, listed, result, library)
     result.models = kinds.get("models", [])
+    result.capabilities = kinds.get("capability", [])
     return result
 
 
@@ -146,7 +149,7 @@ def _node(text: str, program: bool) -> int:
 
 
 def kind_of(source: Source) -> str:
-    """What a source is: flags, tree, stack, unit, models, json, compose, config, environment or shell; long for one
+    """What a source is: flags, tree, stack, unit, models, capability, json, compose, config, environment or shell; long for one
     with a line that nothing takes, and what it is in words for one that is not followed.
     """
     text, name = source.text, posixpath.basename(source.name)
@@ -163,6 +166,8 @@ def kind_of(source: Source) -> str:
     value = _json(text) if json_text else None
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "models" if "pipeline" in {str(key).lower() for key in value[0]} else "json"
+    if isinstance(value, dict) and {"name", "url"} <= value.keys() and {"capacity", "price_per_unit"} & value.keys():
+        return "capability"
     if value is not None or name.endswith(".json"):
         return "json"
     if len(text) > _LONGEST_LINE and max(map(len, text.split("\n"))) > _LONGEST_LINE:

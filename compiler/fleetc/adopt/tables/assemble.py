@@ -19,6 +19,7 @@ from fleetc.adopt.node.reading import OFFCHAIN, Running, running
 from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.adopt.tables.assembled import Assembled
+from fleetc.adopt.tables.capabilities import fill_capabilities
 from fleetc.adopt.tables.filling import Facts, Filling
 from fleetc.adopt.tables.fleet import (
     ask_models,
@@ -65,6 +66,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     machines = Machines(session, sources.others, nodes, names, known_hosts, lone)
     machines.learn_state_dirs()
     tables = _node_tables(nodes, fleet, Facts.of(nodes, network, machines), session)
+    fill_capabilities(sources.capabilities, nodes, tables, session.ledger)
     stacks = _stacks(sources, tables, fleet, session)
     add_idle_hosts(nodes, session, known_hosts)
     ask_users(nodes, tables, session)
