@@ -61,6 +61,7 @@ class Ask(Enum):
     SEVERAL_RPC = "a host has one RPC address, but {nodes}"
     CONTROLLER = "the contract of the protocol; the node knows none for this network"
     NETWORK = "no source names the network"
+    RUNTIME = "how its nodes run, docker or systemd; no source starts one"
     RELEASE = "which release runs? livepeer -version says it"
     REWARD = "{nodes} have this wallet and none says who calls reward: today each does, if it is registered"
     WORKER_MODELS = "what it sells; these are the models of its AI workers"

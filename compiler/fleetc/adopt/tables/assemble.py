@@ -173,7 +173,10 @@ def _only_models(sources: Found, session: Session) -> Assembled:
             price = price_text(entry.price) if entry.price is not None else None
             if price is not None:
                 session.models[name].values["price"] = price
-    assembled = Assembled(fleet, {"models": session.models})
+    host = Table(path=("hosts", LONE_HOST))
+    host.put(Ask.RUNTIME, "runtime", '"docker"')
+    ask_address(host)
+    assembled = Assembled(fleet, {"hosts": {LONE_HOST: host}, "models": session.models})
     for table in assembled.each():
         _without_hidden(table)
     return assembled
