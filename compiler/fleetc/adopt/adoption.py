@@ -15,7 +15,8 @@ from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Difference, Question
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.node import secrets
+from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
 from fleetc.adopt.read.tree import HostTable
@@ -29,12 +30,12 @@ from fleetc.adopt.tables.stacks import stack_differences
 from fleetc.adopt.tables.writing import written
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.spec import read_fleet
-from fleetc.messages.locate import Located, locate
+from fleetc.messages.locate import Located, Place, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity, Span, has_errors
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
-from fleetc.toml.document import LineMap, Source
+from fleetc.toml.document import Source
 
 NOTHING_FOUND = "adopt-nothing-found"
 _MOST_NAMES = 20
@@ -173,17 +174,12 @@ def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledg
 
 
 def located(adopted: Adopted) -> list[Located]:
-    """The diagnostics with their lines; a line with a secret is never shown."""
-    lines = {source.name: LineMap(source.text) for source in adopted.sources}
-    hidden = set()
-    for span in adopted.secrets:
-        known = lines.get(span.source)
-        if known is not None:
-            first, last = known.position(span.start)[0], known.position(span.end)[0]
-            hidden |= {(span.source, line) for line in range(first, last + 1)}
+    """The diagnostics with their lines; a line is only shown where each of its words may be."""
     return [
-        item._replace(primary=item.primary._replace(hidden=True))
-        if any((item.primary.file, line) in hidden for line in range(item.primary.line, item.primary.end_line + 1))
-        else item
+        item._replace(primary=_shown(item.primary), related=tuple(map(_shown, item.related)))
         for item in locate(adopted.diagnostics, adopted.sources, None)
     ]
+
+
+def _shown(place: Place) -> Place:
+    return place._replace(hidden=place.hidden or not secrets.line(place.text))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -25,14 +25,11 @@ _USE = re.compile(
 
 @dataclass
 class Library:
-    """The sources, and files that scripts write; `used` are those that something referred to, and `mounted` those that
-    containers have at paths of their own.
-    """
+    """The sources, and files that scripts write; `used` are those that something referred to."""
 
     sources: dict[str, Source]
     written: dict[str, Source] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    mounted: set[str] = field(default_factory=set)
     _by_base: dict[str, list[str]] = field(default_factory=dict)
     _lines: dict[str, LineMap] = field(default_factory=dict)
 
@@ -60,7 +57,7 @@ class Library:
         self.used.add(name)
         return self.sources[name]
 
-    def find(self, path: str, beside: str, without: Collection[str] = ()) -> Source | None:
+    def find(self, path: str, beside: str) -> Source | None:
         """The source that a path means to a process of the source `beside`; None if there is none, or several.
 
         Of sources with that file name, the one counts that shares the most folders at its end, then the nearest.
@@ -71,7 +68,7 @@ class Library:
                 return self.written[written]
         home = _parts(beside)[:-1]
         names = self._by_base.get(parts[-1], ()) if parts else ()
-        ranks = sorted((_nearness(_parts(name), parts, home), name) for name in names if name not in without)
+        ranks = sorted((_nearness(_parts(name), parts, home), name) for name in names)
         if not ranks or (len(ranks) > 1 and ranks[-1][0] == ranks[-2][0]):
             return None
         return self.named(ranks[-1][1])

@@ -25,6 +25,7 @@ class Ask(Enum):
     """What a question is about. The value is its text; `{name}` stands for a fact."""
 
     # any setting
+    NOT_REPEATED = "the source has a secret in it, which no spec may have"
     NO_FILE = "{file} says it and is none of the sources: copy it from the host and name it too"
     NO_VALUE = "the source says {text}"
     NOT_IN_SPEC = "no spec takes {text}, because {why}"
@@ -112,6 +113,7 @@ class Why(Enum):
 
     ASKED = "asked: {question}"
     UNKNOWN = "{file} may set it and is none of the sources"
+    ROLE_IGNORED = "the node ignores this role"
     REFERENCE = "a reference in the spec has the same value", True
     SAME_PATH = "this is its path on the host", True
     NO_FIELD = "{reason}"

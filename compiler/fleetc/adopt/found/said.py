@@ -8,9 +8,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fleetc.adopt.node.host_paths import Folders
-
 FLEET_NAME = "adopted"
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where things are on hosts: whose home `~` is, and the folder of the sources; by host, or "" for all.
+
+    A folder may also be that of one source only, by the folder of that source. `nodes` are those of which no file
+    says the host, by name, with their hosts; "" is for all that nobody names.
+    """
+
+    homes: Mapping[str, str] = field(default_factory=dict)
+    directories: Mapping[str, str] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process, Unread
 from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.flags import holes_in
+from fleetc.adopt.node.secrets import harmless
 from fleetc.adopt.read.shell import read_shell
-from fleetc.adopt.read.showing import harmless
 from fleetc.places.diagnostic import Span
 
 _TOKEN = re.compile(
@@ -54,7 +54,7 @@ def filled(raw: str, span: Span, variables: re.Pattern[str], value: Callable[[re
     """A text with its variables filled in, which `variables` finds by their `name` or `bare` name. The value of one
     whose place is `span` stands in the text itself, or nowhere.
     """
-    known: list[Word] = []
+    known: list[tuple[str, Word]] = []
     holes: list[str] = []
 
     def put(found: re.Match[str]) -> str:
@@ -62,7 +62,7 @@ def filled(raw: str, span: Span, variables: re.Pattern[str], value: Callable[[re
             return found[0][0]
         word = value(found)
         holes.extend(word.holes)
-        known.extend([word] if word.span != span else [])
+        known.extend([(found["name"] or found["bare"] or "", word)] if word.span != span else [])
         return word.text
 
     text = variables.sub(put, raw)
@@ -70,7 +70,7 @@ def filled(raw: str, span: Span, variables: re.Pattern[str], value: Callable[[re
     behind = raw.rfind("=", 0, raw.find("$") + 1) + 1
     lone = variables.fullmatch(raw, behind) if "$" in raw else None
     name = (lone["name"] or lone["bare"] or "") if lone is not None else ""
-    places = [word.said or word.span for word in known if name or not harmless(word)]
+    places = [word.said or word.span for variable, word in known if name or not harmless(variable)]
     said = places[0] if len(places) == 1 else None
     return Word(text, span, tuple(dict.fromkeys(holes)), name, said, behind if name else 0)
 

@@ -18,8 +18,9 @@ from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Container, Mount, Other, Process
 from fleetc.adopt.found.words import OURS, Word, unknown
 from fleetc.adopt.found.yaml_nodes import NOTHING, Node
+from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
-from fleetc.adopt.node.reading import missing
+from fleetc.adopt.node.settings import missing
 from fleetc.adopt.read import docker_run
 from fleetc.adopt.read.command_words import cut, filled, started_inside
 from fleetc.adopt.read.compose_project import Project, merged, only_document, part_of, services_of
@@ -218,7 +219,7 @@ class _Reader:
             self._text(fields.get("user")), (*self._mounts(fields), *self._files(fields)),
             tuple(port for text in ports for port in docker_run.published(text)),
             (name, called, self._text(fields.get("hostname"))),
-            docker_run.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
+            gpus.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
             self._text(fields.get("ipc")) == "host", project.text if not project.holes else "",
             called or f"$(docker compose ps -q {name})", read.secrets, tuple(read.unread),
         )  # fmt: skip

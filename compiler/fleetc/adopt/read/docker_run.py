@@ -13,11 +13,10 @@ from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Container, Mount, Process, Published
 from fleetc.adopt.found.words import Word, unknown
+from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.env_files import of_files
 from fleetc.places.diagnostic import Span
-from fleetc.text import leaks
-from fleetc.text.encoders import visible
 
 STARTS_NONE = frozenset({
     "build", "cp", "diff", "events", "exec", "history", "images", "info", "inspect", "kill", "load", "login", "logs",
@@ -33,8 +32,6 @@ UNDERSTOOD = frozenset({
 OF_RUNNERS = UNDERSTOOD - {"entrypoint", "ports", "user"} | {"ipc"}
 """The same of a live runner."""
 LEFT = "fleetc decides how containers run"
-VISIBLE = "NVIDIA_VISIBLE_DEVICES"
-"""The variable with the GPUs that the runtime of NVIDIA shows to a container."""
 OTHER_ENTRYPOINT = "the source starts its image by another entrypoint, and a spec by the image's own"
 _KEYS = {
     "env": "environment", "env-file": "env_file", "volume": "volumes", "mount": "volumes", "publish": "ports",
@@ -83,11 +80,11 @@ def docker_process(
     note_part(image.span, image.text, True, account)
     files = of_files([(word, False) for word in values.get("env-file", [])], library, account)
     own = files.variables | _environment(values.get("env", []), variables)
-    asked = _asked_gpus(last["gpus"]) if "gpus" in last else None
+    asked = gpus.asked_gpus(last["gpus"]) if "gpus" in last else None
     container = Container(
         last.get("name", ""), image, own, last.get("network", ""), last.get("user", ""), tuple(_mounts(values)),
         tuple(port for word in values.get("publish", []) for port in published(word.text)),
-        (last.get("name", ""), last.get("hostname", "")), seen_gpus(asked, own, last.get("runtime", "")),
+        (last.get("name", ""), last.get("hostname", "")), gpus.seen_gpus(asked, own, last.get("runtime", "")),
         last.get("ipc") == "host", called=last.get("name", ""), unread=tuple(files.unread),
     )  # fmt: skip
     if node:
@@ -169,35 +166,3 @@ def _mount(inside: str, outside: str) -> Mount:
     if outside[:1] in ("/", ".", "~", "$", "`"):
         return Mount(inside, outside.rstrip("/") or "/")
     return Mount(inside, "", name=outside if _VOLUME_NAME.fullmatch(outside) else "")
-
-
-def _asked_gpus(text: str) -> tuple[str, bool]:
-    """What `--gpus` asks for, and whether these are ids: `all`, a count, or `device=` with ids, beside other words."""
-    ids: list[str] = []
-    count, key = "", ""
-    for part in re.sub("[\"']", "", text).split(","):
-        named, equals, value = part.partition("=")
-        key = named if equals else key
-        if key == "device":
-            ids.append(value if equals else part)
-        elif key == "count" or not key:
-            count = value or part
-    return (",".join(ids), True) if ids else (count or "all", False)
-
-
-def seen_gpus(asked: tuple[str, bool] | None, variables: Mapping[str, Word], runtime: str) -> tuple[int, ...] | str:
-    """The GPUs of its host that a container sees: those that it asks for, as a count or as ids, else those that its
-    variable says to the runtime of NVIDIA. "all", numbers, () for none, and words where no source says the numbers.
-    """
-    word = variables.get(VISIBLE)
-    if asked is None and word is not None and word.holes:
-        return f"its container sees those of {VISIBLE}"
-    text, ids = asked or ((word.text, True) if word is not None else ("all" if runtime == "nvidia" else "none", True))
-    if text in ("all", "-1"):
-        return "all"
-    items = text.split(",")
-    if text in ("", "none", "void"):
-        return ()
-    if not all(item.isascii() and item.isdigit() and int(item[:3]) < 64 for item in items):
-        return f"its container sees {leaks.shown(visible(text))[:60]}; nvidia-smi -L on the host shows its number"
-    return tuple(map(int, items)) if ids or len(items) > 1 else tuple(range(int(text)))

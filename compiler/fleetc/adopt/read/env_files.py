@@ -15,7 +15,7 @@ from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Unread
 from fleetc.adopt.found.words import Word, unknown
 from fleetc.adopt.node.flags import holes_in
-from fleetc.adopt.node.reading import missing
+from fleetc.adopt.node.settings import missing
 from fleetc.places.diagnostic import Span
 
 _LINE = re.compile(

@@ -15,12 +15,22 @@ from typing import Any
 from fleetc.adopt.found.ledger import Fate, InClear, Ledger
 from fleetc.adopt.found.process import Container, Mount, Process, Published, Unread
 from fleetc.adopt.found.words import Word
-from fleetc.adopt.node.flags import SECRET_VARIABLES, TYPES
+from fleetc.adopt.node.flags import TYPES
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
 
+_SECRET_VARIABLES = {
+    "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
+    "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
+    "kafkaPassword": "KAFKA_PASSWORD", "metadataQueueUri": "QUEUE_URI", "remoteSignerHeaders": "SIGNER_HEADERS",
+    "remoteSignerWebhookUrl": "WEBHOOK", "remoteSignerWebhookHeaders": "WEBHOOK_HEADERS",
+    "liveAIAuthWebhookUrl": "LIVE_AI_AUTH_WEBHOOK", "liveAIAuthApiKey": "LIVE_AI_API_KEY",
+    "liveAIHeartbeatHeaders": "HEARTBEAT_HEADERS", "mediaMTXApiPassword": "MEDIAMTX_PASSWORD",
+    "FVfailGskey": "FAILED_VERIFICATION_KEY",
+}  # fmt: skip
+"""The names of variables that the spec has for secrets that stay on their host, by their flags."""
 _NUMBER = re.compile(r"\*\*\*([0-9]{1,6})\*\*\*")
 _FLAG_OF = {flag.env: name for name, flag in FLAGS.items()}
 _ROLES = {
@@ -217,7 +227,7 @@ class _Reader:
 
         def one(found: re.Match[str]) -> str:
             if found[0] not in self.variables:
-                what = SECRET_VARIABLES.get(flag, flag) or "SECRET"
+                what = _SECRET_VARIABLES.get(flag, flag) or "SECRET"
                 base = re.sub(r"[^A-Z0-9]+", "_", f"{self.host}_{what}".upper()).strip("_")
                 name, number = base if not base[:1].isdigit() else f"HOST_{base}", 2
                 while name in self.variables.values():

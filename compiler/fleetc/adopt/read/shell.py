@@ -15,7 +15,8 @@ from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process, Unread
 from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.flags import starts_node
-from fleetc.adopt.node.reading import missing
+from fleetc.adopt.node.secrets import file_name
+from fleetc.adopt.node.settings import missing
 from fleetc.adopt.read.docker_run import docker_process
 from fleetc.adopt.read.env_files import environment
 from fleetc.adopt.read.shell_account import note_other, note_passed_over
@@ -31,7 +32,6 @@ from fleetc.adopt.read.shell_users import run_by, user_of
 from fleetc.adopt.read.shell_values import joined, traced
 from fleetc.adopt.read.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens
 from fleetc.adopt.read.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
-from fleetc.adopt.read.showing import file_name
 from fleetc.places.diagnostic import Span
 
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.process import Process
+from fleetc.adopt.node.secrets import file_name
 from fleetc.adopt.read.shell_words import Token
-from fleetc.adopt.read.showing import file_name
 from fleetc.places.diagnostic import Span
 
 

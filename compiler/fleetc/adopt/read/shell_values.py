@@ -13,10 +13,10 @@ from dataclasses import replace
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.words import Word, unknown
 from fleetc.adopt.node.flags import holes_in
+from fleetc.adopt.node.secrets import harmless
 from fleetc.adopt.read.shell_folder import folder_of, in_containers
 from fleetc.adopt.read.shell_sums import ranged, sum_of
 from fleetc.adopt.read.shell_words import Part, ShellError, Token, quoted_parts
-from fleetc.adopt.read.showing import harmless
 from fleetc.places.diagnostic import Span
 
 _DEEPEST = 40
@@ -310,8 +310,8 @@ class Values:
 
     def _secret_place(self, parts: Sequence[Part]) -> Span | None:
         """Where the value of the one variable stands that may be a secret; None for none, or several."""
-        named = (self.variables.get(part.name) for part in parts if part.kind == "variable")
-        found = [word for word in named if word is not None and not harmless(word)]
+        names = [part.name for part in parts if part.kind == "variable" and not harmless(part.name)]
+        found = [self.variables[name] for name in names if name in self.variables]
         return (found[0].said or found[0].span) if len(found) == 1 else None
 
 

@@ -16,7 +16,7 @@ from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Mount, Other, Process
 from fleetc.adopt.found.words import OURS, Word, unknown
 from fleetc.adopt.node.flags import starts_node
-from fleetc.adopt.node.host_paths import home_of
+from fleetc.adopt.node.paths import home_of
 from fleetc.adopt.read.command_words import cut, filled, started_inside
 from fleetc.adopt.read.env_files import EnvironmentFile, of_files, replace_variables
 from fleetc.adopt.read.shell import read_shell

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.found.questions import Difference, Question
-from fleetc.adopt.node.meaning import PRICED_FLAGS
+from fleetc.adopt.node.settings import PRICED_FLAGS
 from fleetc.adopt.report.report import UNEXPLAINED, counted
 from fleetc.messages.locate import Located
 from fleetc.text.encoders import visible

@@ -14,8 +14,9 @@ from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.found.said import FLEET_NAME, Said
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.own_files import note_mounted
-from fleetc.adopt.node.reading import OFFCHAIN, Running, running
+from fleetc.adopt.node.paths import located
+from fleetc.adopt.node.settings import OFFCHAIN, Running, running
+from fleetc.adopt.node.values import price_text
 from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.adopt.tables.assembled import Assembled
@@ -36,7 +37,7 @@ from fleetc.adopt.tables.naming import LONE_HOST, name_all, place_all, put_on_ho
 from fleetc.adopt.tables.nodes import fill
 from fleetc.adopt.tables.runner_host import Machines
 from fleetc.adopt.tables.runners import fill_others
-from fleetc.adopt.tables.session import Session, Table, price_text
+from fleetc.adopt.tables.session import Session, Table
 from fleetc.adopt.tables.stacks import stack_table
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -47,7 +48,6 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     known_hosts = sources.hosts
     processes = place_all(processes, known_hosts)
     sources.others = place_all(sources.others, known_hosts)
-    note_mounted(session.library, processes)
     read = [running(process, session.library, session.ledger, said.role) for process in processes]
     nodes = [node for node in read if node is not None]
     if len(nodes) < len(processes):
@@ -60,7 +60,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     put_on_hosts(nodes, said.folders.nodes, session, known_hosts, sources.claimed)
     names, lone = name_all(nodes, session, known_hosts, sources.claimed)
     for node in nodes:
-        node.unplaced, node.process = node.process, said.folders.placed(node.process, node.host)
+        node.process = located(node.process, node.host, said.folders)
     fleet = Table({"name": FLEET_NAME, "network": network}, path=("fleet",))
     add_hosts(nodes, session, known_hosts)
     machines = Machines(session, sources.others, nodes, names, known_hosts, lone)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fleetc.adopt.found.questions import Question
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.adopt.tables.session import Table
 

@@ -15,8 +15,8 @@ from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
 from fleetc.adopt.found.words import Word
+from fleetc.adopt.node import secrets
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.host_paths import EXAMPLE_PATH, Place, callers_place, on_host, whereabouts
 from fleetc.adopt.node.listeners import (
     LOOPBACK,
     Listener,
@@ -27,12 +27,18 @@ from fleetc.adopt.node.listeners import (
     split,
     written,
 )  # fmt: skip
-from fleetc.adopt.node.own_files import own_file
-from fleetc.adopt.node.reading import PATH_OR_TEXT, Running, names_document, secret_file, shown
-from fleetc.adopt.read import showing
+from fleetc.adopt.node.paths import (
+    EXAMPLE_PATH,
+    callers_place,
+    names_document,
+    on_host,
+    own_file,
+    secret_file,
+    whereabouts,
+)
+from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
 from fleetc.adopt.tables.runner_host import Machines
 from fleetc.adopt.tables.session import Session, Table
-from fleetc.text import leaks
 from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
@@ -41,8 +47,6 @@ ON_HOST = toml_value(EXAMPLE_PATH)
 """The example of a path that no source says."""
 SECRET_ON_HOST = f"{{ host_file = {ON_HOST} }}"
 """The example of a reference to a secret that no source places."""
-ONLY_HOST = re.compile(r"[a-z0-9+]+://[A-Za-z0-9.-]+(?::[0-9]{1,5})?/?")
-"""An address without anything that may be a key."""
 _PRINTED = re.compile(
     r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
     r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
@@ -191,24 +195,29 @@ class Filling:
         self.done.add(flag)
         if flag in self.running.settings:
             word = self.running.word(flag)
-            self.session.ledger.note(word.span, shown(flag, word.text), fate, words, code)
+            self.session.ledger.note(word.span, secrets.flag(flag, word.text), fate, words, code)
 
     def unknown(self, flag: str, key: str, example: str = "", at: Table | None = None) -> bool:
         """Whether no source has the whole value of a setting; then a question stands in its place."""
-        if not self.has(flag) or not self.running.word(flag).holes:
+        if not self.has(flag):
+            return False
+        if not FLAGS[flag].secret and not secrets.keyless(flag, self.running.text(flag)):
+            self.asks(Ask.NOT_REPEATED, key, flag, example, at)
+            return True
+        if not self.running.word(flag).holes:
             return False
         self.asks(Ask.NO_VALUE, key, flag, example, at, text=self.shown(flag))
         return True
 
     def shown(self, flag: str) -> str:
         """The text of a setting as people may see it."""
-        return "a secret" if FLAGS[flag].secret else leaks.shown(self.running.text(flag))[:80]
+        return secrets.shown(flag, self.running.text(flag))[:80]
 
     def in_clear(self, flag: str) -> str:
         """The text of a setting that may be a secret, where it is none: fleetc wrote it, or it is only a host."""
         word = self.running.word(flag)
         ours = self.process.ours and FLAGS[flag].env not in self.process.secrets
-        return word.text if not word.holes and (ours or ONLY_HOST.fullmatch(word.text)) else ""
+        return word.text if not word.holes and (ours or secrets.ONLY_HOST.fullmatch(word.text)) else ""
 
     def listens(self, flag: str, key: str, listener: Listener | None, default: str) -> None:
         """Write down where a node listens on its host, whose network containers get too; a default is left out."""
@@ -243,7 +252,8 @@ class Filling:
 
     def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees; None where no source has all of it."""
-        return _known(on_host(self.process, path))
+        place = on_host(self.process, path)
+        return place.path if place is not None else None
 
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
@@ -264,7 +274,7 @@ class Filling:
         if names_document(text):
             source = self.own_file(flag, key)
             if source is None:
-                self.asks(Ask.NO_FILE, key, flag, file=showing.file_name(text))
+                self.asks(Ask.NO_FILE, key, flag, file=secrets.file_name(text))
                 return None
         try:
             return parse(source.text if source is not None else text)
@@ -283,25 +293,19 @@ class Filling:
             return {known[0]: known[1]}
         if variable := hole_variable(word):
             return {"env": variable}
-        place = printed_place(process, word)
-        file = secret_file(word, self.session.library, process.span.source) if flag in PATH_OR_TEXT else ""
+        printed = printed_file(word)
+        file = secret_file(word, self.session.library, process.span.source) if flag in PATH_OR_TEXT else printed
         name = re.sub("[^A-Z0-9]", "_", word.alone or f"{self.running.name}_{key}".upper())
-        if place is not None or file:
-            path = _known(place or on_host(process, file))
-            if path is not None:
-                return {"host_file": path}
-            self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, file or word.text))
+        if file := printed or file:
+            place = callers_place(process, file) if printed else on_host(process, file)
+            if place is not None:
+                return {"host_file": place.path}
+            self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, file, bool(printed)))
         elif word.holes:
-            self.session.ledger.secrets.append(word.span)
             self.asks(Ask.PART_OF_SECRET, key, flag, f'{{ env = "{name}" }}', at)
         else:
             return self.session.secret(word, name, f"the value of -{flag}")
         return None
-
-
-def _known(place: Place | None) -> str | None:
-    """The path of a place, where sources say all of it."""
-    return None if place is None or place.open else place.path
 
 
 def hole_variable(word: Word) -> str:
@@ -313,7 +317,7 @@ def hole_variable(word: Word) -> str:
     return name.upper() if plain else ""
 
 
-def printed_place(process: Process, word: Word) -> Place | None:
-    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); None for other words."""
+def printed_file(word: Word) -> str:
+    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); "" for other words."""
     printed = _PRINTED.fullmatch(word.text) if word.holes else None
-    return callers_place(process, printed[1]) if printed is not None else None
+    return printed[1] if printed is not None else ""

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fleetc.adopt.found.questions import Ask
-from fleetc.adopt.node.host_paths import FOLDER, Place, callers_place
 from fleetc.adopt.node.listeners import split
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.node.paths import Place, callers_place
+from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.session import Session, Table
 from fleetc.adopt.tables.writing import toml
@@ -91,13 +91,11 @@ def _program(table: Table, here: Sequence[Running], session: Session) -> None:
             table.put(Ask.BINARY, "binary", text=paths[0])
         elif place.path != _PROGRAM:
             table.values["binary"] = place.path
-            session.opened.add(here[0].host, here[0].process, place)
 
 
 def _program_place(node: Running) -> Place | None:
     """Where the program of a node is; None where nobody knows which folder its path begins in."""
-    place = None if "$" in node.process.program else callers_place(node.process, node.process.program)
-    return None if place is not None and place.open == FOLDER and not node.process.directory else place
+    return None if "$" in node.process.program else callers_place(node.process, node.process.program)
 
 
 def ask_users(nodes: Sequence[Running], tables: Mapping[str, Mapping[str, Table]], session: Session) -> None:

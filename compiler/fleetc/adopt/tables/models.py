@@ -11,14 +11,13 @@ from fleetc.adopt.found.ledger import Fate, InClear
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import ModelEntry
-from fleetc.adopt.node.host_paths import callers_place, whereabouts
-from fleetc.adopt.node.own_files import own_file
-from fleetc.adopt.node.price_lists import TOKENS
-from fleetc.adopt.node.reading import names_document
-from fleetc.adopt.node.web import address
+from fleetc.adopt.node.listeners import address
+from fleetc.adopt.node.meaning import TOKENS
+from fleetc.adopt.node.paths import callers_place, names_document, own_file, whereabouts
+from fleetc.adopt.node.secrets import keyless
+from fleetc.adopt.node.values import price_text
 from fleetc.adopt.tables.buying import pixels_of
 from fleetc.adopt.tables.filling import Filling
-from fleetc.adopt.tables.session import price_text
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -39,8 +38,8 @@ def fill_models(work: Filling) -> None:
     path = running.text("aiModelsDir")
     if path and running.on("aiWorker") and not work.unknown("aiModelsDir", "models_dir"):
         place = callers_place(work.process, path)  # it is on the host, also for a container
-        if place is None or place.open:
-            work.asks(Ask.PATH, "models_dir", "aiModelsDir", where=whereabouts(work.process, path))
+        if place is None:
+            work.asks(Ask.PATH, "models_dir", "aiModelsDir", where=whereabouts(work.process, path, True))
         else:
             work.give("aiModelsDir", "models_dir", place.path)
             work.because("aiModelsDir", Why.SAME_PATH)
@@ -134,8 +133,11 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, images: dict[str, 
     kind, key = ("batch", entry.pipeline) if entry.pipeline != "live-video-to-video" else ("live", entry.model_id)
     image = str((images.get(kind) or {}).get(key, ""))
     use: dict[str, Any] = {"use": work.session.model(entry, "" if entry.url else image)}
-    fields = {"warm": entry.warm, "capacity": entry.capacity, "price": price, "url": entry.url}
+    plain = keyless("url", entry.url)
+    fields = {"warm": entry.warm, "capacity": entry.capacity, "price": price, "url": entry.url if plain else ""}
     url = address(entry.url)
+    if not plain:
+        work.asks(Ask.NOT_REPEATED, "models")
     if url is not None and work.facts.machines.beside(work.process).get(url.host) is not None:
         work.asks(Ask.UNREACHED, "models", name=url.host)
     return use | {key: value for key, value in fields.items() if value}

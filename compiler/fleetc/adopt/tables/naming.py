@@ -15,7 +15,7 @@ from fleetc.adopt.found.ledger import Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.node.reading import Running, running
+from fleetc.adopt.node.settings import Running, running
 from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.session import Session

@@ -13,10 +13,9 @@ from typing import Any
 
 from fleetc.adopt.found.process import Other, Process
 from fleetc.adopt.found.questions import Ask
-from fleetc.adopt.node.listeners import LOOPBACK, is_loopback
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.node.listeners import LOOPBACK, Address, is_loopback
 from fleetc.adopt.node.runner_list import Entry, gpu_keys
-from fleetc.adopt.node.web import Address
+from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.machines import ask_address
 from fleetc.adopt.tables.session import Session, Table

@@ -16,15 +16,15 @@ from fleetc.adopt.found.process import Other
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.host_paths import plain_path
-from fleetc.adopt.node.listeners import LOOPBACK, SERVICE_PORT, http_listener, is_loopback
-from fleetc.adopt.node.reading import Running, missing
+from fleetc.adopt.node.listeners import LOOPBACK, SERVICE_PORT, address, http_listener, is_loopback
+from fleetc.adopt.node.paths import plain_path
 from fleetc.adopt.node.runner_list import FLAG, MODES, UNITS, Entry, gpu_text, price_of, quoted_price, read_list
-from fleetc.adopt.node.web import address
+from fleetc.adopt.node.secrets import may_repeat
+from fleetc.adopt.node.settings import Running, missing
 from fleetc.adopt.tables.filling import Facts, Filling
 from fleetc.adopt.tables.runner_host import own_directory, same_project
 from fleetc.adopt.tables.session import Session, Table
-from fleetc.adopt.tables.variables import may_repeat, variable
+from fleetc.adopt.tables.variables import variable
 from fleetc.adopt.tables.writing import toml
 from fleetc.language.quantities import QuantityError, RunnerPrice, parse_url
 from fleetc.lower.runner import ROLE
@@ -35,10 +35,8 @@ _PLAIN = {"app": "app", "capacity": "capacity", "healthy_status_code": "health_s
 """The fields of a runner that have a key of a list as it is."""
 _ORCHESTRATORS = ("orchestrator", "orchestrator-url", "orch", "orch-url", "livepeer-orch-url")
 """How programs call the address of the orchestrator that they register with."""
-_CLOSED = re.compile(
-    r"-?[0-9.]{1,12}|(?:/[\w.-]{1,60}){1,9}|[\w-]{1,40}\.(?:py|js|mjs|sh)|bash|node|python3?|run|serve|sh|start|uvicorn"
-)
-"""Arguments that are no secrets whatever they are called: numbers, paths, and how programs are started."""
+_STARTS = re.compile(r"[\w-]{1,40}\.(?:py|js|mjs|sh)|bash|node|python3?|run|serve|sh|start|uvicorn")
+"""Arguments without a name that are part of how programs are started."""
 
 
 def fill_listed(work: Filling) -> None:
@@ -317,7 +315,6 @@ def _fill_arguments(work: Filling, server: Other) -> None:
         name = leaks.shown(argument.name or f"word {number} of its command")
         plain = is_harmless(argument.name, argument.value.text) and argument.value.text not in secrets
         if any(word.holes for word in argument.words) or not (server.ours or plain):
-            ledger.secrets += [word.span for word in argument.words]
             ledger.note(argument.words[0].span, name, Fate.DROPPED, "asked with a TODO", "adopt-value-unknown")
             work.asks(Ask.ARGUMENT, "arguments", name=name)
             continue
@@ -329,11 +326,8 @@ def _fill_arguments(work: Filling, server: Other) -> None:
 
 
 def is_harmless(name: str, text: str) -> bool:
-    """Whether the name of an argument, or the closed form of its value, says that it is no secret."""
-    if leaks.names_secret(name):
-        return False
-    known = bool(name) and may_repeat(name.replace("-", "_").upper(), text)
-    return not text or known or _CLOSED.fullmatch(text) is not None
+    """Whether an argument is no secret by its name, or as part of how programs are started."""
+    return not text or (may_repeat(name, text) if name else _STARTS.fullmatch(text) is not None)
 
 
 def _moved(work: Filling, server: Other, word: Word) -> Word:

@@ -8,17 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import Context, Decimal
 from typing import Any
 
 from fleetc.adopt.found.ledger import InClear, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Ask, Question, facts_of
 from fleetc.adopt.found.words import Word
-from fleetc.adopt.node.documents import ModelEntry, PriceEntry
-from fleetc.adopt.node.host_paths import Opened
+from fleetc.adopt.node.documents import ModelEntry
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
-from fleetc.language.quantities import Price, QuantityError
 from fleetc.places.diagnostic import Span
 
 PIXEL_PRICE = '"... wei / pixel"'
@@ -27,7 +24,6 @@ _MOST_SOUGHT = 50
 """Secrets that are looked for in all sources."""
 _SHORTEST_SOUGHT = 8
 """Characters of a secret that is; a shorter one stands in other words too."""
-_LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 
 
 @dataclass
@@ -69,8 +65,6 @@ class Session:
     """The label of the runner that a process is, by its id."""
     unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
-    opened: Opened = field(default_factory=Opened)
-    """Paths in the spec of which something is left to find out."""
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
@@ -173,37 +167,3 @@ def _alone(sought: str, text: str) -> Iterator[int]:
         if not any(character.isalnum() for character in around):
             yield place
         place = text.find(sought, place + len(sought))
-
-
-def price_text(price: PriceEntry) -> str | None:
-    """A price as a person writes it; None where no spec has such a price."""
-    try:
-        exact = Price(price.amount.copy_abs() if not price.amount else price.amount, price.currency, price.pixels)
-    except QuantityError:
-        return None
-    text = str(exact)
-    if price.pixels in _LONG_COUNTS:
-        text = text.replace(f"{price.pixels} pixels", _LONG_COUNTS[price.pixels])
-    return text
-
-
-_LONGEST_PRICE = 200
-_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z^_\[\]\\`][A-Za-z0-9]*)?")
-
-
-def flag_amount(text: str) -> Decimal | None:
-    """The amount of such a text, in whatever currency it is; None for a text that the node refuses."""
-    amount = _AMOUNT.fullmatch(text)
-    return Decimal(amount[1]) if amount is not None and len(text) <= _LONGEST_PRICE else None
-
-
-def flag_price(text: str, pixels: int) -> PriceEntry | None:
-    """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
-    price = _AMOUNT.fullmatch(text)
-    if price is None or len(text) > _LONGEST_PRICE:
-        return None
-    unit = (price[2] or "wei").lower()
-    amount = Decimal(price[1])
-    if unit == "eth":
-        return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
-    return PriceEntry(amount, pixels, "wei" if unit == "wei" else unit.upper())

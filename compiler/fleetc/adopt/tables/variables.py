@@ -14,8 +14,9 @@ from pydantic_core import PydanticCustomError
 from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.found.words import Word
-from fleetc.adopt.read.docker_run import VISIBLE
-from fleetc.adopt.tables.filling import ONLY_HOST, Filling, hole_variable
+from fleetc.adopt.node.gpus import VISIBLE
+from fleetc.adopt.node.secrets import may_repeat
+from fleetc.adopt.tables.filling import Filling, hole_variable
 from fleetc.language.fields import check_variable_name
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
@@ -26,11 +27,6 @@ _READ_BY_NODES = (
 )  # fmt: skip
 """How the names of variables begin that the node, its libraries or its runners may read."""
 _OF_STARTER = re.compile("HOME|PATH|USER|LOGNAME|SHELL|PWD|LANG|TERM|HOSTNAME|SHLVL|LC_.*")
-_HARMLESS_NAME = re.compile(
-    "(?:.*_)?(?:ADDR|ADDRESS|BATCH|CAPABILITIES|CAPACITY|CORS|COUNT|CWD|DEBUG|DEVICES?|DIRS?|ENABLED?|FILE|FORMAT|FPS|HOME|"
-    "HOST|HOSTNAME|INTERVAL|LEVEL|LIMIT|LOCALE|MEMORY|MODE|MODELS?|NAME|NETWORK|NODE|OFFLINE|PATH|PIPELINES?|PORTS?|"
-    "REGION|SIZE|THREADS|TIMEOUT|TMPDIR|TYPE|TZ|VERSION|WORKERS|ZONE)|MODEL_.*|GO(?:GC|MAXPROCS|MEMLIMIT|DEBUG)"
-)
 
 
 def environment(work: Filling) -> None:
@@ -52,8 +48,6 @@ def variable(work: Filling, name: str, word: Word) -> None:
     """Fill one variable, as plain text or as a reference to a secret."""
     ledger, ours = work.session.ledger, work.process.ours
     plain = ours or may_repeat(name, word.text)
-    if not plain and word.text:
-        ledger.secrets.append(word.span)
     if not ours and (dropped := _dropped(work, name, word)) is not None:
         ledger.note(word.span, name, Fate.DROPPED, dropped.text)
         work.because(f"env {name}", dropped)
@@ -98,12 +92,3 @@ def _is_name(name: str) -> bool:
     except PydanticCustomError:
         return False
     return True
-
-
-@cache
-def may_repeat(name: str, text: str) -> bool:
-    """Whether people may see the value of a variable: its name is one of no secret, or it only names a host."""
-    if leaks.names_secret(name) or leaks.find(text, name) is not None:
-        return False
-    harmless = bool(_HARMLESS_NAME.fullmatch(name)) or text.lower() in ("", "0", "1", "true", "false")
-    return bool(ONLY_HOST.fullmatch(text)) or (harmless and "://" not in text)
