@@ -249,15 +249,13 @@ class Process:
     for a container, those of whoever starts it, whose home is `caller_home`. `project` is that of Compose. `ours` says
     that fleetc wrote the source: then each setting there is one that a spec gives. `placed` says in words how something
     else than the source chooses its host, or how often it runs, and `several` that it is more than one process.
-    `bounds` are what its unit or container limits, grants or does beside its command, and `commands` what its script or
-    unit runs beside it, each behind words for how. `container` is its container as a shell on its host names it, and
+    `bounds` are what its unit or container limits, grants or does beside its command. `container` is its container as a shell on its host names it, and
     `workload` what a cluster calls it. `of_pod` says that its network is that of a pod, of which others than pods reach
     the ports `open_in_pod`; 0 may be any. `unread` may set any variable that the process has not by `variables`.
     `given` is how many GPUs a cluster gives it. `orders` are what its unit waits for, is bound to or checks. `located`
     says in words what of the path of its source says its host. `likely` is what its script gives variables, by the
     holes that they are in `words`; one of the `unread` may give them other values. `waits` are the services that
-    Compose starts before it, and `profiles` those without which Compose does not start it. `log` is the file that its
-    script writes its output to, as people may see it.
+    Compose starts before it, and `profiles` those without which Compose does not start it.
     """
 
     name: str
@@ -285,7 +283,6 @@ class Process:
     placed: str = ""
     several: bool = False
     bounds: tuple[tuple[str, str], ...] = ()
-    commands: tuple[tuple[str, str], ...] = ()
     container: str = ""
     workload: str = ""
     of_pod: bool = False
@@ -297,11 +294,6 @@ class Process:
     given: int = 0
     waits: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
-    log: str = ""
-
-    def beside(self, commands: tuple[tuple[str, str], ...]) -> Process:
-        """The same process with commands that run beside it."""
-        return replace(self, commands=tuple(dict.fromkeys((*self.commands, *commands)))) if commands else self
 
     def moved(self, move: Callable[[Span], Span]) -> Process:
         """The same process with other places for its words."""

@@ -275,10 +275,11 @@ class _Compose:
                 )  # fmt: skip
                 return
             text = words[at + 1]
-            inner = read_shell(self.source.name, text.text, Ledger(), dict(variables)).processes
-            for one in (one.at(text.span) for one in inner if not isinstance(one, Other)):
-                own = {**variables, **one.variables}
-                yield replace(base, words=one.words, variables=own, commands=one.commands)
+            given = dict(variables)
+            inner = read_shell(self.source.name, text.text, self.ledger, given, place=lambda *_: text.span).processes
+            for one in inner:
+                if not isinstance(one, Other):
+                    yield replace(base, words=one.words, variables={**variables, **one.variables})
         else:
             yield replace(base, words=tuple(words))
 

@@ -15,7 +15,6 @@ from typing import Any
 from fleetc.adopt.found.words import Fate, InClear, Ledger, Mount, Process, Published, Unread, Word
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.bounds import of_unit
-from fleetc.adopt.read.systemd import commands_of_unit
 from fleetc.adopt.read.unit_orders import orders_of
 from fleetc.adopt.tables.filling import SECRET_VARIABLES
 from fleetc.places.diagnostic import Span
@@ -135,7 +134,6 @@ class _Reader:
             called, program.span, words, variables, host=self.host, program=program.text,
             user=_text(told.get("user", "")), home=home, directory=_text(told.get("directory", "")),
             bounds=of_unit((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
-            commands=commands_of_unit(self._commands(unit, program)),
             orders=orders_of((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
             unread=() if told.get("environment_read", True) is True else (self._unread(pid, program),),
         )  # fmt: skip
@@ -166,14 +164,6 @@ class _Reader:
             "ask the host as root, or adopt its unit or its command as a file",
         )  # fmt: skip
         return Unread(program.span, file)
-
-    def _commands(self, unit: Mapping[str, Any], program: Word) -> dict[str, list[Word]]:
-        """The settings of a unit that are commands; secrets in them are variables."""
-        found: dict[str, list[Word]] = {}
-        for key, value in (map(_text, pair[:2]) for pair in _items(unit.get("settings", []))):
-            if key.startswith("Exec"):
-                found.setdefault(key, []).append(Word(self._known(value), program.span))
-        return found
 
     def _by_role(self, words: list[str]) -> str:
         """A name for a process that is in no unit: its role, and its host."""

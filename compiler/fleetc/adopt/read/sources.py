@@ -17,9 +17,8 @@ from fleetc.adopt.read.compose import read_compose
 from fleetc.adopt.read.compose_files import extended, projects
 from fleetc.adopt.read.env_files import environment
 from fleetc.adopt.read.library import Library
-from fleetc.adopt.read.shell import read_shell
-from fleetc.adopt.read.shell_files import read_written
-from fleetc.adopt.read.shell_input import node_commands, warn_unread
+from fleetc.adopt.read.shell import ShellText, not_followed, read_shell
+from fleetc.adopt.read.shell_words import node_commands
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
 from fleetc.adopt.read.unit_instances import is_link
@@ -30,6 +29,7 @@ from fleetc.toml.document import Source
 
 _COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
+_HEREDOC = re.compile(r"<<-?[ \t]*['\"\\]?\w")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
 """A command behind assignments, which alone would be a file of variables."""
@@ -58,8 +58,7 @@ def read_sources(
     sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger,
     instances: Collection[str] = (),
 ) -> Found:  # fmt: skip
-    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run.
-    """
+    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run."""
     found = Found()
     kinds: dict[str, list[Source]] = {}
     for source in sources:
@@ -76,9 +75,8 @@ def read_sources(
     for source in sorted(scripts, key=lambda one: posixpath.basename(one.name) in reads):
         if source.name in library.used:
             continue
-        text = source.text
-        shell = read_shell(source.name, text, ledger, variables, library, starts_beside=True)
-        found.processes += [*shell.processes, *read_written(source.name, text, shell, library, ledger)]
+        shell = read_shell(source.name, source.text, ledger, variables, library)
+        found.processes += [*shell.processes, *_written(shell, library, ledger)]
     found.processes += started
     for source in kinds.get("flags", []):
         folder = posixpath.dirname(source.name)
@@ -98,20 +96,37 @@ def read_sources(
 
 
 def _lost(kinds: Mapping[str, list[Source]], processes: Sequence[Process], library: Library, ledger: Ledger) -> None:
-    """Warn of commands of nodes in sources that start none, such as tasks of a playbook, and in functions that no
-    script calls which reads their file.
-    """
+    """Warn of commands of nodes in sources that start none, such as tasks of a playbook."""
     read = {process.span.source for process in processes}
-    for source in kinds.get("shell", []):
-        spans = [one.span for one in processes if one.span.source == source.name]
-        for at in node_commands(source.text) if source.name in library.used else ():
-            if not any(span.start <= at < span.end for span in spans):
-                warn_unread(Span(source.name, at, at + len("livepeer")), ledger)
     for kind, sources in kinds.items():
         for source in sources if kind not in ("shell", "unit", "flags") else ():
             if source.name not in read and source.name not in library.used:
                 for at in node_commands(source.text):
-                    warn_unread(Span(source.name, at, at + len("livepeer")), ledger)
+                    not_followed(Span(source.name, at, at + len("livepeer")), "a text that is no script", ledger)
+
+
+def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process]:
+    """The processes of the files that a script writes, at their places in the script."""
+    account = Ledger()
+    files = {path: Source(path, text) for path, (text, _) in shell.files.items()}
+    found = list(read_units([one for one in files.values() if kind_of(one) == "unit"], library, account))
+    started = {process.span.source for process in found}
+    for path, source in files.items():
+        kind, place = kind_of(source), shell.files[path][1]
+        if kind == "compose":
+            found += read_compose(source, library, account)
+        elif kind == "shell" and library.written[path].name not in started:
+            if source.text.startswith("#!") or path.endswith(".sh"):
+                found += read_shell(path, source.text, account, {}, library).processes
+            elif any(node_commands(source.text)):
+                not_followed(place(0, 1), "a text that is no script", ledger)
+    names = {name: place for path, (_, place) in shell.files.items() for name in (path, library.written[path].name)}
+
+    def move(span: Span) -> Span:
+        return names[span.source](span.start, span.end) if span.source in names else span
+
+    ledger.take(account, move)
+    return [one.moved(move) for one in found]
 
 
 def _flags(source: Source) -> Process:
@@ -139,7 +154,9 @@ def kind_of(source: Source) -> str:
         return "unit"
     if name.endswith(".json") or (start in ("{", "[") and _json(text) is not None):
         return _kind_of_json(text)
-    if _COMPOSE_NAME.search(name) or (name.endswith((".yml", ".yaml")) or _YAML_KEY.search(text[:20_000])):
+    key = _YAML_KEY.search(text[:20_000])
+    written = key is not None and _HEREDOC.search(text, 0, key.start())
+    if _COMPOSE_NAME.search(name) or name.endswith((".yml", ".yaml")) or (key is not None and not written):
         return "compose"
     lines = [line.strip() for line in text[:20_000].split("\n") if line.strip() and not line.lstrip().startswith("#")]
     if lines and sum(line.split(" ")[0] in _CONFIG_NAMES for line in lines) * 2 > len(lines):

@@ -15,13 +15,10 @@ from fleetc.adopt.found.words import OURS, Fate, Ledger, Mount, Other, Process, 
 from fleetc.adopt.node.flags import holes_in, starts_node
 from fleetc.adopt.node.host_paths import home_of
 from fleetc.adopt.node.reading import missing
-from fleetc.adopt.read.beside_commands import shown
 from fleetc.adopt.read.bounds import counts, of_unit
-from fleetc.adopt.read.docker_run import STARTS_NONE
 from fleetc.adopt.read.env_files import environment
 from fleetc.adopt.read.library import Library
 from fleetc.adopt.read.shell import read_shell
-from fleetc.adopt.read.shell_wrappers import base_of
 from fleetc.adopt.read.showing import harmless
 from fleetc.adopt.read.unit_instances import (
     family_of,
@@ -247,7 +244,7 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
         home=home, secrets=secrets,
         release=release[1] if release else "",
         bounds=of_unit((key, word.text) for key, words in unit.settings.items() for word in words),
-        commands=commands_of_unit(unit.settings), unread=tuple(unread),
+        unread=tuple(unread),
         orders=orders_of((key, unit.filled(word.text)) for key, words in unit.settings.items() for word in words),
     )  # fmt: skip
     filling = variables | {name: unknown(name, variables[name]) for name in doubted if not _has_flags(variables[name])}
@@ -262,20 +259,6 @@ def _processes(unit: _Unit, library: Library, ledger: Ledger) -> Iterator[Proces
 def _has_flags(word: Word) -> bool:
     """Whether a value of a variable is words of a command."""
     return re.search(r"(?:^|\s)-", word.text) is not None
-
-
-def commands_of_unit(settings: Mapping[str, Sequence[Word]]) -> tuple[tuple[str, str], ...]:
-    """What a unit runs beside its process, each behind the setting that says when; "" for what may not be told.
-
-    What it tells Docker about its own container, fleetc does in another way.
-    """
-    found = []
-    for key in sorted(key for key in settings if key.startswith("Exec") and key != "ExecStart"):
-        for word in settings[key]:
-            words = split_words(Word(word.text.lstrip("@-:+!"), word.span), {})
-            if len(words) < 2 or base_of(words[0].text) != "docker" or words[1].text not in STARTS_NONE:
-                found.append((key, shown(words) if words else ""))
-    return tuple(found)
 
 
 def _behind(word: Word) -> Span:
@@ -299,14 +282,11 @@ def _started(
         return
     script = library.find(words[1].text if name in ("sh", "bash") and len(words) > 1 else program, span.source)
     if script is not None:
-        beside = not base.directory
-        found = read_shell(script.name, script.text, ledger, dict(variables), library, beside, base.unread).processes
+        found = read_shell(script.name, script.text, ledger, dict(variables), library, base.unread).processes
     else:  # a shell with a text, or docker run
         text = " ".join(_quoted(word.text) for word in words)
-        inner = read_shell(span.source, text, Ledger(), dict(variables), library, unread=base.unread)
-        found = [one.at(span) for one in inner.processes]
-        for file in {file for one in found for file in one.unread} - {*base.unread}:
-            missing(Word(file.shown, span), "the environment file", ledger, file.optional)
+        given = dict(variables)
+        found = read_shell(span.source, text, ledger, given, library, base.unread, lambda *_: span).processes
         if not found and program.startswith("/") and name not in ("sh", "bash"):
             yield _other(replace(base, span=span, words=tuple(words[1:]), program=program), unit)
     for one in found:
@@ -314,7 +294,7 @@ def _started(
         yield replace(
             one, name=one.name or base.name, variables=own, user=one.user or base.user, home=one.home or base.home,
             directory=base.directory, secrets=base.secrets, caller_home=home_of(base),
-            bounds=one.bounds if one.runtime == "docker" else base.bounds, commands=(*base.commands, *one.commands),
+            bounds=one.bounds if one.runtime == "docker" else base.bounds,
             unread=one.unread if one.runtime == "docker" else tuple(dict.fromkeys((*base.unread, *one.unread))),
             orders=base.orders,
         )  # fmt: skip

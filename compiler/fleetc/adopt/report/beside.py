@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fleetc.adopt.found.words import Aside, Process, Same
 from fleetc.adopt.node.host_paths import EXAMPLE_PATH
 from fleetc.adopt.node.reading import Running
-from fleetc.adopt.read import beside_commands, bounds
+from fleetc.adopt.read import bounds
 from fleetc.adopt.read.unit_orders import lost_orders
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 
@@ -80,12 +80,6 @@ def beside_process(one: Running, service: Service, process: Process, place: Host
             f"it starts only with the profile {names} today, and always then",
             "starts always, no longer only with profile", names,
         )  # fmt: skip
-    if process.log:
-        then = "docker logs" if place.runtime == "docker" else "the journal"
-        yield Aside(
-            f"its script writes its log to {process.log}, and then it is in {then}", f"logs to {then} instead of",
-            process.log,
-        )  # fmt: skip
 
 
 def beside_settings(one: Running, service: Service, process: Process, place: HostBlueprint) -> Iterator[Aside]:
@@ -110,7 +104,6 @@ def beside_settings(one: Running, service: Service, process: Process, place: Hos
     if process.image is not None and service.image and process.image.text != service.image:
         yield _other("image", process.image.text, service.image)
     yield from bounds.changed(process, service, place)
-    yield from beside_commands.lost(process)
     has = {name for name in process.variables if not name.startswith("LP_")}
     gets = {variable.name for variable in service.variables if not variable.name.startswith("LP_")}
     gets |= {secret.name for secret in service.secrets}

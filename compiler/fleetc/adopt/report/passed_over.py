@@ -12,7 +12,7 @@ from functools import cache
 from fleetc.adopt.found.words import Entry, Fate, Ledger
 from fleetc.adopt.read.env_files import environment
 from fleetc.adopt.read.library import Library, variables_in
-from fleetc.adopt.read.shell_account import VARIABLE
+from fleetc.adopt.read.shell import VARIABLE
 from fleetc.adopt.read.sources import kind_of
 from fleetc.adopt.read.systemd import ANOTHER_PROGRAM, HOMELESS
 from fleetc.adopt.read.unit_instances import family_of, instances_said, is_drop_in, is_link, unit_of
