@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.found.words import Ledger, Process
+from fleetc.adopt.read.library import Library
 from fleetc.adopt.read.shell import read_shell
 from fleetc.toml.document import Source
 
@@ -53,7 +54,7 @@ def test_words_and_heredocs_are_those_of_bash(
     done = subprocess.run(
         ["bash", "-c", shell], env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=True, cwd="/"
     )
-    found = read_shell("start.sh", script, Ledger())
+    found = read_shell("start.sh", script, Ledger(), Library({}))
     (process,) = found.processes
     assert done.stderr == b""
     assert "\0".join([*(word.text for word in process.words), ""]) == (tmp_path / "words").read_text()
@@ -319,7 +320,7 @@ _MANY = 60_000
     ],
 )
 def test_hostile_scripts_end_with_one_word_about_what_was_cut(text: str, told: int) -> None:
-    found = read_shell("x.sh", text, ledger := Ledger())
+    found = read_shell("x.sh", text, ledger := Ledger(), Library({}))
     assert found.processes == []
     assert [one.code for one in ledger.findings] == [LOST] * told
 

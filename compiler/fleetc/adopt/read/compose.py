@@ -275,9 +275,10 @@ class _Compose:
                 )  # fmt: skip
                 return
             text = words[at + 1]
-            given = dict(variables)
-            inner = read_shell(self.source.name, text.text, self.ledger, given, place=lambda *_: text.span).processes
-            for one in inner:
+            shell = read_shell(
+                self.source.name, text.text, self.ledger, self.library, variables, place=lambda *_: text.span
+            )
+            for one in shell.processes:
                 if not isinstance(one, Other):
                     yield replace(base, words=one.words, variables={**variables, **one.variables})
         else:

@@ -7,7 +7,7 @@ behind them, and one message names each that may matter to a node.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from posixpath import basename, join, normpath
@@ -36,7 +36,6 @@ _FIRST = re.compile(
     + _TOKEN.pattern
 )
 """The same where a command begins."""
-_ENDS = frozenset({";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")"})
 _OPENS = dict.fromkeys(("for", "while", "until", "select"), ("done", "a loop")) | {
     "if": ("fi", "a branch"), "case": ("esac", "a branch"), "{": ("}", ""), "(": (")", ""),
 }  # fmt: skip
@@ -51,6 +50,7 @@ _TALKS = frozenset({"echo", "printf", "cat", "grep", "pgrep", "pkill", "killall"
 """Programs whose words start nothing."""
 _TEMPLATE = re.compile(r"\{%[^\n]{1,300}?%\}|<%[^\n]{1,300}?%>")
 _DEEPEST = 20
+_NONE: Mapping[str, Word] = {}
 _OF_TEXT = ("source", "place", "around", "doubt", "pipe", "heredoc", "cut")
 _OF_SHELL = ("variables", "arrays", "exported", "directory")
 Doubt = tuple[str, Span]
@@ -75,15 +75,15 @@ def not_followed(span: Span, what: str, ledger: Ledger) -> None:
 
 
 def read_shell(
-    source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None,
+    source: str, text: str, ledger: Ledger, library: Library, variables: Mapping[str, Word] = _NONE,
     unread: tuple[Unread, ...] = (), place: Places | None = None,
 ) -> ShellText:  # fmt: skip
     """Read a script or a command. `library` has the files that it may name, `unread` may have set any variable before
     it starts. `place` says where its characters stand, if it is a part of `source`.
     """
     reader = _Reader(
-        place or partial(Span, source), dict(variables or {}), doubtful=bool(unread), source=source, ledger=ledger,
-        library=library, unread=unread, given=dict(variables or {}), exported=set(variables or ()),
+        place or partial(Span, source), dict(variables), doubtful=bool(unread), source=source, ledger=ledger,
+        library=library, unread=unread, given=variables, exported=set(variables),
     )  # fmt: skip
     template = _TEMPLATE.search(text) if "livepeer" in text else None
     try:
@@ -122,9 +122,9 @@ class _Reader(Values):
 
     source: str
     ledger: Ledger
-    library: Library | None
+    library: Library
     unread: tuple[Unread, ...]
-    given: dict[str, Word]
+    given: Mapping[str, Word]
     exported: set[str]
     exports: bool = False
     found: ShellText = field(default_factory=ShellText)
@@ -143,7 +143,7 @@ class _Reader(Values):
         """Read all commands of a text."""
         self.take(len(text))
         text, self.pipe, self.heredoc = f"{text}\n", "", None
-        levels: list[tuple[str, Doubt | None, Doubt | None, str]] = []
+        levels: list[tuple[str, Doubt | None, Doubt | None, str, dict[str, Word]]] = []
         maybe: Doubt | None = None
         place = begun = behind = 0
         comment = joins = False
@@ -160,7 +160,9 @@ class _Reader(Values):
             elif kind == "function" or (free and word in _OPENS):
                 span = self.place(place, place + len(word))
                 closes, what = _OPENS.get(word) or (_OPENS[word[-1]][0], "a function")
-                levels.append((closes, self.doubt, maybe, self.directory))
+                levels.append((closes, self.doubt, maybe, self.directory, self.variables))
+                self.take(len(self.variables) if closes == ")" else 0)
+                self.variables = dict(self.variables) if closes == ")" else self.variables
                 self.functions |= {*filter(None, match.groups()[1:3])} if match and kind == "function" else set()
                 self.doubt, maybe = self.doubt or maybe or ((what, span) if what else None), None
                 if self.doubt:
@@ -177,7 +179,7 @@ class _Reader(Values):
                 body = re.sub("(?m)^\t+", "", text[first:stop]) if tabs else text[first:stop]
                 self.pipe += text[first:stop]
                 self.heredoc = self._inside(body if delimiter[1] else self.heredoc_text(body), text, first, stop)
-            elif kind == "operator" and word not in _ENDS:
+            elif kind == "operator" and ("<" in word or ">" in word):
                 command.target = word if word.endswith(("<", ">", "<&", ">&", ">|")) else ""
                 place += len(word)
             elif not match:
@@ -198,8 +200,9 @@ class _Reader(Values):
                     self.pipe, self.heredoc = "", None
                 place += len(word)
                 if levels and word == levels[-1][0]:
-                    _, self.doubt, maybe, directory = levels.pop()
-                    self.directory = directory if word == ")" else self.directory
+                    _, self.doubt, maybe, directory, variables = levels.pop()
+                    if word == ")":
+                        self.directory, self.variables = directory, variables
                 if word == "\n" and behind:
                     place, behind = behind, 0
                 begun = place
@@ -265,7 +268,7 @@ class _Reader(Values):
 
     def _source(self, word: Word) -> None:
         """`. FILE`: as if its text stood there, if it is among the sources."""
-        source = self.library.find(word.text, self.source) if self.library is not None else None
+        source = self.library.find(word.text, self.source)
         if source is None:
             self._forget(missing(word, "the file that this script reads", self.ledger, bool(self.doubt)))
         elif self.doubt:
@@ -298,9 +301,8 @@ class _Reader(Values):
                 self.exported |= {*(sign[1] for sign, _ in command.assigned), *(word.text for word in rest)}
             for word in (word for word in rest if word.holes):  # export $(cat FILE)
                 self._forget(Unread(word.span, "what a command prints"))
-        elif command.head in ("for", "select"):
-            for word in command.words[:1]:
-                self._unknown(word.text, word.span)
+        elif command.head in ("for", "select") and command.words:
+            self._unknown(command.words[0].text, command.words[0].span)
         elif command.words and not _TEST.match(command.head):
             self._start(text, command, {sign[1]: words[0] for sign, words in command.assigned if words})
 
@@ -362,9 +364,8 @@ class _Reader(Values):
         """Flags without a program: all of a text, or the rest of a command that a comment cut."""
         started = self.found.processes
         fragment = not started or (not started[-1].program and started[-1].runtime == "systemd")
-        if not started:
-            started.append(Process("", span, tuple(words)))
-        elif fragment or self.cut:
+        started += [] if started else [Process("", span, ())]
+        if fragment or self.cut:
             started[-1] = replace(started[-1], words=(*started[-1].words, *words))
         if not fragment:
             self.ledger.secrets.append(span)
@@ -377,14 +378,13 @@ class _Reader(Values):
 
     def _write(self, paths: Sequence[Word], heredoc: tuple[str, Places]) -> None:
         """A file whose text stands in the script: it is a source of its own."""
-        if self.doubt and "livepeer" in heredoc[0]:
+        if self.doubt and grammar.NODE.search(heredoc[0]):
             not_followed(self.doubt[1], self.doubt[0], self.ledger)
         for path in paths if not self.doubt else ():
             if not path.text.startswith(("-", "/dev/null")):
                 self.ledger.note(path.span, file_name(path.text), Fate.UNDERSTOOD, "a file that the script writes")
                 self.found.files[path.text] = heredoc
-                if self.library is not None:
-                    self.library.written[path.text] = Source(f"{path.text} in {self.source}", heredoc[0])
+                self.library.written[path.text] = Source(f"{path.text} in {self.source}", heredoc[0])
 
     def _other(self, words: Sequence[Word], base: str, span: Span) -> None:
         """A command that starts no node, as far as fleetc can see."""

@@ -61,12 +61,8 @@ def inner_text(words: Sequence[Word]) -> int:
 
 def behind_wrappers(words: Sequence[Word], own: dict[str, Word]) -> tuple[int, str]:
     """How many words stand before a command, and the user that they name; variables that they set go to `own`."""
-    at = 0
-    while (
-        at < len(words)
-        and (name := basename(words[at].text)) in _WRAPPERS
-        and (name != "runuser" or not inner_text(words))
-    ):
+    at, names = 0, [basename(word.text) for word in words]
+    while at < len(words) and names[at] in _WRAPPERS and not (names[at] == "runuser" and inner_text(words)):
         at += 1
         while at < len(words) and _OPTION.match(words[at].text):
             if sign := ASSIGNMENT.match(words[at].text):
@@ -153,7 +149,7 @@ class Values:
         """The words that a word of the text becomes, and where it ends. As a `whole`, spaces in variables end none."""
         pieces, stop = self._pieces(text, place, _ENDS_WORD)
         items = _ITEMS.fullmatch(text, place, stop)
-        if items and items[1] in self.arrays:
+        if items and not whole and items[1] in self.arrays:
             self.take(sum(len(word.text) + 1 for word in self.arrays[items[1]]))
             return self.arrays[items[1]], stop
         joined = "".join(_separated(piece) if piece.splits and not whole else piece.text or "\2" for piece in pieces)

@@ -75,7 +75,7 @@ def read_sources(
     for source in sorted(scripts, key=lambda one: posixpath.basename(one.name) in reads):
         if source.name in library.used:
             continue
-        shell = read_shell(source.name, source.text, ledger, variables, library)
+        shell = read_shell(source.name, source.text, ledger, library, variables)
         found.processes += [*shell.processes, *_written(shell, library, ledger)]
     found.processes += started
     for source in kinds.get("flags", []):
@@ -117,7 +117,7 @@ def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process
             found += read_compose(source, library, account)
         elif kind == "shell" and library.written[path].name not in started:
             if source.text.startswith("#!") or path.endswith(".sh"):
-                found += read_shell(path, source.text, account, {}, library).processes
+                found += read_shell(path, source.text, account, library).processes
             elif any(node_commands(source.text)):
                 not_followed(place(0, 1), "a text that is no script", ledger)
     names = {name: place for path, (_, place) in shell.files.items() for name in (path, library.written[path].name)}

@@ -282,11 +282,10 @@ def _started(
         return
     script = library.find(words[1].text if name in ("sh", "bash") and len(words) > 1 else program, span.source)
     if script is not None:
-        found = read_shell(script.name, script.text, ledger, dict(variables), library, base.unread).processes
+        found = read_shell(script.name, script.text, ledger, library, variables, base.unread).processes
     else:  # a shell with a text, or docker run
         text = " ".join(_quoted(word.text) for word in words)
-        given = dict(variables)
-        found = read_shell(span.source, text, ledger, given, library, base.unread, lambda *_: span).processes
+        found = read_shell(span.source, text, ledger, library, variables, base.unread, lambda *_: span).processes
         if not found and program.startswith("/") and name not in ("sh", "bash"):
             yield _other(replace(base, span=span, words=tuple(words[1:]), program=program), unit)
     for one in found:
