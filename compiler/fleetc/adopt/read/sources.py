@@ -20,8 +20,7 @@ from fleetc.adopt.node.flags import ROLES, TYPES
 from fleetc.adopt.read.compose import read_compose
 from fleetc.adopt.read.compose_project import note_unused, projects
 from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.shell import read_shell
-from fleetc.adopt.read.shell_files import read_written
+from fleetc.adopt.read.shell import ShellText, read_shell
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
 from fleetc.adopt.read.tree import HostTable, flags_of, is_of_hosts, on_host, read_hosts
@@ -96,8 +95,8 @@ def read_sources(
     reads = "\n".join(found[1] for source in scripts for found in _READS.finditer(source.text))
     for source in sorted(scripts, key=lambda script: posixpath.basename(script.name) in reads):
         if source.name not in library.used:
-            shell = read_shell(source.name, source.text, ledger, {}, library, starts_beside=True)
-            processes += [*shell.processes, *read_written(source.name, source.text, shell, library, ledger)]
+            shell = read_shell(source.name, source.text, ledger, library)
+            processes += [*shell.processes, *_written(shell, library, ledger)]
     processes += started
     folders = {posixpath.dirname(process.span.source) for process in processes}
     for source in kinds.get("flags", []):
@@ -113,6 +112,31 @@ def read_sources(
     result.models = kinds.get("models", [])
     result.capabilities = kinds.get("capability", [])
     return result
+
+
+def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process]:
+    """The processes of the files that a script writes, at their places in the script."""
+    account = Ledger()
+    kinds: dict[str, list[Source]] = {}
+    for path, (text, _) in shell.files.items():
+        source = Source(path, text)
+        kinds.setdefault("script" if text.startswith("#!") or path.endswith(".sh") else kind_of(source), []).append(
+            source
+        )
+    processes = list(read_units(kinds.get("unit", []), library, account))
+    for project in projects(kinds.get("compose", []), (), {}, library, account):
+        processes += read_compose(project, library, account)
+    started = {process.span.source for process in processes}
+    for script in kinds.get("script", []):
+        if library.written[script.name].name not in started:
+            processes += read_shell(script.name, script.text, account, library).processes
+    places = {name: place for path, (_, place) in shell.files.items() for name in (path, library.written[path].name)}
+
+    def move(span: Span) -> Span:
+        return places[span.source](span.start, span.end) if span.source in places else span
+
+    ledger.take(account, move)
+    return [process.moved(move) for process in processes]
 
 
 def _not_followed(

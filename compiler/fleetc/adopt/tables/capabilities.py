@@ -14,7 +14,7 @@ from typing import Any
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.node.documents import DocumentError, currency, parsed_json
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.node.settings import Running
 from fleetc.adopt.tables.session import Table
 from fleetc.language.quantities import RUNNER_UNITS, WEI_IN_ETHER, QuantityError, RunnerPrice, canonical_number
 from fleetc.places.diagnostic import Span
