@@ -38,6 +38,8 @@ ANSWERS = {
     "models": {"orchestrators": '[{ use = "answered" }]'},
     "remote_signer.url": {"gateways": '"http://signer.example.net:8935"'},
     "node_release": {"fleet": '"v0.9.1"'},
+    "network": {"fleet": '"offchain"'},
+    "runtime": {"hosts": '"docker"'},
 }
 """What a person would write for each question, by key and table; ## is another number each time."""
 

@@ -62,6 +62,7 @@ class Ask(Enum):
     SEVERAL_RPC = "a host has one RPC address, but {nodes}"
     CONTROLLER = "the contract of the protocol; the node knows none for this network"
     NETWORK = "no source names the network"
+    RUNTIME = "how its nodes run, docker or systemd; no source starts one"
     RELEASE = "which release runs? livepeer -version says it"
     REWARD = "{nodes} have this wallet and none says who calls reward: today each does, if it is registered"
     WORKER_MODELS = "what it sells; these are the models of its AI workers"
@@ -73,6 +74,7 @@ class Ask(Enum):
     USER = "who starts {node} today? no source says it, and whoever is written here must own {path}"
     HIDDEN = "the source has a hidden character there, which no spec may have"
     # models and live runners
+    CAPABILITY_PRICE = "what it costs; a spec has prices in USD or ETH for a time"
     NO_MODELS = "a worker does not start without a list of them"
     REPAIR = "repair the list of models, and adopt again"
     MODEL_PRICE = "no spec has the price of {model}; without one it is sold at the base price"

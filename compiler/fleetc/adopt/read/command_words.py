@@ -80,11 +80,4 @@ def started_inside(
     unread: tuple[Unread, ...] = (),
 ) -> list[Process]:  # fmt: skip
     """The processes of a text that a shell gets; all its words have the place where the shell gets it."""
-    inside, account = f"{span.source}\0", Ledger()
-    shell = read_shell(inside, text, account, dict(variables), library, unread=unread)
-
-    def move(place: Span) -> Span:
-        return span if place.source == inside else place
-
-    ledger.take(account, move)
-    return [process.moved(move) for process in shell.processes]
+    return read_shell(span.source, text, ledger, library, variables, unread, lambda start, end: span).processes

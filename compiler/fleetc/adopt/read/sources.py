@@ -20,8 +20,7 @@ from fleetc.adopt.node.flags import ROLES, TYPES
 from fleetc.adopt.read.compose import read_compose
 from fleetc.adopt.read.compose_project import note_unused, projects
 from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.shell import read_shell
-from fleetc.adopt.read.shell_files import read_written
+from fleetc.adopt.read.shell import ShellText, read_shell
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
 from fleetc.adopt.read.tree import HostTable, flags_of, is_of_hosts, on_host, read_hosts
@@ -58,7 +57,8 @@ _LONGEST_LINE = 1024 * 1024
 
 @dataclass
 class Found:
-    """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names.
+    """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names, and
+    documents of capabilities.
 
     `others` are processes that are no nodes, of which some may be live runners. `claimed` are hosts that somebody named
     for some of the sources: what the others start may run anywhere.
@@ -68,6 +68,7 @@ class Found:
     others: list[Other] = field(default_factory=list)
     hosts: dict[str, HostTable] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
+    capabilities: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
     claimed: set[str] = field(default_factory=set)
 
@@ -94,8 +95,8 @@ def read_sources(
     reads = "\n".join(found[1] for source in scripts for found in _READS.finditer(source.text))
     for source in sorted(scripts, key=lambda script: posixpath.basename(script.name) in reads):
         if source.name not in library.used:
-            shell = read_shell(source.name, source.text, ledger, {}, library, starts_beside=True)
-            processes += [*shell.processes, *read_written(source.name, source.text, shell, library, ledger)]
+            shell = read_shell(source.name, source.text, ledger, library)
+            processes += [*shell.processes, *_written(shell, library, ledger)]
     processes += started
     folders = {posixpath.dirname(process.span.source) for process in processes}
     for source in kinds.get("flags", []):
@@ -109,7 +110,33 @@ def read_sources(
     result.processes = [process for process in processes if not isinstance(process, Other)]
     _alone(kinds, listed, result, library)
     result.models = kinds.get("models", [])
+    result.capabilities = kinds.get("capability", [])
     return result
+
+
+def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process]:
+    """The processes of the files that a script writes, at their places in the script."""
+    account = Ledger()
+    kinds: dict[str, list[Source]] = {}
+    for path, (text, _) in shell.files.items():
+        source = Source(path, text)
+        kinds.setdefault("script" if text.startswith("#!") or path.endswith(".sh") else kind_of(source), []).append(
+            source
+        )
+    processes = list(read_units(kinds.get("unit", []), library, account))
+    for project in projects(kinds.get("compose", []), (), {}, library, account):
+        processes += read_compose(project, library, account)
+    started = {process.span.source for process in processes}
+    for script in kinds.get("script", []):
+        if library.written[script.name].name not in started:
+            processes += read_shell(script.name, script.text, account, library).processes
+    places = {name: place for path, (_, place) in shell.files.items() for name in (path, library.written[path].name)}
+
+    def move(span: Span) -> Span:
+        return places[span.source](span.start, span.end) if span.source in places else span
+
+    ledger.take(account, move)
+    return [process.moved(move) for process in processes]
 
 
 def _not_followed(
@@ -145,7 +172,7 @@ def _node(text: str, program: bool) -> int:
 
 
 def kind_of(source: Source) -> str:
-    """What a source is: flags, tree, stack, unit, models, json, compose, config, environment or shell; long for one
+    """What a source is: flags, tree, stack, unit, models, capability, json, compose, config, environment or shell; long for one
     with a line that nothing takes, and what it is in words for one that is not followed.
     """
     text, name = source.text, posixpath.basename(source.name)
@@ -162,6 +189,8 @@ def kind_of(source: Source) -> str:
     value = _json(text) if json_text else None
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "models" if "pipeline" in {str(key).lower() for key in value[0]} else "json"
+    if isinstance(value, dict) and {"name", "url"} <= value.keys() and {"capacity", "price_per_unit"} & value.keys():
+        return "capability"
     if value is not None or name.endswith(".json"):
         return "json"
     if len(text) > _LONGEST_LINE and max(map(len, text.split("\n"))) > _LONGEST_LINE:

@@ -195,10 +195,7 @@ def _started(
         return
     script = library.find(words[1].text if shell and len(words) > 1 else program, span.source)
     if script is not None:
-        inside = read_shell(
-            script.name, script.text, ledger, dict(read.variables), library, starts_beside=not base.directory,
-            unread=base.unread,
-        ).processes  # fmt: skip
+        inside = read_shell(script.name, script.text, ledger, library, read.variables, base.unread).processes
     else:  # a shell with a text, or docker run
         text = " ".join("'" + word.text.replace("'", "'\\''") + "'" for word in words)
         inside = started_inside(text, span, read.variables, library, ledger, base.unread)

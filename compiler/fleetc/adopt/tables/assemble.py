@@ -20,6 +20,7 @@ from fleetc.adopt.node.values import price_text
 from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.adopt.tables.assembled import Assembled
+from fleetc.adopt.tables.capabilities import fill_capabilities
 from fleetc.adopt.tables.filling import Facts, Filling
 from fleetc.adopt.tables.fleet import (
     ask_models,
@@ -65,6 +66,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     machines = Machines(session, sources.others, nodes, names, known_hosts, lone)
     machines.learn_state_dirs()
     tables = _node_tables(nodes, fleet, Facts.of(nodes, network, machines), session)
+    fill_capabilities(sources.capabilities, nodes, tables, session.ledger)
     stacks = _stacks(sources, tables, fleet, session)
     add_idle_hosts(nodes, session, known_hosts)
     ask_users(nodes, tables, session)
@@ -171,7 +173,10 @@ def _only_models(sources: Found, session: Session) -> Assembled:
             price = price_text(entry.price) if entry.price is not None else None
             if price is not None:
                 session.models[name].values["price"] = price
-    assembled = Assembled(fleet, {"models": session.models})
+    host = Table(path=("hosts", LONE_HOST))
+    host.put(Ask.RUNTIME, "runtime", '"docker"')
+    ask_address(host)
+    assembled = Assembled(fleet, {"hosts": {LONE_HOST: host}, "models": session.models})
     for table in assembled.each():
         _without_hidden(table)
     return assembled
