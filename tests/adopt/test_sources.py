@@ -67,7 +67,7 @@ def test_what_is_no_source_any_more_is_named_at_its_line_with_two_ways_out(what:
     assert item.diagnostic.message == f"fleetc does not follow {what}"
     assert "--from NAME=ADDRESS" in item.diagnostic.help and "ps -ww -o args=" in item.diagnostic.help
     assert (item.primary.file, item.primary.line) == (name, text[: text.index("livepeer")].count("\n") + 1)
-    assert item.primary.hidden and len(found.nodes) == 1 and found.unused == (name,)
+    assert len(found.nodes) == 1 and found.unused == (name,)
     harmless = adopted({name: text.replace("livepeer", "other"), "a.sh": NODE})
     assert harmless.diagnostics == () and harmless.unused == (name,)
 

@@ -187,12 +187,12 @@ def test_a_template_without_an_instance_is_told_what_to_name(texts: dict[str, st
 
 def test_a_drop_in_of_an_instance_counts_for_it_alone_and_replaces_one_of_the_template() -> None:
     tables = gateways({
-        **LINKS, "units/livepeer@.service.d/10.conf": "[Service]\nEnvironment=A=all\n",
-        "units/livepeer@.service.d/20.conf": "[Service]\nEnvironment=B=all\n",
-        "units/livepeer@us.service.d/20.conf": "[Service]\nEnvironment=C=us\n",
+        **LINKS, "units/livepeer@.service.d/10.conf": "[Service]\nEnvironment=A_DIR=all\n",
+        "units/livepeer@.service.d/20.conf": "[Service]\nEnvironment=B_DIR=all\n",
+        "units/livepeer@us.service.d/20.conf": "[Service]\nEnvironment=C_DIR=us\n",
     })  # fmt: skip
-    assert tables["eu"]["environment"] == {"A": "all", "B": "all"}
-    assert tables["us"]["environment"] == {"A": "all", "C": "us"}
+    assert tables["eu"]["environment"] == {"A_DIR": "all", "B_DIR": "all"}
+    assert tables["us"]["environment"] == {"A_DIR": "all", "C_DIR": "us"}
 
 
 def test_specifiers_of_the_name_and_no_others_are_filled_in() -> None:

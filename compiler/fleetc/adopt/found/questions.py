@@ -56,7 +56,7 @@ class Ask(Enum):
     PRICE_REFUSED = "the node or the spec refuses {text} as a price"
     ANY_PRICE = "today it pays any price, because nothing sets a cap"
     NO_PRICE_FOR = "no spec has the price for {account}"
-    GPUS = "the source says {text}, and {seen}"
+    GPUS = "-nvidia is {text} today, and {seen}"
     # fleet, hosts and wallets
     RPC = "the JSON-RPC address of the chain; no source has one"
     SEVERAL_RPC = "a host has one RPC address, but {nodes}"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TypeVar
 
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.words import SET
@@ -27,6 +27,7 @@ from fleetc.emit.artifacts import json_document
 from fleetc.upstream import FLAGS, NETWORKS
 
 Files = Callable[[str], str | None]
+_Value = TypeVar("_Value")
 
 _MODELS, _CAPS, _OF_GATEWAYS, _RENDITIONS = LISTS = (
     "aiModels", "maxPricePerCapability", "pricePerGateway", "transcodingOptions",
@@ -73,9 +74,7 @@ def _meaning(
         if name in secrets or (flag.secret and text and name not in ADDRESSES):
             values[name] = SET
         elif name not in NO_SETTINGS:
-            values[name] = _typed(
-                flag.type, text if text or (flag.type == "string" and text is not None) else None, name
-            )
+            values[name] = _typed(flag.type, text if flag.type == "string" else text or None, name)
     for name in ("ethAcctAddr", "ethOrchAddr", "priceFeedAddr", "ethController", "region"):
         values[name] = str(values[name]).lower()
     values["gateway"] = role == "gateway"
@@ -84,10 +83,10 @@ def _meaning(
     values |= _models(texts, read, chain and role == "orchestrator")
     if read(texts.get(_RENDITIONS, "")) is not None:
         values |= _list(_RENDITIONS, texts[_RENDITIONS], read, _renditions)
-    values["aiRunnerImageOverrides"] = _parsed(texts, "aiRunnerImageOverrides", documents.image_overrides)
-    versions = _parsed(texts, "aiMinRunnerVersion", lambda text: sorted(documents.runner_versions(text)) or "")
+    values["aiRunnerImageOverrides"] = _parsed(texts.get("aiRunnerImageOverrides", ""), read, documents.image_overrides)
+    versions = _parsed(texts.get("aiMinRunnerVersion", ""), read, lambda text: sorted(documents.runner_versions(text)))
     listed = _list(runner_list.FLAG, texts.get(runner_list.FLAG, ""), read, _runners(runners, chain))
-    return values | {"aiMinRunnerVersion": versions} | listed
+    return values | {"aiMinRunnerVersion": versions or ""} | listed
 
 
 def _typed(kind: str, text: str | None, name: str = "") -> object:
@@ -155,11 +154,11 @@ def _depending(role: str, texts: Mapping[str, str], chain: bool, home: str) -> d
     return values
 
 
-def _parsed(texts: Mapping[str, str], flag: str, parse: Callable[[str], Any]) -> object:
-    """What a text says; the text itself where the node cannot read it."""
-    text = texts.get(flag, "")
+def _parsed(text: str, read: Files, parse: Callable[[str], _Value]) -> _Value | str:
+    """What a text says, or the file that it names; the text itself where the node cannot read it, and "" for none."""
+    content = read(text) if text else None
     try:
-        return parse(text) if text else ""
+        return parse(text if content is None else content) if text else ""
     except DocumentError:
         return text
 
@@ -275,11 +274,9 @@ def _ordered(entries: Iterable[tuple[str, object]]) -> dict[str, object]:
 
 def _list(flag: str, text: str, read: Files, parse: Callable[[str], dict[str, object]]) -> dict[str, object]:
     """What a list says, by entry; the text itself where the node cannot read it."""
-    content = read(text) if text else None
-    try:
-        entries = parse(text if content is None else content) if text else {}
-    except DocumentError:
-        return {flag: text}
+    entries = _parsed(text, read, parse)
+    if isinstance(entries, str):
+        return {flag: entries}
     return {flag: LIST if entries else ""} | {f"{flag} {name}": value for name, value in entries.items()}
 
 

@@ -17,7 +17,7 @@ from fleetc.upstream import FLAGS
 A_WORD, A_COMMAND, A_FILE = "a word", "a command", "a file"
 
 _HARMLESS = re.compile(
-    "(?:.*_)?(?:ADDR|ADDRESS|ALLOC_CONF|BATCH|BLOCKING|CAPABILITIES|CAPACITY|CONFIG|CORS|COUNT|CWD|DEBUG|DEVICES?|DIRS?|"
+    "(?:.*_)?(?:ADDR|ADDRESS|ALLOC_CONF|BATCH|BLOCKING|CAPABILITIES|CAPACITY|CORS|COUNT|CWD|DEBUG|DEVICES?|DIRS?|"
     "DTYPE|ENABLED?|FILE|FORMAT|FPS|HEIGHT|HOME|HOST|HOSTNAME|INTERVAL|LEN|LEVEL|LIMIT|LISTEN|LOADING|LOCALE|MEMORY|MODE|"
     "MODELS?|NAME|NETWORK|NODE|OFFLINE|ORDER|PARALLEL|PATH|PIPELINES?|PORTS?|QUANTIZATION|REGION|SESSIONS|SIZE|THREADS|"
     "TIMEOUT|TMPDIR|TYPE|TZ|UNBUFFERED|UTILIZATION|VERBOSE|VERSION|WIDTH|WORKERS|WORKSPACE|ZONE)|(?:MODEL|LC)_.*|"
@@ -43,13 +43,17 @@ _LINE_WORDS = re.compile(r"(?:ExecStart=|command:|args:|-|\\)?(?:(?:[\w./-]*/)?l
 
 def keyless(name: str, text: str) -> bool:
     """Whether no part of a value may be a key, as it may in an address with a user, a query or a fragment."""
-    address = "://" in text or name.upper().endswith(("ADDR", "URL", "URI"))
+    address = "://" in text or name.upper().endswith(("ADDR", "HOST", "URL", "URI"))
     return not (address and _KEYED.search(text)) and leaks.find(text, name) is None
 
 
 def _plain(name: str, text: str) -> bool:
     """Whether the value of a flag may be shown: a document in it may have any keys."""
-    return not FLAGS[name].secret and keyless(name, text) and not text.lstrip().startswith(("[", "{"))
+    return not FLAGS[name].secret and keyless(name, text) and not _is_document(text)
+
+
+def _is_document(text: str) -> bool:
+    return text.lstrip().startswith(("[", "{"))
 
 
 def harmless(name: str) -> bool:
@@ -59,9 +63,10 @@ def harmless(name: str) -> bool:
 
 
 def may_repeat(name: str, text: str) -> bool:
-    """Whether the value of a variable or an option may be repeated: by its name, or as a value that can be no secret."""
-    plain = text.lower() in ("", "true", "false") or ONLY_HOST.fullmatch(text) is not None
-    return plain or (harmless(name) and "://" not in text and keyless(name, text))
+    """Whether the value of a variable or an option may be repeated: by its name, or because it can be no secret."""
+    if text.lower() in ("", "true", "false") or ONLY_HOST.fullmatch(text):
+        return True
+    return harmless(name) and "://" not in text and not _is_document(text) and keyless(name, text)
 
 
 def shown(name: str, text: str) -> str:
