@@ -9,22 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
 from fleetc.adopt.found.words import Fate, Process, Word
+from fleetc.adopt.node import listeners
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.host_paths import EXAMPLE_PATH, Place, callers_place, on_host, whereabouts
-from fleetc.adopt.node.listeners import (
-    LOOPBACK,
-    Listener,
-    http_listener,
-    is_loopback,
-    orchestrator_url,
-    service_url,
-    split,
-    written,
-)  # fmt: skip
+from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
 from fleetc.adopt.node.own_files import own_file
 from fleetc.adopt.node.reading import PATH_OR_TEXT, Running, names_document, secret_file, shown
 from fleetc.adopt.read import showing
@@ -45,7 +37,6 @@ _PRINTED = re.compile(
     r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
     r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
 )
-_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -74,7 +65,9 @@ class Facts:
         facts = cls(network, processes, machines, answers)
         for node in processes.values():
             if node.table in ("transcoders", "ai_workers") and node.text("orchAddr"):
-                name = facts.node_at(node, "orchestrator", orchestrator_url(node.text("orchAddr").split(",")[0]))
+                name = facts.node_at(
+                    node, "orchestrator", listeners.orchestrator_url(node.text("orchAddr").split(",")[0])
+                )
                 facts.workers.setdefault(name, set()).add(node.role)
         return facts
 
@@ -98,19 +91,23 @@ def _answers(node: Running) -> Iterator[tuple[str, str]]:
     """Where a node answers: who reaches it ("" for all, a source for its containers, or a host), and its address."""
     process, service = node.process, node.text("serviceAddr")
     if node.role == "orchestrator" and service not in ("", "none"):
-        yield "", orchestrator_url(service_url(service)).rpartition("://")[2]
-    listener = http_listener(node.role, node.text("httpAddr"), service)[1]
+        yield "", listeners.orchestrator_url(listeners.service_url(service)).rpartition("://")[2]
+    listener = listeners.http_listener(node.role, node.text("httpAddr"), service)[1]
     if listener is None:
         return
-    host, port = listener
-    yield from ((process.span.source, f"{name}:{port}") for name in process.peers)
-    if host != "*" and not is_loopback(host):
-        yield "", written(listener)
-    if process.network == "host" and (host == "*" or is_loopback(host)):
-        yield node.host, f":{port}"
-    for one in process.published if process.network != "host" else ():
-        if one.inside == port and (one.address in ("", "0.0.0.0", "[::]", "::") or is_loopback(one.address)):  # noqa: S104
-            yield node.host, f":{one.port}"
+    yield from ((process.span.source, f"{name}:{listener[1]}") for name in process.peers)
+    if (reached := _on_host(process, listener)) is not None:
+        host, port = reached
+        local = host in ("*", "0.0.0.0", "[::]", "::") or is_loopback(host)  # noqa: S104  # as a port is published
+        yield (node.host, f":{port}") if local else ("", f"{host}:{port}")
+
+
+def _on_host(process: Process, listener: Listener) -> Listener | None:
+    """Where a listener is on the host of a process; None for one that stays inside its container."""
+    if process.network == "host":
+        return listener
+    port = next((one for one in process.published if one.inside == listener[1]), None)
+    return None if port is None or is_loopback(listener[0]) else (port.address or "*", port.port)
 
 
 @dataclass
@@ -132,15 +129,13 @@ class Filling:
         """Whether a flag is set, and nothing has taken it yet."""
         return flag in self.running.settings and flag not in self.done
 
-    def say(self, key: str, value: Any, note: str = "") -> None:
+    def say(self, key: str, value: Any) -> None:
         """Give a field of the table a value; a dotted key is a field of a table within."""
         place = self.table.values
         *above, last = key.split(".")
         for part in above:
             place = place.setdefault(part, {})
         place[last] = value
-        if note:
-            self.table.notes[key] = note
 
     def take(self, flag: str, where: str) -> None:
         """Account for a setting that the spec has now."""
@@ -216,34 +211,29 @@ class Filling:
 
     def listens(self, flag: str, key: str, listener: Listener | None, default: str) -> None:
         """Write down where a node listens on its host, whose network containers get too; a default is left out."""
-        running = self.running
         if self.unknown(flag, key):
             return
         if listener is None:
             self.asks(Ask.LISTENER, key, flag)
             return
-        host, port = listener = self.on_host(flag, listener)
-        other, theirs = self.facts.ports.setdefault((running.host, port), (running.name, host))
-        if other != running.name and (host == theirs or "*" in (host, theirs)):
+        reached = _on_host(self.process, listener)
+        if reached != listener:
+            self.because(flag, Why.PUBLISHED if reached is not None else Why.NOT_PUBLISHED)
+        host, port = listener = reached or (LOOPBACK, listener[1])
+        exposed, name = key == "cli" and not is_loopback(host), self.running.name
+        other, theirs = self.facts.ports.setdefault((self.running.host, port), (name, host))
+        if exposed and not self.process.ours:
+            local = toml_value(f"{LOOPBACK}:{port}")
+            self.mistake("adopt-listener-exposed", flag, Why.EXPOSED, f"write cli = {local}, and use an SSH tunnel")
+            self.asks(Ask.EXPOSED_CLI, key, "", local, listener=written(listener))
+        elif other != name and (host == theirs or "*" in (host, theirs)):
             self.asks(Ask.SAME_PORT, key, flag, node=other, port=port)
         elif written(listener) == default:
             self.take(flag, f"{default}, the default of its role, which the spec leaves out")
         else:
             self.give(flag, key, written(listener))
-        if not is_loopback(host) and key == "cli":
+        if exposed and self.process.ours:
             self.say("cli_exposed", True)
-
-    def on_host(self, flag: str, listener: Listener) -> Listener:
-        """Where a listener is on the host: a container keeps a port that is published, others go to loopback."""
-        host, port = listener
-        if self.process.network == "host":
-            return listener
-        published = next((one for one in self.process.published if one.inside == port), None)
-        if published is None or is_loopback(host):
-            self.because(flag, Why.NOT_PUBLISHED)
-            return LOOPBACK, port
-        self.because(flag, Why.PUBLISHED)
-        return published.address or "*", published.port
 
     def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees; None where no source has all of it."""
@@ -265,21 +255,20 @@ class Filling:
             self.asks(Ask.BY_NAME, key, file=file.source.name, path=self.shown(flag))
         return file.source
 
-    def parsed(self, flag: str, key: str, parse: Callable[[str], _Read], why: Why) -> _Read | None:
-        """What the text of a setting, or the file that it names, says; None where a question or a mistake stands."""
+    def read(self, flag: str, key: str, parse: Callable[[str], object], why: Why) -> None:
+        """Give a field what the text of a setting, or the file that it names, says."""
         text, source = self.running.text(flag), None
         if not text or not self.has(flag) or self.unknown(flag, key):
-            return None
+            return
         if names_document(text):
             source = self.own_file(flag, key)
             if source is None:
                 self.asks(Ask.NO_FILE, key, flag, file=showing.file_name(text))
-                return None
+                return
         try:
-            return parse(source.text if source is not None else text)
+            self.give(flag, key, parse(source.text if source is not None else text))
         except DocumentError as problem:
             self.damaged(flag, source, problem, why, "repair the JSON")
-            return None
 
     def secret(self, flag: str, key: str, at: Table | None = None) -> dict[str, str] | None:
         """A reference for a setting that is a secret: a file on the host, or a variable of who deploys.

@@ -16,8 +16,6 @@ from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
 from fleetc.adopt.tables.models import fill_models
 from fleetc.adopt.tables.runners import fill_callback, fill_listed
 from fleetc.adopt.tables.session import PIXEL_PRICE, price_text
-from fleetc.language.quantities import QuantityError, is_public_address, parse_host
-from fleetc.upstream import NETWORKS
 
 
 def fill(work: Filling) -> None:
@@ -79,24 +77,10 @@ def _service(work: Filling) -> None:
         work.asks(Ask.SERVICE, key, flag)
     elif work.unknown(flag, key):
         pass
-    elif text == "none":
-        work.asks(Ask.NO_SERVICE, key, flag)
-    elif _reaches_nobody(work, text.removeprefix("http://")):
-        advice = "write the public name of the host in the spec"
-        work.mistake("adopt-address-unreachable", flag, Why.UNREACHABLE, advice)
-        work.asks(Ask.UNREACHABLE, key, text=text)
+    elif text == "none" or (split(text.removeprefix("http://")) or ("",))[0] == "*":
+        work.asks(Ask.NO_SERVICE, key, flag, text=text)
     else:
         work.give(flag, key, text)
-
-
-def _reaches_nobody(work: Filling, text: str) -> bool:
-    """Whether no gateway outside its own network can reach a service address."""
-    host = (split(text) or (text, 0))[0]
-    try:
-        public = host != "*" and is_public_address(parse_host(host.strip("[]")))
-    except QuantityError:
-        return False
-    return host == "*" or (work.running.on_chain and work.facts.network in NETWORKS and "." in host and not public)
 
 
 def _listener(work: Filling) -> None:
@@ -111,14 +95,11 @@ def _listener(work: Filling) -> None:
 
 def _registry(work: Filling) -> None:
     """Whether an orchestrator is in the registry of AI; the spec leaves out what its mode says."""
-    flag, key = "aiServiceRegistry", "ai_registry"
-    on, ours = work.running.on(flag), work.process.ours and work.has(flag)
-    if not work.running.on_chain and not ours:
+    flag, on = "aiServiceRegistry", work.running.on("aiServiceRegistry")
+    if not work.running.on_chain and not work.process.ours:
         work.drop(flag, Why.NO_REGISTRY)
-    elif ours or on != (work.table.values["mode"] == "ai"):
-        work.give(flag, key, on)
-    else:
-        work.take(flag, key)
+    elif work.has(flag) or (work.running.on_chain and on != (work.table.values["mode"] == "ai")):
+        work.give(flag, "ai_registry", on)
 
 
 def _price(work: Filling) -> None:
@@ -142,13 +123,14 @@ def _price(work: Filling) -> None:
 def _gateway_prices(work: Filling) -> None:
     """Prices by the account of a gateway."""
     flag, key = "pricePerGateway" if work.has("pricePerGateway") else "pricePerBroadcaster", "gateway_prices"
-    entries = work.parsed(flag, key, documents.gateway_prices, Why.IGNORED)
-    if entries is None:
-        return
-    prices = {account: price_text(price) for account, price in entries.items()}
-    work.give(flag, key, {account: price for account, price in prices.items() if price is not None})
-    for account in (account for account, price in prices.items() if price is None):
-        work.asks(Ask.NO_PRICE_FOR, key, flag, account=account[:60])
+
+    def prices(text: str) -> dict[str, str]:
+        texts = {account: price_text(price) for account, price in documents.gateway_prices(text).items()}
+        for account in (account for account, price in texts.items() if price is None):
+            work.asks(Ask.NO_PRICE_FOR, key, flag, account=account[:60])
+        return {account: price for account, price in texts.items() if price is not None}
+
+    work.read(flag, key, prices, Why.IGNORED)
 
 
 def _orchestrator(work: Filling) -> None:

@@ -9,13 +9,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pydantic_core import PydanticCustomError
-
-from fleetc.adopt.found.questions import Ask, Why
+from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.found.words import Fate, Word
 from fleetc.adopt.read.docker_run import VISIBLE
 from fleetc.adopt.tables.filling import ONLY_HOST, Filling, hole_variable
-from fleetc.language.fields import check_variable_name
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 
@@ -53,12 +50,8 @@ def variable(work: Filling, name: str, word: Word) -> None:
     plain = ours or may_repeat(name, word.text)
     if not plain and word.text:
         ledger.secrets.append(word.span)
-    if not ours and (dropped := _dropped(work, name, word)) is not None:
-        ledger.note(word.span, name, Fate.DROPPED, dropped.text)
-        work.because(f"env {name}", dropped)
-        return
-    if not _is_name(name):
-        ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
+    if not ours and (dropped := _dropped(work, name, word)):
+        ledger.note(word.span, name, Fate.DROPPED, dropped)
         return
     known, hole = work.process.secrets.get(name), hole_variable(word)
     if known is not None or hole:
@@ -72,34 +65,22 @@ def variable(work: Filling, name: str, word: Word) -> None:
         own = re.sub("^RUNNER_", "APP_", f"{work.running.name}_{name}".upper().replace("-", "_"))  # of deployments
         reference = work.session.secret(word, own, f"the value of {name}, which may be a secret,")
         work.say(f"secret_environment.{name}", reference)
-    if not plain or hole:
-        work.because(f"env {name}", Why.REFERENCE)
     ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")
 
 
-def _dropped(work: Filling, name: str, word: Word) -> Why | None:
-    """Why the spec does without a variable; None for one that it has."""
+def _dropped(work: Filling, name: str, word: Word) -> str:
+    """Why the spec does without a variable; "" for one that it has."""
     if _OF_STARTER.fullmatch(name):
-        return Why.OF_STARTER
-    used = name in work.session.library.variables
+        return "whoever starts a process sets it"
     read = name.startswith(_READ_BY_NODES) or name.endswith("_proxy")
-    if name.startswith("COMPOSE_") or (used and not read):
-        return Why.OF_SOURCES
+    if name.startswith("COMPOSE_") or (name in work.session.library.variables and not read):
+        return "the node does not read it; the sources use it themselves"
     if name == VISIBLE and work.process.sees and "gpus" in work.table.values:
-        return Why.SAID_BY_GPUS
-    return Why.EMPTY if not word.text else None
+        return "gpus of the spec says it; containers of fleetc see all GPUs"
+    return "" if word.text else "it is empty"
 
 
 @cache  # fleets have the same few variables in thousands of nodes
-def _is_name(name: str) -> bool:
-    try:
-        check_variable_name(name)
-    except PydanticCustomError:
-        return False
-    return True
-
-
-@cache
 def may_repeat(name: str, text: str) -> bool:
     """Whether people may see the value of a variable: its name is one of no secret, or it only names a host."""
     if leaks.names_secret(name) or leaks.find(text, name) is not None:
