@@ -55,7 +55,7 @@ class Ask(Enum):
     PRICE_REFUSED = "the node or the spec refuses {text} as a price"
     ANY_PRICE = "today it pays any price, because nothing sets a cap"
     NO_PRICE_FOR = "no spec has the price for {account}"
-    GPUS = "the source says {text}, and {seen}"
+    GPUS = "which GPUs of its host? -nvidia is {text}, and {seen}"
     # fleet, hosts and wallets
     RPC = "the JSON-RPC address of the chain; no source has one"
     SEVERAL_RPC = "a host has one RPC address, but {nodes}"
@@ -72,6 +72,7 @@ class Ask(Enum):
     USER = "who starts {node} today? no source says it, and whoever is written here must own {path}"
     HIDDEN = "the source has a hidden character there, which no spec may have"
     # models and live runners
+    NO_MODELS = "a worker does not start without a list of them"
     # avatar stacks
 
 

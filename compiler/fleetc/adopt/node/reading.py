@@ -29,7 +29,6 @@ from fleetc.adopt.node.flags import (
 from fleetc.adopt.node.own_files import own_file
 from fleetc.adopt.read import showing
 from fleetc.adopt.read.library import Library
-from fleetc.adopt.tables import asking_words
 from fleetc.language.rows import flag_called
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -304,11 +303,6 @@ def _config(
             "shorten the line; what is behind it is not adopted either",
         )  # fmt: skip
     return config, ()
-
-
-def in_file(path: str) -> str:
-    """That a file has what is asked for, in words."""
-    return f"{showing.file_name(path)}{asking_words.NO_SOURCE}"
 
 
 def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> Unread:

@@ -180,12 +180,6 @@ class Filling:
             self.running.reasons[flag] = Reason(Why.ASKED, (("question", question.text),))
             self._note(flag, Fate.DROPPED, f"asked with a TODO at {'.'.join(question.place)}", "adopt-value-unknown")
 
-    def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
-        """Leave a question of words, for `models.py`."""
-        self.table.ask(f"TODO {key} = {example}: {words}")
-        self.running.reasons[flag] = f"a question is left: {words}"
-        self._note(flag, Fate.DROPPED, f"{words}; asked with a TODO at {key}", "adopt-value-unknown")
-
     def _note(self, flag: str, fate: Fate, words: str, code: str = "") -> None:
         self.done.add(flag)
         if flag in self.running.settings:

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.found.words import Brief, Fate, InClear, Process, Same
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError, ModelEntry
 from fleetc.adopt.node.host_paths import callers_place
 from fleetc.adopt.node.own_files import own_file
 from fleetc.adopt.node.price_lists import TOKENS
-from fleetc.adopt.node.reading import in_file, missing, names_document
+from fleetc.adopt.node.reading import missing, names_document
 from fleetc.adopt.node.web import address
-from fleetc.adopt.read import yaml_nodes
+from fleetc.adopt.read import showing, yaml_nodes
 from fleetc.adopt.read.yaml_nodes import YamlError
 from fleetc.adopt.report.compare import QUESTION
-from fleetc.adopt.tables import asking_words
 from fleetc.adopt.tables.buying import pixels_of
 from fleetc.adopt.tables.filling import Filling
 from fleetc.adopt.tables.runner_host import same_project
@@ -45,25 +45,25 @@ def _models(work: Filling) -> None:
     flag = "aiModels"
     text = running.text(flag)
     if text and running.word(flag).holes and names_document(text):
-        work.ask("models", in_file(text), flag, '[{ use = "..." }]', warn=False)
+        work.asks(Ask.NO_FILE, "models", flag, file=showing.file_name(text))
         running.reasons["aiModels prices"] = "the list of models is none of the sources"
     elif text and not work.unknown(flag, "models"):
         word = running.word(flag)
         source = work.own_file(flag)
         if source is None and names_document(text):
             missing(word, "the list of models", work.session.ledger)
-            work.ask("models", in_file(text), flag, '[{ use = "..." }]', warn=False)
+            work.asks(Ask.NO_FILE, "models", flag, file=showing.file_name(text))
             running.reasons["aiModels prices"] = "the list of models is none of the sources"
         else:
             _list_of_models(work, source, text)
     elif running.table == "ai_workers" and not text:
-        work.ask("models", "a worker does not start without a list of them", flag, '[{ use = "..." }]')
+        work.asks(Ask.NO_MODELS, "models", flag)
     if running.text("aiModelsDir") and running.on("aiWorker"):
         if work.unknown("aiModelsDir", "models_dir"):
             return
         place = callers_place(work.process, running.text("aiModelsDir"))  # it is on the host, also for a container
         if place is None:
-            work.ask("models_dir", "its absolute path on the host", "aiModelsDir", '"/srv/models"')
+            work.asks_path("models_dir", "aiModelsDir", running.text("aiModelsDir"))
         else:
             path = work.placed(place)
             work.say("models_dir", path)
@@ -78,7 +78,7 @@ def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
         entries = documents.models(source.text if source else text, pixels_of(work) or 1)
     except DocumentError as problem:
         work.damaged(flag, source, problem, "the node stops at its start", "repair the list of models, and adopt again")
-        work.table.ask(f"TODO models: {asking_words.REPAIR}the list of models, and adopt again")
+        work.table.ask("TODO models: repair the list of models, and adopt again")
         work.running.reasons[flag] = f"{QUESTION}: the node reads none of the list"
         work.running.reasons["aiModels prices"] = "the node does not read its list of models"
         return
@@ -208,7 +208,7 @@ def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
         "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", elsewhere=True,
     )  # fmt: skip
     work.table.ask(
-        f"TODO models: {asking_words.CREDENTIAL}{model} gets no token any more{asking_words.HAS_NONE}: let it "
+        f"TODO models: the runner of {model} gets no token any more, as a spec has none: let it "
         "answer this host without one, or take the model out"
     )
 

@@ -152,10 +152,8 @@ def _asks_node(running: Running) -> str:
     host, port = cli_listener(running.role, running.text("cliAddr")) or ("*", CLI_LISTENERS[running.table].port)
     inside = LOOPBACK if host == "*" or is_loopback(host) or host in process.peers else host
     name = process.container if plain_container(process.container) else "CONTAINER"
-    within = (
-        f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) " if process.network != "host" else ""
-    )
-    return f"{within}curl -s http://{inside}:{port}/senderInfo on its host"
+    enter = f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) "
+    return f"{'' if process.network == 'host' else enter}curl -s http://{inside}:{port}/senderInfo on its host"
 
 
 def _password(work: Filling, name: str, wallet: Table) -> None:

@@ -9,7 +9,7 @@ import re
 
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node import documents
-from fleetc.adopt.node.listeners import http_listener, service_port, split, written
+from fleetc.adopt.node.listeners import SERVICE_PORT, http_listener, service_port, split, written
 from fleetc.adopt.node.reading import Running, secret_file
 from fleetc.adopt.tables.buying import base_price, helper, reached
 from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
@@ -24,8 +24,16 @@ def fill(work: Filling) -> None:
     if running.table == "orchestrators":
         _work(work)
         _service(work)
-        _listener(work)
-        _registry(work)
+        scheme, listener = http_listener("orchestrator", running.text("httpAddr"), running.text("serviceAddr"))
+        if scheme == "http":
+            work.say("http_tls", False)
+        port = service_port(running.text("serviceAddr")) if "service" in work.table.values else SERVICE_PORT
+        work.listens("httpAddr", "http", listener, written(("*", port)))
+        registry, on = "aiServiceRegistry", running.on("aiServiceRegistry")
+        if not running.on_chain and not work.process.ours:
+            work.drop(registry, Why.NO_REGISTRY)
+        elif work.has(registry) or (running.on_chain and on != (work.table.values["mode"] == "ai")):
+            work.give(registry, "ai_registry", on)
         helper(work, "redeemerAddr", "redeemer", "redeemer")
         if running.on_chain or work.process.ours:
             _price(work)
@@ -81,25 +89,6 @@ def _service(work: Filling) -> None:
         work.asks(Ask.NO_SERVICE, key, flag, text=text)
     else:
         work.give(flag, key, text)
-
-
-def _listener(work: Filling) -> None:
-    """Where an orchestrator listens: at the port of its service address, unless it says another one."""
-    text, service = work.running.text("httpAddr"), work.running.text("serviceAddr")
-    scheme, listener = http_listener("orchestrator", text, service)
-    if scheme == "http":
-        work.say("http_tls", False)
-    usual = written(("*", service_port(service) if "service" in work.table.values else 8935))
-    work.listens("httpAddr", "http", listener, usual)
-
-
-def _registry(work: Filling) -> None:
-    """Whether an orchestrator is in the registry of AI; the spec leaves out what its mode says."""
-    flag, on = "aiServiceRegistry", work.running.on("aiServiceRegistry")
-    if not work.running.on_chain and not work.process.ours:
-        work.drop(flag, Why.NO_REGISTRY)
-    elif work.has(flag) or (work.running.on_chain and on != (work.table.values["mode"] == "ai")):
-        work.give(flag, "ai_registry", on)
 
 
 def _price(work: Filling) -> None:

@@ -10,10 +10,9 @@ import posixpath
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Process, Same, Unknown
+from fleetc.adopt.found.words import Same, Unknown
 from fleetc.adopt.node.flags import Setting
 from fleetc.adopt.node.reading import Running
-from fleetc.adopt.tables import asking_words
 from fleetc.language.rows import READERS
 from fleetc.upstream import FLAGS
 
@@ -108,23 +107,6 @@ def unsure(reason: str, one: Running) -> Unknown:
     if not reason or isinstance(reason, Same):
         return Unknown(f"{files} may set it, and no source has it")
     return Unknown(f"{reason}, unless {files} sets it")
-
-
-def likely_words(process: Process, holes: Collection[str], more: str) -> str:
-    """What a script gives the variables that it leaves to a file, and that file; `more` stands behind it."""
-    names = " and ".join(hole.strip("${}") for hole in holes)
-    values = " and ".join(process.likely[hole] for hole in holes)
-    file = process.unread[0].shown if len(process.unread) == 1 else "a file that is none of the sources"
-    return asking_words.unless(names, values, file, more)
-
-
-def said_by_script(process: Process, today: object, compiled: object) -> str:
-    """Why a path is `compiled` as it is, where that is what the script says itself; "" for any other value."""
-    holes = [hole for hole in process.likely if isinstance(today, str) and hole in today]
-    text = str(today)
-    for hole in holes:
-        text = text.replace(hole, process.likely[hole])
-    return f"{asking_words.variable_of(likely_words(process, holes, ''))} sets it" if holes and text == compiled else ""
 
 
 def listed(settings: Collection[str]) -> str:
