@@ -104,70 +104,6 @@ def test_function_that_calls_itself_ends() -> None:
     assert 0 < len(found.processes) < 5000
 
 
-@pytest.mark.parametrize(
-    ("texts", "gpus"),
-    [
-        ({"a.sh": "docker run --gpus device=3 livepeer/go-livepeer:v0.9.1 WORDS 0"}, [3]),
-        ({"a.sh": "docker run --gpus '\"device=1,3\"' livepeer/go-livepeer:v0.9.1 WORDS 1,0"}, [3, 1]),
-        ({"a.sh": "docker run --gpus all livepeer/go-livepeer:v0.9.1 WORDS 2"}, [2]),
-        ({"a.sh": "docker run --gpus all livepeer/go-livepeer:v0.9.1 WORDS all"}, "all"),
-        ({"a.sh": "docker run --gpus '\"device=2,3\"' livepeer/go-livepeer:v0.9.1 WORDS all"}, [2, 3]),
-        ({"a.sh": "docker run --gpus 'device=2,capabilities=utility' livepeer/go-livepeer:v0.9.1 WORDS all"}, [2]),
-        ({"a.sh": "docker run --gpus 1 livepeer/go-livepeer:v0.9.1 WORDS all"}, [0]),
-        ({"a.sh": "docker run --runtime nvidia -e NVIDIA_VISIBLE_DEVICES=2,3 livepeer/go-livepeer:v0.9.1 WORDS all"},
-         [2, 3]),
-        ({"compose.yaml": "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: WORDS 0\n    deploy: "
-          "{resources: {reservations: {devices: [{driver: nvidia, device_ids: ['2'], capabilities: [gpu]}]}}}\n"}, [2]),
-    ],
-)  # fmt: skip
-def test_gpus_of_a_container_are_those_of_its_host(texts: dict[str, str], gpus: list[int]) -> None:
-    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia"
-    found = adopt([Source(name, text.replace("WORDS", words)) for name, text in texts.items()])
-    (worker,) = tomllib.loads(found.text)["transcoders"].values()
-    assert worker["gpus"] == gpus
-
-
-@pytest.mark.parametrize(("said", "gpus"), [("2", [2]), ("0", [0]), ("all", "all")])
-def test_worker_that_only_runs_models_names_gpus_of_its_host_whatever_its_container_sees(
-    said: str, gpus: list[int] | str
-) -> None:
-    """It gives the numbers to Docker."""
-    words = f"-aiWorker -orchAddr a.example.net:1 -orchSecret /s -aiModels /m.json -aiModelsDir /models -nvidia {said}"
-    found = adopted(a__sh=f"docker run --gpus device=2 livepeer/go-livepeer:v0.9.1 {words}\n")
-    assert tomllib.loads(found.text)["ai_workers"].popitem()[1]["gpus"] == gpus
-    assert not [one for one in found.diagnostics if one.code == "adopt-value-invalid"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "docker run --gpus device=GPU-3a23c669 livepeer/go-livepeer:v0.9.1 WORDS all",
-        "docker run -e NVIDIA_VISIBLE_DEVICES=GPU-3a23c669 livepeer/go-livepeer:v0.9.1 WORDS 0",
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: t}\nspec:\n  containers:\n    - image: "
-        "livepeer/go-livepeer:v0.9.1\n      command: [sh, -c, livepeer WORDS all]\n"
-        "      resources: {limits: {nvidia.com/gpu: 1}}\n",
-    ],
-)
-def test_gpus_without_a_number_are_asked_for(text: str) -> None:
-    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia"
-    name = "pod.yaml" if text.startswith("apiVersion") else "a.sh"
-    found = adopt([Source(name, text.replace("WORDS", words))])
-    (worker,) = tomllib.loads(found.text)["transcoders"].values()
-    assert "gpus" not in worker
-    assert "# TODO gpus = [0]  # the " in found.text and "nvidia-smi -L" in found.text
-    assert ("t" if name == "pod.yaml" else found.nodes[0].name, "nvidia") in found.waiting
-
-
-def test_a_number_that_a_container_does_not_have_is_a_mistake_today() -> None:
-    text = (
-        "docker run --gpus device=1 livepeer/go-livepeer:v0.9.1 -transcoder -orchAddr a.example.net:1 -orchSecret /s "
-        "-nvidia 1"
-    )
-    found = adopted(start__sh=text)
-    (said,) = [one.message for one in found.diagnostics if one.code == "adopt-value-invalid"]
-    assert "sees 1 of the GPUs and counts them from 0: it has no number 1" in said
-
-
 def test_loops_that_repeat_very_often_are_not_followed() -> None:
     text = "".join(f"for i{n} in {{1..200}}; do\n" for n in range(8)) + "livepeer -gateway -orchAddr a:1 -region $i0\n"
     found = adopted(start__sh=text + "done\n" * 8)
@@ -186,7 +122,7 @@ def test_nodes_of_a_script_are_called_as_their_terminals_or_roles_are() -> None:
 def test_nothing_of_a_script_is_run(tmp_path: object) -> None:
     found = adopted(start__sh=f"livepeer -gateway -region $(touch {tmp_path}/x) -orchAddr `touch {tmp_path}/y`:1")
     assert list(tmp_path.iterdir()) == []  # type: ignore[attr-defined]  # the fixture is a path
-    assert codes(found).count("adopt-value-unknown") == 2
+    assert {"selection.performance_region", "orchestrators"} <= {question.key for question in found.questions}
 
 
 def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
@@ -500,18 +436,6 @@ def test_file_that_the_node_refuses_is_told_at_its_own_line(flag: str, text: str
     assert (told.primary.file, told.primary.line) == ("list.json", line)
 
 
-def test_account_with_a_wrong_checksum_is_asked_and_not_written() -> None:
-    wrong = "0x9C10672CEE058Fd658103d90872fE431bb6C0AFA"
-    found = adopted(
-        start__sh="livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
-        f"-serviceAddr o.example.net:8935 -pricePerUnit 1 -ethAcctAddr {wrong} -ethOrchAddr {wrong} -dataDir /d"
-    )
-    messages = [d.message for d in found.diagnostics if d.code == "adopt-value-invalid"]
-    assert len([text for text in messages if f"the checksum of {wrong} is wrong" in text]) == 2
-    assert f'# TODO address = "0x..."  # the account; the checksum of {wrong} is wrong' in found.text
-    assert f'# TODO orchestrator_address = "..."  # the checksum of {wrong} is wrong' in found.text
-
-
 def test_programs_of_supervisord_become_nodes() -> None:
     text = (
         "[supervisord]\nnodaemon=true\n[program:orch]\ncommand=/opt/lp/livepeer -transcoder -nvidia 0 ; a comment\n"
@@ -550,43 +474,6 @@ def test_sources_beside_those_of_a_named_host_are_elsewhere() -> None:
     sources = [Source("a.sh", command.format(1)), Source("b.sh", command.format(2))]
     found = adopt(sources, Said(hosts={"a.sh": "edge"}, addresses={"edge": "192.0.2.7"}))
     assert [(node.name, node.host) for node in found.nodes] == [("a", "edge"), ("b", "host-1")]
-
-
-def test_same_wallet_and_model_met_twice_are_one_table() -> None:
-    command = (
-        "livepeer -orchestrator -aiWorker -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
-        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword /etc/lp/pw -ethKeystorePath /etc/lp/keys "
-        "-serviceAddr orch-{0}.example.net:8935 -pricePerUnit 900 -aiModels models-{0}.json -dataDir /d/{0}\n"
-    )
-    models = '[{"pipeline": "text-to-image", "model_id": "stabilityai/sd-turbo", "price_per_unit": %d, "warm": true}]'
-    found = adopt(
-        [
-            Source("a.sh", command.format(1)), Source("b.sh", command.format(2)),
-            Source("models-1.json", models % 5), Source("models-2.json", models % 5),
-        ],
-        Said(hosts={"a.sh": "a", "b.sh": "b"}),
-    )  # fmt: skip
-    assert found.text.count("[wallets.") == found.text.count("[models.") == 1
-    assert found.text.count('price = "5 wei / pixel"') == 1  # of the model, since all ask the same
-    assert 'reward_by = "orchestrator-a"' in found.text
-    assert "adopt-reward-unsaid" in codes(found)
-    assert "# TODO reward_by: orchestrator-a and orchestrator-b have this wallet and do not say who" in found.text
-
-
-@pytest.mark.parametrize(("first", "second", "caller"), [
-    ("-reward=false", "", "orchestrator-b"), ("", "-reward=false", "orchestrator-a"),
-    ("", "-reward", "orchestrator-b"), ("-reward=false", "-reward=false", "none"),
-])  # fmt: skip
-def test_node_that_says_that_it_calls_no_reward_is_not_chosen_for_it(first: str, second: str, caller: str) -> None:
-    command = (
-        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
-        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword /etc/lp/pw -ethKeystorePath /etc/lp/keys "
-        "-serviceAddr orch-{0}.example.net:8935 -pricePerUnit 900 -dataDir /d/{0} {1}\n"
-    )
-    sources = [Source("a.sh", command.format(1, first)), Source("b.sh", command.format(2, second))]
-    found = adopt(sources, Said(hosts={"a.sh": "a", "b.sh": "b"}))
-    assert f'reward_by = "{caller}"' in found.text
-    assert "adopt-reward-unsaid" not in codes(found) and "TODO reward_by" not in found.text
 
 
 def test_inventory_says_where_hosts_are() -> None:
@@ -739,7 +626,7 @@ services:
     command:
       - -orchestrator
       - -useLiveRunners
-      - -serviceAddr=127.0.0.1:8935
+      - -serviceAddr=o.example.net:8935
       - -httpAddr=0.0.0.0:8935
       - -liveRunnerAddr=https://orchestrator:8935
       - -orchSecret=${ORCH_SECRET:-word}
@@ -827,35 +714,10 @@ def test_command_over_ssh_is_on_that_host() -> None:
     assert (node.host, node.role, node.process.network) == ("worker1", "transcoder", "host")
 
 
-def test_password_file_that_no_source_places_is_asked_for_at_the_wallet() -> None:
-    text = (
-        'docker run -v "$HOME/.lpData":/root/.lpData livepeer/go-livepeer:v0.9.1 -gateway '
-        "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethPassword /root/.lpData/pw -ethAcctAddr 0x"
-        + "1"
-        * 40
-    )
-    spec = adopted(start__sh=text.replace('-v "$HOME/.lpData":/root/.lpData ', "")).text
-    assert spec.count("TODO password") == 1
-    assert spec.index("[wallets.payer]") < spec.index("TODO password") < spec.index("[gateways.")
-
-
 def test_a_command_behind_assignments_is_no_file_of_variables() -> None:
     script = Source("run", "LP_ETHPASSWORD=/root/pw livepeer -gateway -dataDir /data extra -monitor\n")
     assert kind_of(script) == "shell"
     assert kind_of(Source("node.env", "LP_ETHPASSWORD=/root/pw\nNAME=a livepeer\n")) == "environment"
-
-
-def test_nodes_without_an_account_share_a_wallet_only_with_their_keys() -> None:
-    text = (
-        "services:\n"
-        "  one:\n    image: livepeer/go-livepeer:v0.9.1\n    volumes: [/srv/one:/data]\n"
-        "    command: -gateway -network=arbitrum-one-mainnet -dataDir=/data -ethPassword=/etc/one\n"
-        "  two:\n    image: livepeer/go-livepeer:v0.9.1\n    volumes: [/srv/two:/data]\n"
-        "    command: -gateway -network=arbitrum-one-mainnet -dataDir=/data -ethPassword=/etc/two\n"
-    )
-    spec = tomllib.loads(adopt([Source("compose.yaml", text)]).text)
-    assert len(spec["wallets"]) == 2
-    assert {wallet["keystore"] for wallet in spec["wallets"].values()} == {"/srv/one/keystore", "/srv/two/keystore"}
 
 
 def test_ssh_says_where_people_log_in() -> None:
@@ -866,21 +728,6 @@ def test_ssh_says_where_people_log_in() -> None:
     assert (hosts["gpu1-example-net"]["ssh_user"], hosts["gpu1-example-net"]["ssh_port"]) == ("ops", 2222)
     assert "address" not in hosts["gpu2"]
     assert "where you log in; a script calls it gpu2" in found.text
-
-
-def test_what_a_spec_is_refused_for_once_its_questions_are_answered_is_a_question() -> None:
-    command = (
-        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://203.0.113.5:8547 "
-        "-pricePerUnit 5 -ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword ~/pw "
-        "-dataDir /d -serviceAddr {}:8935"
-    )
-    found = adopted(start__sh=command.format("o.example.net"))
-    (asked,) = [line for line in found.text.splitlines() if line.startswith("# TODO rpc: ")]
-    assert asked.startswith("# TODO rpc: the RPC address is http://")
-    assert 'password = { host_file = "~/pw" }' in found.text
-    for own in ("127.0.0.1", "10.0.0.5"):
-        fine = adopted(start__sh=command.format("o.example.net").replace("203.0.113.5", own))
-        assert "TODO rpc" not in fine.text
 
 
 def test_flag_with_a_long_name_is_told_though_its_line_has_a_secret() -> None:
@@ -899,23 +746,6 @@ def test_address_of_the_chain_is_named_for_the_fleet_although_a_node_has_its_var
     found = adopt([Source("compose.yml", compose), Source(".env", f"ARB_RPC=https://arb.infura.io/v3/{key}\n")])
     assert tomllib.loads(found.text)["fleet"]["rpc"] == {"env": "ARB_RPC"}
     assert key not in found.text
-
-
-def test_variables_that_only_compose_fills_in_are_none_of_the_node() -> None:
-    compose = (
-        "services:\n  g:\n    image: livepeer/go-livepeer:${TAG}\n    env_file: .env\n"
-        "    command: -gateway -orchAddr ${ORCH}:8935\n    environment: ['LIVE_AI_NAT_IP=${NAT}']\n"
-    )
-    env = "TAG=v0.9.1\nORCH=o.example.net\nNAT=192.0.2.1\nCOMPOSE_PROJECT_NAME=farm\nTZ=Europe/Berlin\nOWN=1\n"
-    found = adopt([Source("compose.yaml", compose), Source(".env", env)])
-    (gateway,) = tomllib.loads(found.text)["gateways"].values()
-    assert gateway["environment"] == {"LIVE_AI_NAT_IP": "192.0.2.1", "TZ": "Europe/Berlin", "OWN": "1"}
-    assert "secret_environment" not in gateway
-    dropped = {entry.shown for entry in found.entries if "sources use it themselves" in entry.words}
-    assert dropped == {"TAG", "ORCH", "NAT", "COMPOSE_PROJECT_NAME"}
-    assert {difference.reason for difference in found.differences if difference.flag.startswith("env ")} <= {
-        "only what starts the node reads it"
-    }
 
 
 def test_where_the_output_of_a_node_went_is_in_the_account() -> None:
@@ -937,21 +767,6 @@ def test_a_redirection_is_no_word_of_a_node(written: str) -> None:
     assert found.diagnostics == ()
 
 
-def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -> None:
-    image = "livepeer/go-livepeer:v0.9.1"
-    text = (
-        f"services:\n  o:\n    image: {image}\n"
-        "    command: -orchestrator -orchSecret ab -serviceAddr o.example.net:8935\n"
-        f"  t:\n    image: {image}\n    command: -transcoder -orchSecret ab -orchAddr HOST:8935\n"
-    )
-    found = adopted(compose__yaml=text.replace("HOST", "https://o"))
-    (told,) = [d for d in found.diagnostics if d.code == "adopt-name-unreached"]
-    assert told.severity is Severity.NOTE
-    assert "no other is called o: t reaches o at o.example.net:8935" in told.message
-    assert tomllib.loads(found.text)["transcoders"]["t"]["orchestrator"] == "o"
-    assert "adopt-name-unreached" not in codes(adopted(compose__yaml=text.replace("HOST", "o.example.net")))
-
-
 def test_copies_of_a_service_are_said() -> None:
     text = (
         "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: "
@@ -962,61 +777,6 @@ def test_copies_of_a_service_are_said() -> None:
         told = [d.message for d in found.diagnostics if d.code == "adopt-cannot-say"]
         assert len(told) == count
         assert all("times today, and the spec has it once" in message for message in told)
-
-
-def test_where_a_deposit_can_be_read_is_said_with_the_port_of_the_node() -> None:
-    chain = "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net"
-    for cli, port in (("", 5935), (" -cliAddr 127.0.0.1:7000", 7000)):
-        text = adopted(start__sh=f"livepeer -gateway {chain} -ethAcctAddr 0x{'1' * 40}{cli}").text
-        assert text.count(f"curl -s http://127.0.0.1:{port}/senderInfo") == 2
-
-
-PAYER = "-gateway -network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethAcctAddr 0x" + "1" * 40
-PROJECT = """\
-services:
-  pay:
-    image: livepeer/go-livepeer:v0.9.1
-    command: WORDS
-    MORE
-"""
-DEPLOYMENT = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: pay}
-spec: {template: {spec: {containers: [{image: "livepeer/go-livepeer:v0.9.1", args: [WORDS]}]}}}
-"""
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "command"),
-    [
-        ("compose__yaml", PROJECT.replace("MORE", "network_mode: host"), "curl -s http://127.0.0.1:5935/senderInfo on"),
-        ("compose__yaml", PROJECT.replace("WORDS", "WORDS -cliAddr :5935").replace("MORE", 'ports: ["6000:5935"]'),
-         "{{.State.Pid}}' $(docker compose ps -q pay)) curl -s http://127.0.0.1:5935/senderInfo on"),
-        ("compose__yaml", PROJECT.replace("WORDS", "WORDS -cliAddr 0.0.0.0").replace("MORE", 'ports: ["6000:5935"]'),
-         "; curl -s http://127.0.0.1:6000/senderInfo on its host"),
-        ("compose__yaml", PROJECT.replace("MORE", "container_name: lp"),
-         "sudo nsenter -n -t $(docker inspect -f '{{.State.Pid}}' lp) curl -s http://127.0.0.1:5935/senderInfo on"),
-        ("run__sh", "docker run --name lp livepeer/go-livepeer WORDS", "'{{.State.Pid}}' lp) curl -s"),
-        ("run__sh", "docker run livepeer/go-livepeer WORDS", "'{{.State.Pid}}' CONTAINER) curl -s"),
-        ("run__sh", "livepeer WORDS -cliAddr 10.0.0.5:5935", "; curl -s http://10.0.0.5:5935/senderInfo on its host"),
-        ("pod__yaml", DEPLOYMENT.replace("WORDS", ", ".join(PAYER.split())),
-         "kubectl port-forward deployment/pay 5935, with curl -s http://127.0.0.1:5935/senderInfo beside it, shows"),
-    ],
-)  # fmt: skip
-def test_command_that_shows_a_deposit_reaches_the_node(name: str, text: str, command: str) -> None:
-    """A node in a container listens on the loopback of that, unless its port is published."""
-    assert adopted(**{name: text.replace("WORDS", PAYER)}).text.count(command) == 2
-
-
-@pytest.mark.parametrize(("rtmp", "noted"), [("-rtmpAddr 0.0.0.0:1935", True), ("", False)])
-def test_a_gateway_of_video_whose_orchestrators_sell_ai_says_so_at_its_mode(rtmp: str, noted: bool) -> None:
-    sells = (
-        "livepeer -orchestrator -aiWorker -serviceAddr o.example.net:8935 -aiModels text-to-image:stabilityai/sd:true"
-    )
-    found = adopted(start__sh=f"{sells}\nlivepeer -gateway -orchAddr o.example.net:8935 {rtmp}\n")
-    assert ('mode = "ai"  # it takes video too, which none of its orchestrators does' in found.text) is noted
-    assert tomllib.loads(found.text)["gateways"]["gateway"]["mode"] == "ai"
 
 
 def test_value_of_a_unit_loses_to_its_environment_file() -> None:
@@ -1149,3 +909,50 @@ def test_template_beside_the_units_that_came_of_it_is_no_source() -> None:
     found = adopt([Source("orch.service", unit), Source("orch.service.j2", TEMPLATE)])
     assert [node.role for node in found.nodes] == ["orchestrator"]
     assert "adopt-template-unread" in {one.code for one in found.diagnostics}
+
+
+def test_same_wallet_and_model_met_twice_are_one_table() -> None:
+    command = (
+        "livepeer -orchestrator -aiWorker -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword /etc/lp/pw -ethKeystorePath /etc/lp/keys "
+        "-serviceAddr orch-{0}.example.net:8935 -pricePerUnit 900 -aiModels models-{0}.json -dataDir /d/{0}\n"
+    )
+    models = '[{"pipeline": "text-to-image", "model_id": "stabilityai/sd-turbo", "price_per_unit": %d, "warm": true}]'
+    found = adopt(
+        [
+            Source("a.sh", command.format(1)), Source("b.sh", command.format(2)),
+            Source("models-1.json", models % 5), Source("models-2.json", models % 5),
+        ],
+        Said(hosts={"a.sh": "a", "b.sh": "b"}),
+    )  # fmt: skip
+    assert found.text.count("[wallets.") == found.text.count("[models.") == 1
+    assert found.text.count('price = "5 wei / pixel"') == 1  # of the model, since all ask the same
+    assert 'reward_by = "orchestrator-a"' in found.text
+    assert "adopt-reward-unsaid" in codes(found)
+    assert "# TODO reward_by: orchestrator-a and orchestrator-b have this wallet and do not say who" in found.text
+
+
+@pytest.mark.parametrize(("first", "second", "caller"), [
+    ("-reward=false", "", "orchestrator-b"), ("", "-reward=false", "orchestrator-a"),
+    ("", "-reward", "orchestrator-b"), ("-reward=false", "-reward=false", "none"),
+])  # fmt: skip
+def test_node_that_says_that_it_calls_no_reward_is_not_chosen_for_it(first: str, second: str, caller: str) -> None:
+    command = (
+        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
+        "-ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword /etc/lp/pw -ethKeystorePath /etc/lp/keys "
+        "-serviceAddr orch-{0}.example.net:8935 -pricePerUnit 900 -dataDir /d/{0} {1}\n"
+    )
+    sources = [Source("a.sh", command.format(1, first)), Source("b.sh", command.format(2, second))]
+    found = adopt(sources, Said(hosts={"a.sh": "a", "b.sh": "b"}))
+    assert f'reward_by = "{caller}"' in found.text
+    assert "adopt-reward-unsaid" not in codes(found) and "TODO reward_by" not in found.text
+
+
+@pytest.mark.parametrize(("rtmp", "noted"), [("-rtmpAddr 0.0.0.0:1935", True), ("", False)])
+def test_a_gateway_of_video_whose_orchestrators_sell_ai_says_so_at_its_mode(rtmp: str, noted: bool) -> None:
+    sells = (
+        "livepeer -orchestrator -aiWorker -serviceAddr o.example.net:8935 -aiModels text-to-image:stabilityai/sd:true"
+    )
+    found = adopted(start__sh=f"{sells}\nlivepeer -gateway -orchAddr o.example.net:8935 {rtmp}\n")
+    assert ('mode = "ai"  # it takes video too, which none of its orchestrators does' in found.text) is noted
+    assert tomllib.loads(found.text)["gateways"]["gateway"]["mode"] == "ai"

@@ -77,13 +77,13 @@ def test_what_starts_no_instance_names_none(text: str) -> None:
 
 def test_drop_in_of_an_instance_counts_for_it_alone_and_replaces_one_of_the_template() -> None:
     more = [
-        Source("units/livepeer@.service.d/10.conf", "[Service]\nEnvironment=A=all\n"),
-        Source("units/livepeer@.service.d/20.conf", "[Service]\nEnvironment=B=all\n"),
-        Source("units/livepeer@us.service.d/20.conf", "[Service]\nEnvironment=C=us\n"),
+        Source("units/livepeer@.service.d/10.conf", "[Service]\nEnvironment=A_MODE=all\n"),
+        Source("units/livepeer@.service.d/20.conf", "[Service]\nEnvironment=B_MODE=all\n"),
+        Source("units/livepeer@us.service.d/20.conf", "[Service]\nEnvironment=C_MODE=us\n"),
     ]
     found = gateways(adopt([UNIT, *LINKS, *more, *ENV]))
-    assert found["eu"]["environment"] == {"A": "all", "B": "all"}
-    assert found["us"]["environment"] == {"A": "all", "C": "us"}
+    assert found["eu"]["environment"] == {"A_MODE": "all", "B_MODE": "all"}
+    assert found["us"]["environment"] == {"A_MODE": "all", "C_MODE": "us"}
 
 
 def test_unit_of_an_instance_replaces_the_template() -> None:

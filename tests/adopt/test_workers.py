@@ -1,4 +1,4 @@
-"""What adopting says about remote workers and their orchestrators: prices that nobody reads, and secrets."""
+"""What adopting says about models of orchestrators and their workers: prices that nobody reads, tokens, addresses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.report.report import reported
-from fleetc.adopt.found.said import Said
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
@@ -73,38 +72,6 @@ def test_models_of_its_workers_are_offered_to_an_orchestrator_without_a_list() -
     assert ("orch", "aiModels") in found.waiting
 
 
-def test_worker_without_a_secret_gets_that_of_its_orchestrator() -> None:
-    found = of("-orchSecret /s", "")
-    assert "# TODO secret" not in found.text
-    (change,) = (one for one in found.differences if one.flag == "orchSecret")
-    assert change.reason == "it gets the secret of orch, without which it does not start"
-    assert "# TODO secret" in of("", "").text
-
-
-@pytest.mark.parametrize(
-    ("orchestrator", "worker", "files", "warned"),
-    [
-        ("-orchSecret one-secret-a", "-orchSecret one-secret-b", {}, True),
-        ("-orchSecret one-secret-a", "-orchSecret one-secret-a", {}, False),
-        ("-aiWorker", "-orchSecret one-secret-b", {}, True),
-        ("-orchSecret one-secret-a", '-orchSecret "$S"', {}, False),
-        ("-orchSecret one-secret-a", '-orchSecret "$(cat /etc/lp/s)"', {}, False),
-        ("-orchSecret /etc/lp/s", "-orchSecret one-secret-b", {}, False),
-        ("-orchSecret /etc/lp/s.txt", "-orchSecret one-secret-b", {"s__txt": "one-secret-a\n"}, True),
-        ("-orchSecret /etc/lp/s.txt", "-orchSecret one-secret-a", {"s__txt": "one-secret-a\n"}, False),
-    ],
-)
-def test_worker_with_another_secret_than_its_orchestrator_is_said_without_values(
-    orchestrator: str, worker: str, files: dict[str, str], warned: bool
-) -> None:
-    found = of(orchestrator, worker, **files)
-    differ = [one for one in located(found) if one.diagnostic.code == "adopt-secrets-differ"]
-    assert len(differ) == warned
-    assert all(one.primary.hidden and one.primary.file == "worker.sh" for one in differ)
-    said = [one.diagnostic.message + one.diagnostic.help for one in differ]
-    assert "one-secret" not in "".join([found.text, *said])
-
-
 @pytest.mark.parametrize(
     ("network", "ports", "url"),
     [
@@ -137,62 +104,3 @@ def test_a_list_that_an_orchestrator_reads_too_has_prices_that_count_and_one_los
     assert "the list of models has the credential of a runner" in located(found)[0].diagnostic.message
     assert "word-of-the-runner" not in found.text + reported(found, AdoptionFormat.text, located(found))
     assert tomllib.loads(found.text)["models"]["sold"]["price"] == "999 wei / pixel"
-
-
-@pytest.mark.parametrize(
-    ("address", "orchestrators", "linked"),
-    [
-        ("127.0.0.1:8935", {"orch": "-p 8935:8935"}, "orch"),
-        ("localhost", {"orch": "-p 127.0.0.1:8935:8935"}, "orch"),
-        ("https://[::1]:8935", {"orch": "--network host"}, "orch"),
-        ("127.0.0.1:9000", {"orch": "-p 9000:8935"}, "orch"),
-        ("127.0.0.1:8935", {"orch": "-p 192.0.2.7:8935:8935"}, "127.0.0.1:8935"),
-        ("127.0.0.1:8936", {"orch": "-p 8935:8935"}, "127.0.0.1:8936"),
-        ("127.0.0.1:8935", {"one": "--network host", "two": "--network host"}, "127.0.0.1:8935"),
-    ],
-)
-def test_a_worker_that_calls_the_loopback_serves_the_one_orchestrator_that_answers_there(
-    address: str, orchestrators: dict[str, str], linked: str
-) -> None:
-    words = ORCHESTRATOR.removeprefix("livepeer ")
-    lines = [
-        f"docker run --name {name} {ports} -v /d:/d livepeer/go-livepeer:v0.9.1 "
-        f"{words.replace('orch.example', f'{name}.example')} -orchSecret /s"
-        for name, ports in orchestrators.items()
-    ]
-    lines.append(f"livepeer -transcoder -nvidia 0 -orchAddr {address} -orchSecret /s -dataDir /d/w")
-    found = adopt([Source("start.sh", "\n".join(lines) + "\n")])
-    (worker,) = tomllib.loads(found.text)["transcoders"].values()
-    assert worker["orchestrator"] == linked
-    changes = [one.reason for one in found.differences if one.flag == "orchAddr"]
-    told = "the same orchestrator; make sure that the host reaches it there (curl -k)"
-    assert changes == ([told] if linked == "orch" else [])
-    warned = [one.message for one in found.diagnostics if one.code == "adopt-name-unreached"]
-    assert len(warned) == (linked == "orch")
-
-
-def test_a_redeemer_on_another_host_is_found_by_its_address() -> None:
-    redeemer = (
-        "livepeer -redeemer -network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethPassword /etc/lp/pw "
-        "-ethAcctAddr 0x2222222222222222222222222222222222222222 -ethOrchAddr "
-        "0x1111111111111111111111111111111111111111 -dataDir /d/r -httpAddr 10.8.0.2:8935\n"
-    )
-    orch = Source("orch.sh", f"{ORCHESTRATOR} -redeemerAddr 10.8.0.2:8935\n")
-    found = adopt([orch, Source("helper.sh", redeemer)], Said(hosts={"orch.sh": "nova1", "helper.sh": "nova2"}))
-    spec = tomllib.loads(found.text)
-    assert spec["orchestrators"]["orch"]["redeemer"] == next(iter(spec["redeemers"]))
-    assert not [one for one in found.differences if one.flag == "redeemerAddr"]
-
-
-@pytest.mark.parametrize(("price", "mode"), [("0", "ai"), ("0.0", "ai"), ("7", "dual")])
-def test_orchestrator_of_models_alone_that_asks_nothing_for_pixels_sells_no_video(price: str, mode: str) -> None:
-    chain = "-network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -ethPassword /etc/lp/pw"
-    script = (
-        f"livepeer -orchestrator {chain} -ethAcctAddr 0x1111111111111111111111111111111111111111 -dataDir /srv/o "
-        f"-serviceAddr o.example.net:8935 -pricePerUnit {price} -aiModels m.json -orchSecret /s\n"
-        "livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /s -nvidia 0 -aiModels m.json -aiModelsDir /m\n"
-    )
-    models = '[{"pipeline": "llm", "model_id": "a/b", "price_per_unit": 5}]'
-    found = adopt([Source("start.sh", script), Source("m.json", models)])
-    assert tomllib.loads(found.text)["orchestrators"]["orchestrator"]["mode"] == mode
-    assert not [one for one in found.differences if one.flag == "pricePerUnit"]

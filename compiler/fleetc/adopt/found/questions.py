@@ -34,7 +34,6 @@ class Ask(Enum):
     PART_OF_SECRET = "the sources have a part of it only: put the whole value into that variable of who deploys"
     VARIABLE = "its value is not in the sources"
     # nodes
-    COPIES = "{copies}; this table stands for one of them"
     ACCOUNT = "which account? No source names it; today the node takes any key it finds"
     PASSWORD = "no source says where the password of the key file is"
     ONE_KEYSTORE = "{node} has its keys in {path}; a wallet has one keystore directory on all hosts"
@@ -88,7 +87,7 @@ class Why(Enum):
     REFERENCE = "a reference in the spec has the same value", True
     SAME_PATH = "this is its path on the host", True
     NO_FIELD = "{reason}"
-    NOT_READ = "a node of {table} does not read -{setting}", True
+    NOT_READ = "nodes in {table} do not read -{setting}", True
     IGNORED = "the node ignores it: {problem}", True
     STOPS = "the node stops at its start: {problem}"
     # nodes

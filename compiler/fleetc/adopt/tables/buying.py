@@ -29,7 +29,9 @@ def fill(work: Filling, behind_signer: bool) -> None:
     if running.role == "gateway":
         _listeners(work)
         _renditions(work)
-        work.read("aiMinRunnerVersion", "min_runner_versions", lambda text: _versions(work, text), Why.IGNORED)
+        work.read("aiMinRunnerVersion", "min_runner_versions", lambda text: {
+            _model(work, pipeline, model): version for pipeline, model, version in documents.runner_versions(text)
+        }, Why.IGNORED)  # fmt: skip
     if running.role == "gateway" or running.on("remoteDiscovery"):
         _discovery(work, behind_signer)
     if behind_signer:
@@ -176,12 +178,6 @@ def _model_caps(work: Filling, text: str) -> dict[str, str]:
             default = entry.model_id == "default"
             caps[entry.pipeline if default else _model(work, entry.pipeline, entry.model_id)] = price
     return caps
-
-
-def _versions(work: Filling, text: str) -> dict[str, str]:
-    """The lowest version of the runner of each model."""
-    versions = documents.runner_versions(text)
-    return {_model(work, pipeline, model): version for pipeline, model, version in versions}
 
 
 def _model(work: Filling, pipeline: str, model_id: str) -> str:

@@ -27,12 +27,11 @@ from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
-ON_HOST = toml_value(EXAMPLE_PATH)
-"""The example of a path that no source says."""
-SECRET_ON_HOST = f"{{ host_file = {ON_HOST} }}"
+SECRET_ON_HOST = f"{{ host_file = {toml_value(EXAMPLE_PATH)} }}"
 """The example of a reference to a secret that no source places."""
 ONLY_HOST = re.compile(r"[a-z0-9+]+://[A-Za-z0-9.-]+(?::[0-9]{1,5})?/?")
 """An address without anything that may be a key."""
+_VARIABLE = re.compile("[${}<> ]*(?:env:)?([A-Za-z_][A-Za-z0-9_ -]*?)[${}<> ]*")
 _PRINTED = re.compile(
     r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
     r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
@@ -187,15 +186,20 @@ class Filling:
             self.session.ledger.note(word.span, shown(flag, word.text), fate, words, code)
 
     def unknown(self, flag: str, key: str, example: str = "", at: Table | None = None) -> bool:
-        """Whether no source has the whole value of a setting; then a question stands in its place."""
-        if not self.has(flag) or not self.running.word(flag).holes:
+        """Whether no source has the whole value of a setting, or it may hold a key; then a question stands there."""
+        if not self.has(flag) or not (self.running.word(flag).holes or self._may_hold_key(flag)):
             return False
         self.asks(Ask.NO_VALUE, key, flag, example, at, text=self.shown(flag))
         return True
 
+    def _may_hold_key(self, flag: str) -> bool:
+        text = self.running.text(flag)
+        return not self.process.ours and "://" in text and re.search("[@?#]", text) is not None
+
     def shown(self, flag: str) -> str:
         """The text of a setting as people may see it."""
-        return "a secret" if FLAGS[flag].secret else leaks.shown(self.running.text(flag))[:80]
+        hidden = FLAGS[flag].secret or self._may_hold_key(flag)
+        return "a value that may hold a key" if hidden else leaks.shown(self.running.text(flag))[:80]
 
     def in_clear(self, flag: str) -> str:
         """The text of a setting that may be a secret, where it is none: fleetc wrote it, or it is only a host."""
@@ -235,7 +239,7 @@ class Filling:
 
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
-        self.asks(Ask.PATH, key, flag, ON_HOST, at, where=whereabouts(self.process, path))
+        self.asks(Ask.PATH, key, flag, toml_value(EXAMPLE_PATH), at, where=whereabouts(self.process, path))
 
     def placed(self, place: Place) -> str:
         """The path of a place that the spec has now, for `models.py`."""
@@ -298,11 +302,8 @@ def _known(place: Place | None) -> str | None:
 
 def hole_variable(word: Word) -> str:
     """The variable whose value a word is, and nothing else; "" for any other word."""
-    if len(word.holes) != 1 or word.holes[0] != word.text:
-        return ""
-    name = word.text.strip("${}<> ").removeprefix("env:").replace(" ", "_").replace("-", "_")
-    plain = name.replace("_", "").isalnum() and name.isascii() and not name[0].isdigit()
-    return name.upper() if plain else ""
+    name = _VARIABLE.fullmatch(word.text) if word.holes == (word.text,) else None
+    return re.sub("[ -]", "_", name[1]).upper() if name is not None else ""
 
 
 def printed_place(process: Process, word: Word) -> Place | None:

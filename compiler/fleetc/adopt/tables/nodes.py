@@ -37,8 +37,6 @@ def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
     work.say("host", running.host)
-    if running.process.several:
-        work.asks(Ask.COPIES, "host", copies=running.process.placed)
     work.done.update(ROLE_FLAGS)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
     _network(work, behind_signer)
@@ -122,7 +120,10 @@ def _wallet(work: Filling) -> None:
     known = bool(account) and not running.word("ethAcctAddr").holes
     inside = running.text("ethKeystorePath") or f"{_data_dir_inside(work)}/keystore"
     path = work.host_path(inside)
-    hint = "payer" if running.table in _BUYERS else "redeemer" if running.role == "redeemer" else "earner"
+    hint = "payer" if running.table in _BUYERS else "earner"
+    others = (node for node in work.facts.processes.values() if node.role != "redeemer")
+    if running.role == "redeemer" and account not in {node.text("ethAcctAddr") for node in others}:
+        hint = "redeemer"
     key = account.lower() if known else f"{running.host} {path or work.process.span}"
     name, wallet = work.session.wallet(key, hint)
     work.say("wallet", name)
