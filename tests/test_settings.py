@@ -41,7 +41,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "check --fix": ("check", "--fix"),
     "fmt": ("fmt",),
     "fmt --check": ("fmt", "--check"),
-    "migrate --check": ("migrate", "--check"),
     "adopt --from": ("adopt", "--from", "studio=192.0.2.1", "--yes"),
     "adopt --in-place": ("adopt", "--in-place", "studio", ".", "--yes"),
     "adopt --compare": ("adopt", "start.sh", "--compare", "."),

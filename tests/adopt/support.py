@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from fleetc import lower
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.node.host_paths import home_of
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.node.paths import home_of
+from fleetc.adopt.node.settings import Running
 from fleetc.emit.artifacts import json_document
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.toml.document import Source
@@ -38,6 +38,8 @@ ANSWERS = {
     "models": {"orchestrators": '[{ use = "answered" }]'},
     "remote_signer.url": {"gateways": '"http://signer.example.net:8935"'},
     "node_release": {"fleet": '"v0.9.1"'},
+    "network": {"fleet": '"offchain"'},
+    "runtime": {"hosts": '"docker"'},
 }
 """What a person would write for each question, by key and table; ## is another number each time."""
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Reason, Why
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.found.words import Fate
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 
@@ -98,7 +98,7 @@ def test_a_setting_becomes_its_field(command: str, kind: str, key: str, value: o
     [
         (f"{WORKER} -maxSessions auto", "maxSessions", "max_sessions", Ask.NOT_IN_SPEC),
         (f"{WORKER} -maxSessions $MANY", "maxSessions", "max_sessions", Ask.NO_VALUE),
-        (f"{OFFCHAIN} -verifierUrl http://u:word@v.example.net", "verifierUrl", "verifier_url", Ask.NO_VALUE),
+        (f"{OFFCHAIN} -verifierUrl http://u:word@v.example.net", "verifierUrl", "verifier_url", Ask.NOT_REPEATED),
         (f"{WORKER} -cliAddr 6935", "cliAddr", "cli", Ask.LISTENER),  # the node takes a lone number for a host
         (f"{OFFCHAIN} -httpAddr 1.2.3.4.5:x", "httpAddr", "http", Ask.LISTENER),
         (f"{OFFCHAIN} -remoteSignerUrl ftp:/x", "remoteSignerUrl", "remote_signer.url", Ask.NOT_IN_SPEC),
@@ -406,7 +406,7 @@ def test_worker_that_only_runs_models_names_gpus_of_its_host_whatever_its_contai
 def test_a_value_of_a_variable_is_repeated_only_where_its_name_is_harmless() -> None:
     variables = {
         "LIVE_AI_WHIP_ADDR": ":7280", "CUDA_VISIBLE_DEVICES": "1", "LOG_LEVEL": "debug", "FLAG": "true",
-        "HOOK": "http://hook.example.net:80/", "AUTH": "ab1", "PASS1": "ab2", "API_TOKEN": "true", "PIN": "1234",
+        "HOOK": "http://hook.example.net:80/", "AUTH": "ab1", "PASS1": "ab2", "API_TOKEN": "ab4", "PIN": "1234",
         "PAGE_URL": "http://hook.example.net/?t=ab3", "EMPTY": "", "LC_ALL": "C", "HF_TOKEN": "$TOKEN",
     }  # fmt: skip
     words = " ".join(
@@ -419,7 +419,7 @@ def test_a_value_of_a_variable_is_repeated_only_where_its_name_is_harmless() -> 
     secret = {"AUTH", "PASS1", "API_TOKEN", "PIN", "PAGE_URL", "HF_TOKEN"}
     assert worker["secret_environment"].keys() == secret
     assert worker["secret_environment"]["AUTH"] == {"env": f"{found.nodes[0].name}_AUTH".upper().replace("-", "_")}
-    assert not any(value in found.text for value in ("ab1", "ab2", "ab3", "1234"))
+    assert not any(value in found.text for value in ("ab1", "ab2", "ab3", "ab4", "1234"))
 
 
 def test_variables_that_only_compose_fills_in_are_none_of_the_node() -> None:

@@ -124,7 +124,7 @@ async def test_a_hostile_checkout_leads_nowhere_and_says_nothing_as_markup(edito
     (root / "parts").mkdir()
     (root / "parts" / "a.toml").symlink_to(secret)
     text = (INVENTORIES / "two-regions" / "fleet.toml").read_text(encoding="utf-8")
-    text = text.replace("spec = 2\n", 'spec = 2\ninclude = ["parts/*.toml", "../*.toml", "/etc/*.toml"]\n')
+    text = text.replace("spec = 1\n", 'spec = 1\ninclude = ["parts/*.toml", "../*.toml", "/etc/*.toml"]\n')
     bad = "[click](command:evil) <img src=x onerror=1> `x` ![](https://evil.example/x)"
     text = text.replace('region = "eu"', f'region = "{bad}"', 1)
     (root / "fleet.toml").write_text(text, encoding="utf-8")
@@ -141,7 +141,7 @@ async def test_a_hostile_checkout_leads_nowhere_and_says_nothing_as_markup(edito
     (line,) = [line for line in found.contents.value.split("\n") if bad in line]
     assert f'`` "{bad}" ``' in line
     (root / "fleetc.toml").write_text('worker = "touch /tmp/owned"\n', encoding="utf-8")
-    editor.edit("fleet.toml", "spec = 2\n", "spec = 2 \n")
+    editor.edit("fleet.toml", "spec = 1\n", "spec = 1 \n")
     await editor.rest()
     assert [one.code for one in editor.shown["fleetc.toml"][1]] == ["setting-not-for-checkout"]
 

@@ -25,6 +25,7 @@ class Ask(Enum):
     """What a question is about. The value is its text; `{name}` stands for a fact."""
 
     # any setting
+    NOT_REPEATED = "the source has a secret in it, which no spec may have"
     NO_FILE = "{file} says it and is none of the sources: copy it from the host and name it too"
     NO_VALUE = "the source says {text}"
     NOT_IN_SPEC = "no spec takes {text}, because {why}"
@@ -60,6 +61,7 @@ class Ask(Enum):
     SEVERAL_RPC = "a host has one RPC address, but {nodes}"
     CONTROLLER = "the contract of the protocol; the node knows none for this network"
     NETWORK = "no source names the network"
+    RUNTIME = "how its nodes run, docker or systemd; no source starts one"
     RELEASE = "which release runs? livepeer -version says it"
     REWARD = "{nodes} have this wallet and none says who calls reward: today each does, if it is registered"
     WORKER_MODELS = "what it sells; these are the models of its AI workers"
@@ -71,8 +73,34 @@ class Ask(Enum):
     USER = "who starts {node} today? no source says it, and whoever is written here must own {path}"
     HIDDEN = "the source has a hidden character there, which no spec may have"
     # models and live runners
+    CAPABILITY_PRICE = "what it costs; a spec has prices in USD or ETH for a time"
     NO_MODELS = "a worker does not start without a list of them"
+    REPAIR = "repair the list of models, and adopt again"
+    MODEL_PRICE = "no spec has the price of {model}; without one it is sold at the base price"
+    CREDENTIAL = "the runner of {model} gets no token any more: let it answer this host without one, or take it out"
+    UNREACHED = "nothing is called {name} on the host: publish its port on 127.0.0.1, and write that url"
+    APP = "what it serves"
+    URL = "where the orchestrator reaches it, without a user and a query"
+    URL_NAME = "no host knows the name {name}: write the address of its machine"
+    HEALTH = "where the orchestrator asks whether it is well, without a user and a query"
+    RUNNER_PRICE = "what it costs; no source has a price that a spec can have, and on a chain it needs one"
+    OWN_APP = "what it registers as; its program says that"
+    OWN_PORT = "where it listens; its program says that"
+    OWN_PRICE = "its program tells the orchestrator what it costs: write the same here"
+    RUNNER_IMAGE = "which image starts it? {why}"
+    RUNNER_GPUS = "which GPUs of its host does it get? {why}"
+    ARGUMENT = "the program gets {name}: write it in arguments, or hand a secret over in a variable that it reads"
+    CALLS = "it calls {name}: if that is no runner, publish its port on 127.0.0.1 of the host"
+    DIRECTORY = "{inside} was {outside}; a spec has the same path inside and outside"
+    GPU = "no source says what GPU {number} is"
     # avatar stacks
+    SLOTS = "which avatars run here? no source lists them"
+    AVATAR_REFUSED = "slot {slot} with the avatar {avatar}: {why}"
+    RUNNERS_ONLY = "{addresses} may call runners and nothing else today; whoever is listed here may call everything"
+    PAYMENTS = "do calls of the payments service come from this address?"
+    STACK_SECRET = "put it into the variable {variable} of whoever deploys; no source says it"
+    STACK_ARGUMENTS = "the source has more than names and numbers there: write it, but no secret"
+    STACK_REFUSED = "the spec does not take what the source says: {why}"
 
 
 class Why(Enum):
@@ -84,6 +112,7 @@ class Why(Enum):
 
     ASKED = "asked: {question}"
     UNKNOWN = "{file} may set it and is none of the sources"
+    ROLE_IGNORED = "the node ignores this role"
     REFERENCE = "a reference in the spec has the same value", True
     SAME_PATH = "this is its path on the host", True
     NO_FIELD = "{reason}"
@@ -122,7 +151,17 @@ class Why(Enum):
     NO_SCHEME = "without a scheme the node takes the address for the path of a local socket"
     REWARD = "one process of a wallet calls reward, and the others say that they do not"
     # models and live runners
+    NO_LIST = "no source has a list of models that the node reads"
+    NOBODY_PAYS = "nobody pays here, so the list of models has no prices", True
+    SOLD_TO_ALL = "a spec sells a model to all gateways; others pay the base price"
+    NO_CREDENTIAL = "a spec has no credential of a runner"
+    OTHER_IMAGE_FLAG = "-aiRunnerImage and -aiRunnerImageOverrides name the same image", True
+    EMPTY_LIST = "the list is empty, and only says that runners may register"
+    ON_LOOPBACK = "containers use the host's network, where it is reached on loopback"
+    CALLED_AS_TABLE = "a runner is called as its table, and names of tables have a-z, 0-9 and -"
+    ONE_GPU = "clients are told of the one GPU of a runner that fleetc starts"
     # avatar stacks
+    FLEETC_WRITES = "fleetc writes {what}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,20 @@ such a file, and which files are none of the sources.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fleetc.adopt.found.words import Ledger, Unread, Word
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Unread
+from fleetc.adopt.found.words import Word, unknown
 from fleetc.adopt.node.flags import holes_in
-from fleetc.adopt.node.reading import missing
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.node.settings import missing
 from fleetc.places.diagnostic import Span
 
-_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*)")
+_LINE = re.compile(
+    r"(?m)^(?:[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?P<value>[^\n\r]*)|(?P<odd>[^\n\r]*))", re.A
+)
 _REFERENCE = re.compile(r"# ([A-Za-z_][A-Za-z0-9_]*): from (env|host_file|vault|command) (\S+), filled in by a rollout")
 
 
@@ -32,42 +36,50 @@ class EnvironmentFile:
 
 def environment(source: str, text: str) -> EnvironmentFile:
     """Read an environment file."""
-    found = EnvironmentFile()
+    result = EnvironmentFile()
     referred: dict[str, Word] = {}
-    start = 0
-    for line in text.split("\n"):
-        begun, start = start, start + len(line) + 1
-        plain = line.rstrip("\r")
-        reference = _REFERENCE.fullmatch(plain)
+    for line in _LINE.finditer(text):
+        reference = _REFERENCE.fullmatch(line[0])
         if reference is not None:
-            found.secrets[reference[1]] = (reference[2], reference[3])
-            referred[reference[1]] = Word(reference[3], Span(source, begun, begun + len(line)))
-            continue
-        if not plain.strip() or plain.lstrip()[0] in "#;":
-            continue
-        match = _LINE.fullmatch(plain)
-        if match is None:
-            found.odd.append(Span(source, begun, begun + max(1, len(plain))))
-            continue
-        value = _value(match[2])
-        span = Span(source, begun + match.start(2), begun + max(match.end(2), match.start(2) + 1))
-        found.variables[match[1]] = Word(value, span, holes_in(value))
-    found.variables |= referred  # a rollout fills these in, so what stands there is the name of the reference
-    return found
+            result.secrets[reference[1]] = (reference[2], reference[3])
+            referred[reference[1]] = Word(reference[3], Span(source, *line.span()))
+        elif line["name"]:
+            value, start = _value(line["value"]), line.start("value")
+            span = Span(source, start, max(line.end(), start + 1))
+            result.variables[line["name"]] = Word(value, span, holes_in(value))
+        elif line[0].strip() and line[0].lstrip()[0] not in "#;":
+            result.odd.append(Span(source, *line.span()))
+    result.variables |= referred  # a rollout fills these in, so what stands there is the name of the reference
+    return result
 
 
-def of_files(named: Iterable[tuple[Word, bool]], library: Library | None, ledger: Ledger) -> EnvironmentFile:
-    """What the files of a container say together; each path with whether the file need not be there."""
-    found = EnvironmentFile()
+def of_files(
+    named: Iterable[tuple[Word, bool]], library: Library, ledger: Ledger, known: Mapping[str, Word] | None = None
+) -> EnvironmentFile:
+    """What the files of a process say together, behind variables that are `known`; each path with whether the file need
+    not be there. Of what stands before one that is no source, nobody knows whether it counts.
+    """
+    result = EnvironmentFile(dict(known or {}))
     for word, optional in named:
-        source = library.find(word.text, word.span.source) if library is not None else None
+        source = library.find(word.text, word.span.source)
         if source is not None:
             read = environment(source.name, source.text)
-            found.variables |= read.variables
-            found.secrets |= read.secrets
-        elif not (found.secrets and "secret" in word.text):  # that of fleetc, whose references are known
-            found.unread.append(missing(word, "the environment file", ledger, optional))
-    return found
+            for span in read.odd:
+                ledger.note(span, "a line", Fate.DROPPED, "it sets no variable")
+            replace_variables(result.variables, read.variables, library, ledger)
+            result.secrets |= read.secrets
+        elif not (result.secrets and "secret" in word.text):  # that of fleetc, whose references are known
+            result.unread.append(missing(word, "the environment file", ledger, optional))
+            result.variables = {name: unknown(name, before) for name, before in result.variables.items()}
+    return result
+
+
+def replace_variables(known: dict[str, Word], new: Mapping[str, Word], library: Library, ledger: Ledger) -> None:
+    """Take variables that come after the known ones, whose values they replace."""
+    for name in known.keys() & new.keys():
+        if known[name].text != new[name].text:
+            ledger.note(known[name].span, name, Fate.REPLACED, library.place(new[name].span))
+    known |= new
 
 
 def _value(raw: str) -> str:

@@ -10,27 +10,28 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fleetc.adopt.found.words import Fate, Ledger, Process, Unread, Word
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process, Unread
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.flags import starts_node
-from fleetc.adopt.node.reading import missing
-from fleetc.adopt.read.beside_commands import UNDER, Prepared, bounding, prepared, preparing, with_commands, writing
+from fleetc.adopt.node.secrets import file_name
+from fleetc.adopt.node.settings import missing
 from fleetc.adopt.read.docker_run import docker_process
 from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.read.shell_account import note_other, note_passed_over
 from fleetc.adopt.read.shell_branches import Level
 from fleetc.adopt.read.shell_cut import loose
 from fleetc.adopt.read.shell_found import Function, ShellText, function_body, function_name, is_script
 from fleetc.adopt.read.shell_input import SHELLS, Inputs, note_unread, passed_on, script_of, written_script
 from fleetc.adopt.read.shell_places import mover
-from fleetc.adopt.read.shell_redirections import note_log, note_redirections, note_tee, without_redirections
+from fleetc.adopt.read.shell_redirections import note_redirections, without_redirections
 from fleetc.adopt.read.shell_state import MANY_WORDS, State
 from fleetc.adopt.read.shell_sums import MOST_WORDS
 from fleetc.adopt.read.shell_users import run_by, user_of
 from fleetc.adopt.read.shell_values import joined, traced
 from fleetc.adopt.read.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens
 from fleetc.adopt.read.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
-from fleetc.adopt.read.showing import file_name
 from fleetc.places.diagnostic import Span
 
 _OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
@@ -60,7 +61,6 @@ def read_shell(
             "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
             "close the quote, or give the command without what is around it",
         )  # fmt: skip
-    reader.found.processes = prepared(reader.found.processes, reader.prepared, parts)
     return reader.found
 
 
@@ -236,13 +236,8 @@ class _Reader(State):
             self._passed_over(line, "the script does not take this branch")
             return
         before = len(self.found.processes)
-        if words[0].text == "echo" and (writes := writing(line, words)):
-            self.prepared.append(Prepared(writes, words[0].span.start))
         self._start(words, own, depth)
         note_redirections(line, self.found.processes[before:], self.source, self.ledger)
-        if self.piped is not None:
-            note_tee(words, self.found.processes, self.piped)
-        note_log(line, words, self.found.processes, before)
         self.truth = True
 
     def _passed_over(self, line: list[Token], why: str) -> None:
@@ -253,7 +248,7 @@ class _Reader(State):
         """A command: a node, a container of one, a shell with a text, or something else."""
         own, before, user = dict(own), len(self.found.processes), user_of(words)
         behind = behind_wrappers(words, own)
-        under, words = bounding(words[:behind]), words[behind:]
+        words = words[behind:]
         if not words:  # sudo -i
             self._given(depth)
             self.found.processes[before:] = run_by(user, self.found.processes[before:])
@@ -279,7 +274,7 @@ class _Reader(State):
             if "/" in path and not words[0].holes and self.directory.startswith("/"):
                 path = posixpath.normpath(posixpath.join(self.directory, path))
             fresh = Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory)
-            self.found.processes.append(replace(fresh, unread=self.unread, likely=dict(self.values.likely)))
+            self.found.processes.append(replace(fresh, unread=self.unread))
         elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
             process = docker_process(words[2:], span, variables, self.ledger, self.library)
             if process is not None:
@@ -300,12 +295,8 @@ class _Reader(State):
         else:
             self.inputs.left = passed_on(words, self.inputs.own)
             note_unread(words, self.ledger)
-            prepares = preparing(words)
-            self.prepared += [Prepared(prepares, words[0].span.start)] if prepares else []
-            why = "its words are said beside the settings of the nodes" if prepares else _NO_NODE
-            note_other(words, why, self.ledger)
-        begun = run_by(user, self.found.processes[before:])
-        self.found.processes[before:] = with_commands(begun, [(UNDER, under)] if under else [])
+            note_other(words, _NO_NODE, self.ledger)
+        self.found.processes[before:] = run_by(user, self.found.processes[before:])
 
     def _source(self, word: Word, depth: int) -> None:
         """`. FILE`: its variables, and the functions and commands of a script, if it is among the sources."""
@@ -356,14 +347,11 @@ class _Reader(State):
             inner.values.arrays = dict(self.values.arrays)
             inner.values.beside = set(self.values.beside)
             inner.values.unread, inner.unread = self.values.unread, self.unread
-            inner.values.likely = dict(self.values.likely)
         inner.texts, inner.inputs = dict(self.texts), Inputs(given, self.inputs.taken)
         inner.read(word.text, depth + 1)
         inner.found.processes = [traced(one, self.values.variables) for one in inner.found.processes]
         self.ledger.take(account, move)
-        inner.found.processes = prepared(inner.found.processes, inner.prepared)
         self.found.take(inner.found, move)
-        self.prepared += [one._replace(at=word.span.start) for one in inner.prepared]
         if len(self.found.processes) == begun:
             if not inner.inputs.seen and not inner.found.files:
                 note_unread([word], self.ledger)

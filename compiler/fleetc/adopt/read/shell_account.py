@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleetc.adopt.found.words import Fate, Ledger, Word
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node.secrets import program
 from fleetc.adopt.read.docker_run import STARTS_NONE
 from fleetc.adopt.read.shell_input import node_commands
 from fleetc.adopt.read.shell_words import Token
 from fleetc.adopt.read.shell_wrappers import base_of
-from fleetc.adopt.read.showing import harmless, known_program, program
 from fleetc.places.diagnostic import Span
-from fleetc.text import leaks
 
 VARIABLE = "a variable, filled in where it is used"
 """What the account says of a variable of a script."""
@@ -23,16 +23,12 @@ VARIABLE = "a variable, filled in where it is used"
 def note_other(words: Sequence[Word], why: str, ledger: Ledger) -> None:
     """A command that starts no node."""
     span = Span(words[0].span.source, words[0].span.start, words[-1].span.end)
-    if not known_program(words[0].text):
-        ledger.secrets.append(span)
     ledger.note(span, program(words[0].text), Fate.DROPPED, why)
 
 
 def note_passed_over(line: Sequence[Token], why: str, source: str, ledger: Ledger, repeated: bool) -> None:
     """A command that the script does not run, or that nobody knows whether it does."""
     span = Span(source, line[0].start, line[-1].end)
-    if not known_program(line[0].text):
-        ledger.secrets.append(span)
     ledger.note(span, program(line[0].text), Fate.DROPPED, why)
     names = [base_of(token.text) for token in line]
     docker = next((at for at, name in enumerate(names) if name in ("docker", "podman")), None)
@@ -49,8 +45,6 @@ def note_assignment(name: str, word: Word, before: Word | None, mode: str, maybe
     it had no value `before`.
     """
     span = word.span
-    if leaks.names_secret(name) or leaks.find(word.text, name) or not harmless(word):
-        ledger.secrets.append(span)
     if mode == "skip":
         ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")
         return Word("", span)

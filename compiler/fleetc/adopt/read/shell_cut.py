@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fleetc.adopt.found.words import Fate, Ledger, Process, Word
-from fleetc.adopt.read.showing import HIDDEN_WORD, unread
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node import secrets
 from fleetc.places.diagnostic import Span
 
 
@@ -33,11 +35,9 @@ def loose(words: list[Word], span: Span, started: list[Process], cut: bool, ledg
 
 def note_outside(words: Sequence[Word], span: Span, ledger: Ledger) -> None:
     """Account for flags that no node gets, because the line before them ends its command."""
-    for word, known in zip(words, unread(words), strict=True):
-        if known is None:
-            ledger.secrets.append(word.span)
+    for word, known in zip(words, secrets.words(words), strict=True):
         ledger.note(
-            word.span, known or HIDDEN_WORD, Fate.MISTAKE,
+            word.span, known, Fate.MISTAKE,
             "outside the command: the line before it ends without a backslash", "adopt-command-cut",
         )  # fmt: skip
     ledger.warn(

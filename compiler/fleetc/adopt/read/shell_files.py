@@ -5,8 +5,9 @@ In: a script that has been read. Out: processes with their places in it. Other t
 
 from __future__ import annotations
 
-from fleetc.adopt.found.words import Ledger, Process
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.read.shell import read_shell
 from fleetc.adopt.read.shell_found import ShellText
 from fleetc.adopt.read.shell_input import node_commands, warn_unread
@@ -25,9 +26,9 @@ def read_written(source: str, script: str, shell: ShellText, library: Library, l
 def _read(source: str, script: str, shell: ShellText, library: Library, ledger: Ledger) -> list[Process]:
     written = {path: Source(f"{path} in {source}", word.text) for path, word in shell.files.items()}
     library.written |= written
-    units = [Source(path, word.text) for path, word in shell.files.items() if is_unit(word.text)]
+    units = [unit for path, word in shell.files.items() if is_unit(unit := Source(path, word.text))]
     account = Ledger()
-    found = list(read_units(units, library, account, [Source(source, script)]))
+    found = list(read_units(units, library, account))
     named = {unit.name for unit in units} | shell.run
     named |= {path for path, text in written.items() for one in found if one.span.source == text.name}
     for path, word in shell.files.items():

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Process, Word
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.read.shell_input import node_commands
 from fleetc.adopt.read.shell_words import ShellError, Token, body_of, tokens
 from fleetc.places.diagnostic import Span

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from posixpath import normpath
 
-from fleetc.adopt.found.words import Ledger, Word, in_one
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.words import Word, in_one
 from fleetc.adopt.node.flags import ROLES
 from fleetc.adopt.read.shell_values import Values
 from fleetc.adopt.read.shell_words import Token

@@ -7,12 +7,11 @@ nodes with the file that has their log.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from fleetc.adopt.found.words import Fate, Ledger, Process, Word
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.node.secrets import file_name
 from fleetc.adopt.read.shell_words import Token
-from fleetc.adopt.read.shell_wrappers import base_of, behind_wrappers
-from fleetc.adopt.read.showing import file_name
 from fleetc.places.diagnostic import Span
 
 
@@ -43,33 +42,6 @@ def note_redirections(line: Sequence[Token], started: Sequence[Process], source:
         shown = token.text if target is None else f"{token.text} {file_name(target.text)}"
         span = Span(source, token.start, target.end if target is not None else token.end)
         ledger.note(span, shown, Fate.DROPPED, f"what a node of fleetc prints is in {log}")
-
-
-def note_log(line: Sequence[Token], words: Sequence[Word], processes: list[Process], before: int) -> None:
-    """Give processes the file that a command writes their output to: those behind `before`, which it starts, and the
-    containers whose logs it follows.
-    """
-    files = (
-        line[place + 1].text
-        for place, token in enumerate(line[:-1])
-        if token.kind == "op" and ">" in token.text and _has_target(token)
-    )
-    file = next((text for text in files if not text.isdecimal() and not text.startswith(("&", "/dev/"))), "")
-    if not file:
-        return
-    texts = [word.text for word in words]
-    follows = texts[2:] if texts[:2] in (["docker", "logs"], ["podman", "logs"]) else []
-    for place, one in enumerate(processes):
-        if place >= before or (one.runtime == "docker" and one.name in follows):
-            processes[place] = replace(one, log=file_name(file))
-
-
-def note_tee(words: Sequence[Word], processes: list[Process], before: int) -> None:
-    """Give processes behind `before` the file that a `tee` keeps their output in."""
-    behind = words[behind_wrappers(list(words), {}) :]
-    files = [word.text for word in behind[1:] if not word.text.startswith("-")] if behind else []
-    if files and base_of(behind[0].text) == "tee" and not files[0].startswith("/dev/"):
-        processes[before:] = [replace(one, log=file_name(files[0])) for one in processes[before:]]
 
 
 def _has_target(token: Token) -> bool:

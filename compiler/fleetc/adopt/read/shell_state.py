@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fleetc.adopt.found.words import Ledger, Unread, Word
-from fleetc.adopt.read.beside_commands import Prepared
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Unread
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.read.shell_account import note_assignment
 from fleetc.adopt.read.shell_branches import Branches
 from fleetc.adopt.read.shell_found import Function, ShellText
@@ -48,7 +49,6 @@ class State(Branches):
         self.texts: dict[str, str] = {}
         self.directory = ""
         """Where the script has gone with `cd`, "" where only a running one knows."""
-        self.prepared: list[Prepared] = []
         """Commands that prepare what the script starts, behind words for how they run."""
         self.unread: tuple[Unread, ...] = ()
         """What may have set variables, and is none of the sources."""

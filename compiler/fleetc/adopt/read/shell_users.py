@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fleetc.adopt.found.words import Process, Word
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.read.shell_wrappers import AS_USER, ASSIGNMENT, TAKES, WRAPPERS, base_of, cron_user, times_of
 
 

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from fleetc.adopt.found.words import Process, Word, unknown
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.words import Word, unknown
 from fleetc.adopt.node.flags import holes_in
+from fleetc.adopt.node.secrets import harmless
 from fleetc.adopt.read.shell_folder import folder_of, in_containers
 from fleetc.adopt.read.shell_sums import ranged, sum_of
 from fleetc.adopt.read.shell_words import Part, ShellError, Token, quoted_parts
-from fleetc.adopt.read.showing import harmless
 from fleetc.places.diagnostic import Span
 
 _DEEPEST = 40
@@ -44,7 +45,6 @@ class Values:
         """Names of variables and arrays with paths that begin in the folder of the script, written as `./`."""
         self.unread = False
         """Whether the script has read a file that is none of the sources: it may have set any variable."""
-        self.likely: dict[str, str] = {}
         """What the script itself gives variables that such a file may set otherwise, by their holes."""
         self.knows_folder = False
         """Whether `./` means the folder of the script: not in other texts, and not behind a `cd` to somewhere else."""
@@ -117,8 +117,6 @@ class Values:
         for name, word in self.variables.items():
             if not name.isdigit() and not re.search(r"(?:^|\s)-", word.text):
                 self.variables[name] = unknown(name, word)
-                if not word.holes:
-                    self.likely[self.variables[name].text] = word.text
 
     def _hidden(self) -> dict[str, Word]:
         """The variables with paths from the folder of the script as ones without a value."""
@@ -170,9 +168,6 @@ class Values:
         operator = re.match(r":?[-=?+]", part.text)
         if known is None and self.unread and operator is not None and not part.name.isdigit():
             hole = "${" + part.name + "}"
-            text, holes, _ = self._inner(part.text[operator.end() :])
-            if operator[0][-1] in "-=" and not holes:
-                self.likely.setdefault(hole, text)
             return hole, (hole,), True
         if operator is not None and operator[0].endswith("+"):
             return ("", (), True) if known is None or not known.text else self._inner(part.text[operator.end() :])
@@ -315,8 +310,8 @@ class Values:
 
     def _secret_place(self, parts: Sequence[Part]) -> Span | None:
         """Where the value of the one variable stands that may be a secret; None for none, or several."""
-        named = (self.variables.get(part.name) for part in parts if part.kind == "variable")
-        found = [word for word in named if word is not None and not harmless(word)]
+        names = [part.name for part in parts if part.kind == "variable" and not harmless(part.name)]
+        found = [self.variables[name] for name in names if name in self.variables]
         return (found[0].said or found[0].span) if len(found) == 1 else None
 
 

@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Difference, Reason, Why
 from fleetc.adopt.found.words import Same
-from fleetc.adopt.node import price_lists
-from fleetc.adopt.node.meaning import of_process, of_service
-from fleetc.adopt.node.price_lists import TOKENS, comparable, list_of
-from fleetc.adopt.node.reading import PATH_OR_TEXT, Running
-from fleetc.adopt.node.rpc import ADDRESSES, compare_addresses
-from fleetc.adopt.read.library import Library
-from fleetc.adopt.tables.unread import open_settings
+from fleetc.adopt.node.meaning import TOKENS, comparable, compare_addresses, fill_caps, list_of, of_process, of_service
+from fleetc.adopt.node.settings import ADDRESSES, PATH_OR_TEXT, Running, open_settings
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.language.rows import READERS
 from fleetc.places.diagnostic import Path
@@ -59,7 +55,7 @@ def compare(
         compare_addresses(node, before, after)
         _put_own(node, service, before, after)
         if node.role == "gateway":
-            price_lists.fill_caps(before, after)
+            fill_caps(before, after)
         unanswered = _open_flags(node, service, frozenset(examples)) if examples else frozenset[str]()
         unread = open_settings(node)
         for flag in _flags_of(node, before, after):

@@ -74,6 +74,6 @@ def _table(assembled: Assembled, place: tuple[str, ...]) -> tuple[Table, tuple[s
     return members[name], tuple(keys)
 
 
-def _answers(place: tuple[str, ...], question: Question | str) -> bool:
+def _answers(place: tuple[str, ...], question: Question) -> bool:
     """Whether an answer at a place is one to a question."""
-    return isinstance(question, Question) and question.place[: len(place)] == place[: len(question.place)]
+    return question.place[: len(place)] == place[: len(question.place)]

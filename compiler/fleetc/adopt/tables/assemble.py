@@ -9,16 +9,18 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping, Sequence
 
-from fleetc.adopt.found.questions import Ask, Difference
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.found.said import FLEET_NAME, Said
-from fleetc.adopt.found.words import Process
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.own_files import note_mounted
-from fleetc.adopt.node.reading import OFFCHAIN, Running, running
+from fleetc.adopt.node.paths import located
+from fleetc.adopt.node.settings import OFFCHAIN, Running, running
+from fleetc.adopt.node.values import price_text
 from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.adopt.tables.assembled import Assembled
+from fleetc.adopt.tables.capabilities import fill_capabilities
 from fleetc.adopt.tables.filling import Facts, Filling
 from fleetc.adopt.tables.fleet import (
     ask_models,
@@ -33,9 +35,9 @@ from fleetc.adopt.tables.fleet import (
 from fleetc.adopt.tables.machines import add_hosts, add_idle_hosts, ask_address, ask_users
 from fleetc.adopt.tables.naming import LONE_HOST, name_all, place_all, put_on_hosts
 from fleetc.adopt.tables.nodes import fill
-from fleetc.adopt.tables.registering import fill_others, registers_elsewhere
-from fleetc.adopt.tables.runner_host import Machines, complete_gpus
-from fleetc.adopt.tables.session import Session, Table, price_text
+from fleetc.adopt.tables.runner_host import Machines
+from fleetc.adopt.tables.runners import fill_others
+from fleetc.adopt.tables.session import Session, Table
 from fleetc.adopt.tables.stacks import stack_table
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -46,12 +48,11 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     known_hosts = sources.hosts
     processes = place_all(processes, known_hosts)
     sources.others = place_all(sources.others, known_hosts)
-    note_mounted(session.library, processes)
     read = [running(process, session.library, session.ledger, said.role) for process in processes]
     nodes = [node for node in read if node is not None]
     if len(nodes) < len(processes):
         return None
-    if not nodes and not sources.stacks and not any(map(registers_elsewhere, sources.others)):
+    if not nodes and not sources.stacks:
         return _only_models(sources, session)
     network = _network(nodes, session)
     if network is None:
@@ -59,21 +60,22 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     put_on_hosts(nodes, said.folders.nodes, session, known_hosts, sources.claimed)
     names, lone = name_all(nodes, session, known_hosts, sources.claimed)
     for node in nodes:
-        node.unplaced, node.process = node.process, said.folders.placed(node.process, node.host)
+        node.process = located(node.process, node.host, said.folders)
     fleet = Table({"name": FLEET_NAME, "network": network}, path=("fleet",))
     add_hosts(nodes, session, known_hosts)
     machines = Machines(session, sources.others, nodes, names, known_hosts, lone)
     machines.learn_state_dirs()
     tables = _node_tables(nodes, fleet, Facts.of(nodes, network, machines), session)
-    differences, compared = _stacks(sources, tables, fleet, session)
+    fill_capabilities(sources.capabilities, nodes, tables, session.ledger)
+    stacks = _stacks(sources, tables, fleet, session)
     add_idle_hosts(nodes, session, known_hosts)
     ask_users(nodes, tables, session)
-    complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
+    machines.list_gpus(one for kind in (*tables.values(), session.runners) for one in kind.values())
     ordered = {
         "hosts": session.hosts, "wallets": session.wallets, "models": session.models, **tables,
         "runners": session.runners, "ladders": session.ladders,
     }  # fmt: skip
-    assembled = Assembled(fleet, ordered, nodes, differences, compared)
+    assembled = Assembled(fleet, ordered, nodes, stacks)
     for table in assembled.each():
         _without_hidden(table)
     return assembled
@@ -101,21 +103,16 @@ def _node_tables(nodes: Sequence[Running], fleet: Table, facts: Facts, session: 
 
 def _stacks(
     sources: Found, tables: dict[str, dict[str, Table]], fleet: Table, session: Session
-) -> tuple[list[Difference], int]:
+) -> dict[str, StackFiles]:
     """Tables of the avatar stacks, and of hosts that run nothing else; a release that all have is that of the fleet."""
-    differences: list[Difference] = []
-    compared = 0
     stacks: dict[str, Table] = {}
+    by_name: dict[str, StackFiles] = {}
     for files in sources.stacks:
         host = _host_of_stack(files, sources, session)
         lone = len(sources.stacks) == 1 and host != "stage"
-        called = files.counted or ("stage" if lone else f"{host}-avatars")
         taken = {*session.hosts, *session.runners, *stacks, *(name for kind in tables.values() for name in kind)}
-        name = session.name_for(called, "avatars", taken)
-        public = session.hosts[host].values.get("public", "")
-        stacks[name], changed, count = stack_table(files, session, name, host, public)
-        differences += changed
-        compared += count
+        name = session.name_for("stage" if lone else f"{host}-avatars", "avatars", taken)
+        stacks[name], by_name[name] = stack_table(files, session, name, host), files
     if stacks:
         tables["avatars"] = stacks
         first, *others = (table.values.get("avatar_release") for table in stacks.values())
@@ -123,7 +120,7 @@ def _stacks(
             fleet.values["avatar_release"] = first
             for table in stacks.values():
                 del table.values["avatar_release"]
-    return differences, compared
+    return by_name
 
 
 def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
@@ -176,7 +173,10 @@ def _only_models(sources: Found, session: Session) -> Assembled:
             price = price_text(entry.price) if entry.price is not None else None
             if price is not None:
                 session.models[name].values["price"] = price
-    assembled = Assembled(fleet, {"models": session.models})
+    host = Table(path=("hosts", LONE_HOST))
+    host.put(Ask.RUNTIME, "runtime", '"docker"')
+    ask_address(host)
+    assembled = Assembled(fleet, {"hosts": {LONE_HOST: host}, "models": session.models})
     for table in assembled.each():
         _without_hidden(table)
     return assembled

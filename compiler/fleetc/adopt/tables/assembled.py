@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fleetc.adopt.found.questions import Difference, Question
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.found.questions import Question
+from fleetc.adopt.node.settings import Running
+from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.adopt.tables.session import Table
 
 
@@ -17,14 +18,13 @@ from fleetc.adopt.tables.session import Table
 class Assembled:
     """The tables of a spec, by table and name, and the processes with their nodes.
 
-    `differences` are those of avatar stacks, of which so many variables were `compared`.
+    `stacks` are the files of avatar stacks, by their tables.
     """
 
     fleet: Table
     tables: dict[str, dict[str, Table]]
     nodes: list[Running] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
-    compared: int = 0
+    stacks: dict[str, StackFiles] = field(default_factory=dict)
 
     def each(self) -> Iterator[Table]:
         """All tables."""
@@ -35,4 +35,4 @@ class Assembled:
     @property
     def questions(self) -> tuple[Question, ...]:
         """What the spec asks."""
-        return tuple(one for table in self.each() for one in table.questions if isinstance(one, Question))
+        return tuple(one for table in self.each() for one in table.questions)

@@ -10,10 +10,10 @@ from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import ModelEntry, PriceEntry
 from fleetc.adopt.node.flags import number
 from fleetc.adopt.node.listeners import LOOPBACK, RTMP, completed, http_listener, is_loopback, orchestrator_url, split
-from fleetc.adopt.node.reading import names_document
-from fleetc.adopt.node.values import rows_of, takes_text, why_refused
+from fleetc.adopt.node.paths import names_document
+from fleetc.adopt.node.values import flag_price, price_text, rows_of, takes_text, why_refused
 from fleetc.adopt.tables.filling import Filling
-from fleetc.adopt.tables.session import PIXEL_PRICE, flag_price, price_text
+from fleetc.adopt.tables.session import PIXEL_PRICE
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
 from fleetc.upstream import PIPELINES, RENDITIONS
 

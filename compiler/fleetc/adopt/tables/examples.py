@@ -13,7 +13,6 @@ from typing import Any
 
 import tomli
 
-from fleetc.adopt.found.questions import Question
 from fleetc.adopt.tables.assembled import Assembled
 from fleetc.adopt.tables.session import Table
 from fleetc.adopt.tables.writing import written
@@ -24,9 +23,9 @@ from fleetc.toml.document import Source
 from fleetc.upstream import NEWEST_RELEASE, format_release
 
 _STAND_INS: dict[str, Any] = {
-    "... wei / pixel": "1200 wei / pixel", "... USD / hour": "0.72 USD / hour", "... ETH": "0.5 ETH",
+    "... wei / pixel": "1200 wei / pixel", "... ETH": "0.5 ETH",
     "node_release": format_release(NEWEST_RELEASE), "network": "offchain",
-    "service": "orch.example.net:8935", "image": "registry.example.net/name:tag", "models": [],
+    "service": "orch.example.net:8935", "image": "registry.example.net/name:tag", "models": [], "slots": 1,
     "orchestrators": ["https://orch.example.net:8935"], "orchestrator": "https://orch.example.net:8935",
 }  # fmt: skip
 """Values for blanks, and for keys whose questions have no example."""
@@ -69,7 +68,7 @@ def _answered(table: Table, places: set[tuple[str, ...]], numbers: Iterator[int]
     """A table with an example for each question; `places` gets those of them."""
     values = dict(table.values)
     for question in table.questions:
-        if not isinstance(question, Question) or question.key in values:
+        if question.key in values:
             continue
         example: Any = _STAND_INS.get(question.key)
         if question.example:

@@ -9,33 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
-from fleetc.adopt.found.words import Fate, Process, Word
-from fleetc.adopt.node import listeners
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node import listeners, paths, secrets
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.host_paths import EXAMPLE_PATH, Place, callers_place, on_host, whereabouts
 from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
-from fleetc.adopt.node.own_files import own_file
-from fleetc.adopt.node.reading import PATH_OR_TEXT, Running, names_document, secret_file, shown
-from fleetc.adopt.read import showing
+from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
+from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
 from fleetc.adopt.tables.runner_host import Machines
 from fleetc.adopt.tables.session import Session, Table
-from fleetc.text import leaks
 from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
 SECRET_ON_HOST = f"{{ host_file = {toml_value(EXAMPLE_PATH)} }}"
 """The example of a reference to a secret that no source places."""
-ONLY_HOST = re.compile(r"[a-z0-9+]+://[A-Za-z0-9.-]+(?::[0-9]{1,5})?/?")
-"""An address without anything that may be a key."""
 _VARIABLE = re.compile("[${}<> ]*(?:env:)?([A-Za-z_][A-Za-z0-9_ -]*?)[${}<> ]*")
 _PRINTED = re.compile(
     r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
     r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
 )
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -183,29 +181,28 @@ class Filling:
         self.done.add(flag)
         if flag in self.running.settings:
             word = self.running.word(flag)
-            self.session.ledger.note(word.span, shown(flag, word.text), fate, words, code)
+            self.session.ledger.note(word.span, secrets.flag(flag, word.text), fate, words, code)
 
     def unknown(self, flag: str, key: str, example: str = "", at: Table | None = None) -> bool:
         """Whether no source has the whole value of a setting, or it may hold a key; then a question stands there."""
-        if not self.has(flag) or not (self.running.word(flag).holes or self._may_hold_key(flag)):
+        if not self.has(flag):
             return False
-        self.asks(Ask.NO_VALUE, key, flag, example, at, text=self.shown(flag))
+        keyless = FLAGS[flag].secret or self.process.ours or secrets.keyless(flag, self.running.text(flag))
+        if keyless and not self.running.word(flag).holes:
+            return False
+        kind, facts = (Ask.NO_VALUE, {"text": self.shown(flag)}) if keyless else (Ask.NOT_REPEATED, {})
+        self.asks(kind, key, flag, example, at, **facts)
         return True
-
-    def _may_hold_key(self, flag: str) -> bool:
-        text = self.running.text(flag)
-        return not self.process.ours and "://" in text and re.search("[@?#]", text) is not None
 
     def shown(self, flag: str) -> str:
         """The text of a setting as people may see it."""
-        hidden = FLAGS[flag].secret or self._may_hold_key(flag)
-        return "a value that may hold a key" if hidden else leaks.shown(self.running.text(flag))[:80]
+        return secrets.shown(flag, self.running.text(flag))[:80]
 
     def in_clear(self, flag: str) -> str:
         """The text of a setting that may be a secret, where it is none: fleetc wrote it, or it is only a host."""
         word = self.running.word(flag)
         ours = self.process.ours and FLAGS[flag].env not in self.process.secrets
-        return word.text if not word.holes and (ours or ONLY_HOST.fullmatch(word.text)) else ""
+        return word.text if not word.holes and (ours or secrets.ONLY_HOST.fullmatch(word.text)) else ""
 
     def listens(self, flag: str, key: str, listener: Listener | None, default: str) -> None:
         """Write down where a node listens on its host, whose network containers get too; a default is left out."""
@@ -235,38 +232,41 @@ class Filling:
 
     def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees; None where no source has all of it."""
-        return _known(on_host(self.process, path))
+        place = on_host(self.process, path)
+        return place.path if place is not None else None
 
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
         self.asks(Ask.PATH, key, flag, toml_value(EXAMPLE_PATH), at, where=whereabouts(self.process, path))
 
-    def placed(self, place: Place) -> str:
-        """The path of a place that the spec has now, for `models.py`."""
-        self.session.opened.add(self.running.host, self.process, place)
-        return place.path
-
     def own_file(self, flag: str, key: str = "models") -> Source | None:
         """The source that a path means to the process; one that only has its name is asked about at `key`."""
-        file = own_file(self.session.library, self.process, self.running.text(flag))
+        file = paths.own_file(self.session.library, self.process, self.running.text(flag))
         if file.source is not None and file.guess:
             self.asks(Ask.BY_NAME, key, file=file.source.name, path=self.shown(flag))
         return file.source
 
-    def read(self, flag: str, key: str, parse: Callable[[str], object], why: Why) -> None:
-        """Give a field what the text of a setting, or the file that it names, says."""
+    def parsed(self, flag: str, key: str, parse: Callable[[str], _Read], why: Why) -> _Read | None:
+        """What the text of a setting, or the file that it names, says; None where a question or a mistake stands."""
         text, source = self.running.text(flag), None
         if not text or not self.has(flag) or self.unknown(flag, key):
-            return
-        if names_document(text):
+            return None
+        if paths.names_document(text):
             source = self.own_file(flag, key)
             if source is None:
-                self.asks(Ask.NO_FILE, key, flag, file=showing.file_name(text))
-                return
+                self.asks(Ask.NO_FILE, key, flag, file=secrets.file_name(text))
+                return None
         try:
-            self.give(flag, key, parse(source.text if source is not None else text))
+            return parse(source.text if source is not None else text)
         except DocumentError as problem:
             self.damaged(flag, source, problem, why, "repair the JSON")
+            return None
+
+    def read(self, flag: str, key: str, parse: Callable[[str], object], why: Why) -> None:
+        """Give a field what the text of a setting, or the file that it names, says."""
+        value = self.parsed(flag, key, parse, why)
+        if value is not None:
+            self.give(flag, key, value)
 
     def secret(self, flag: str, key: str, at: Table | None = None) -> dict[str, str] | None:
         """A reference for a setting that is a secret: a file on the host, or a variable of who deploys.
@@ -279,25 +279,19 @@ class Filling:
             return {known[0]: known[1]}
         if variable := hole_variable(word):
             return {"env": variable}
-        place = printed_place(process, word)
-        file = secret_file(word, self.session.library, process.span.source) if flag in PATH_OR_TEXT else ""
+        printed = printed_file(word)
+        path = printed or (flag in PATH_OR_TEXT and paths.secret_file(word, self.session.library, process.span.source))
         name = re.sub("[^A-Z0-9]", "_", word.alone or f"{self.running.name}_{key}".upper())
-        if place is not None or file:
-            path = _known(place or on_host(process, file))
-            if path is not None:
-                return {"host_file": path}
-            self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, file or word.text))
+        if path:
+            place = callers_place(process, path) if printed else on_host(process, path)
+            if place is not None:
+                return {"host_file": place.path}
+            self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, path, bool(printed)))
         elif word.holes:
-            self.session.ledger.secrets.append(word.span)
             self.asks(Ask.PART_OF_SECRET, key, flag, f'{{ env = "{name}" }}', at)
         else:
             return self.session.secret(word, name, f"the value of -{flag}")
         return None
-
-
-def _known(place: Place | None) -> str | None:
-    """The path of a place, where sources say all of it."""
-    return None if place is None or place.open else place.path
 
 
 def hole_variable(word: Word) -> str:
@@ -306,7 +300,7 @@ def hole_variable(word: Word) -> str:
     return re.sub("[ -]", "_", name[1]).upper() if name is not None else ""
 
 
-def printed_place(process: Process, word: Word) -> Place | None:
-    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); None for other words."""
+def printed_file(word: Word) -> str:
+    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); "" for other words."""
     printed = _PRINTED.fullmatch(word.text) if word.holes else None
-    return callers_place(process, printed[1]) if printed is not None else None
+    return printed[1] if printed is not None else ""

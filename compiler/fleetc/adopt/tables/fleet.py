@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fleetc.adopt.found.questions import Ask, Reason, Why
-from fleetc.adopt.node.listeners import is_loopback
-from fleetc.adopt.node.reading import OFFCHAIN, Running
-from fleetc.adopt.node.releases import release_said
-from fleetc.adopt.node.rpc import is_known, site_of
-from fleetc.adopt.tables.filling import hole_variable, printed_place
+from fleetc.adopt.node import secrets
+from fleetc.adopt.node.listeners import is_loopback, site_of
+from fleetc.adopt.node.paths import callers_place
+from fleetc.adopt.node.settings import OFFCHAIN, Running, is_known
+from fleetc.adopt.tables.filling import hole_variable, printed_file
 from fleetc.adopt.tables.session import Session, Table
 from fleetc.adopt.tables.writing import toml
 from fleetc.language.quantities import QuantityError, parse_url
@@ -100,9 +100,9 @@ def rpc_value(node: Running, session: Session) -> object:
     known = node.process.secrets.get("LP_ETHURL")
     if known is not None:
         return {known[0]: known[1]}
-    place = printed_place(node.process, word)
+    printed = printed_file(word)
+    place = callers_place(node.process, printed) if printed else None
     if place is not None:
-        session.opened.add(node.host, node.process, place)
         return {"host_file": place.path}
     if word.holes:
         return {"env": hole_variable(word) or "RPC_URL"}
@@ -115,7 +115,7 @@ def rpc_value(node: Running, session: Session) -> object:
         node.reasons["ethUrl"] = Reason(Why.NO_SCHEME)
         text = f"https://{text}"
     variable = word.alone or "RPC_URL"
-    if leaks.find(text, "ethUrl") is not None:
+    if not secrets.keyless("ethUrl", text):
         return session.secret(word, variable, "the RPC address with its key")
     if leaks.may_need_key(text) and not node.process.ours:  # ours had it in a spec before
         otherwise = "; if no part of it is a key, write the address itself as rpc"
@@ -132,7 +132,7 @@ def rpc_value(node: Running, session: Session) -> object:
 
 def fill_releases(nodes: Sequence[Running], fleet: Table, tables: Tables) -> None:
     """The release of the fleet, and of nodes that run another one; a question where no source says one."""
-    releases = {node.name: release_said(node) for node in nodes}
+    releases = {node.name: node.release for node in nodes}
     common = Counter(filter(None, releases.values())).most_common(1)
     if common:
         fleet.values["node_release"] = common[0][0]

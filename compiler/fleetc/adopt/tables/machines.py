@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fleetc.adopt.found.questions import Ask
-from fleetc.adopt.node.host_paths import FOLDER, Place, callers_place
 from fleetc.adopt.node.listeners import split
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.node.paths import Place, callers_place
+from fleetc.adopt.node.settings import Running
+from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.session import Session, Table
 from fleetc.adopt.tables.writing import toml
 from fleetc.language.quantities import QuantityError, parse_host
@@ -24,7 +25,7 @@ _PROGRAM = "/usr/local/bin/livepeer"
 """Where a spec has the node's program, unless it says another place."""
 
 
-def add_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, Table]) -> None:
+def add_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, HostTable]) -> None:
     """A table for each host: as people or a tree name it, else from what its nodes say about it."""
     for node in nodes:
         if node.host not in session.hosts:
@@ -39,7 +40,7 @@ def ask_address(table: Table, public: str = "") -> None:
         table.put(Ask.LOGIN if public else Ask.ADDRESS, "address", toml(public or "203.0.113.10"))
 
 
-def _host(name: str, here: Sequence[Running], known: Table | None, session: Session) -> Table:
+def _host(name: str, here: Sequence[Running], known: HostTable | None, session: Session) -> Table:
     table = Table(dict(known.values) if known else {}, path=("hosts", name))
     public = next((address for address in map(_public, here) if address), "")
     ask_address(table, public)
@@ -90,13 +91,11 @@ def _program(table: Table, here: Sequence[Running], session: Session) -> None:
             table.put(Ask.BINARY, "binary", text=paths[0])
         elif place.path != _PROGRAM:
             table.values["binary"] = place.path
-            session.opened.add(here[0].host, here[0].process, place)
 
 
 def _program_place(node: Running) -> Place | None:
     """Where the program of a node is; None where nobody knows which folder its path begins in."""
-    place = None if "$" in node.process.program else callers_place(node.process, node.process.program)
-    return None if place is not None and place.open == FOLDER and not node.process.directory else place
+    return None if "$" in node.process.program else callers_place(node.process, node.process.program)
 
 
 def ask_users(nodes: Sequence[Running], tables: Mapping[str, Mapping[str, Table]], session: Session) -> None:
@@ -113,7 +112,7 @@ def ask_users(nodes: Sequence[Running], tables: Mapping[str, Mapping[str, Table]
             host.put(Ask.USER, "node_user", toml(home[1] or home[2]) if home else "", node=node.name, path=path)
 
 
-def add_idle_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, Table]) -> None:
+def add_idle_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, HostTable]) -> None:
     """Hosts of a tree that run no node stay: a rollout knows them then."""
     used = {node.process.host for node in nodes} | {node.host for node in nodes} | {*session.hosts}
     for name, table in known_hosts.items():

@@ -11,12 +11,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.found.words import Ledger, Process
-from fleetc.adopt.node.reading import Running, running
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.node.settings import Running, running
 from fleetc.adopt.read.sources import Found
-from fleetc.adopt.tables.session import Session, Table
+from fleetc.adopt.read.tree import HostTable
+from fleetc.adopt.tables.session import Session
 
 LONE_HOST = "host-1"
 _P = TypeVar("_P", bound=Process)
@@ -53,7 +55,7 @@ def _named_host(process: Process, known: Collection[str]) -> str:
 
 
 def put_on_hosts(
-    nodes: Sequence[Running], said: Mapping[str, str], session: Session, known_hosts: Mapping[str, Table],
+    nodes: Sequence[Running], said: Mapping[str, str], session: Session, known_hosts: Mapping[str, HostTable],
     claimed: Collection[str],
 ) -> None:  # fmt: skip
     """Put nodes on the hosts that people name for them, by the name of the node, its unit or its container; "" stands
@@ -73,7 +75,7 @@ def put_on_hosts(
 
 
 def name_all(
-    nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, Table], claimed: Collection[str]
+    nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, HostTable], claimed: Collection[str]
 ) -> tuple[dict[str, str], str]:
     """Name nodes and hosts; those `claimed` run nothing but what was named for them. The names of hosts by what sources
     call them come back, and what a lone host is called. No node has the name of a host: they share directories.

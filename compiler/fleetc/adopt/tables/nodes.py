@@ -6,12 +6,14 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
+import re
+
+from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Why
-from fleetc.adopt.found.words import Fate
-from fleetc.adopt.node.host_paths import HOME, IMAGE_HOME, default_data_dir, home_of, plain_container
+from fleetc.adopt.node.flags import ROLES
 from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback
-from fleetc.adopt.node.meaning import PRICED_FLAGS
-from fleetc.adopt.node.reading import ROLE_FLAGS, Running
+from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of
+from fleetc.adopt.node.settings import PRICED_FLAGS, Running
 from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.tables import buying, selling
 from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
@@ -37,7 +39,7 @@ def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
     work.say("host", running.host)
-    work.done.update(ROLE_FLAGS)  # the account of roles is kept where they are read
+    work.done.update(ROLES)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
     _network(work, behind_signer)
     if not running.text("cliAddr") and running.table in ("redeemers", "reward_callers"):
@@ -110,7 +112,7 @@ def _data_dir(work: Filling) -> None:
 def _data_dir_inside(work: Filling) -> str:
     """The data directory as the node sees it: without -dataDir, it has the name of the network in the home."""
     process = work.process
-    home = home_of(process) or (IMAGE_HOME if process.runtime == "docker" else HOME)
+    home = home_of(process) or (IMAGE_HOME if process.runtime == "docker" else "~")
     return work.running.text("dataDir") or default_data_dir(home, work.running.network)
 
 
@@ -152,7 +154,8 @@ def _asks_node(running: Running) -> str:
     process = running.process
     host, port = cli_listener(running.role, running.text("cliAddr")) or ("*", CLI_LISTENERS[running.table].port)
     inside = LOOPBACK if host == "*" or is_loopback(host) or host in process.peers else host
-    name = process.container if plain_container(process.container) else "CONTAINER"
+    plain = re.fullmatch(r"[A-Za-z0-9_.-]+|\$\(docker compose ps -q [A-Za-z0-9_.-]+\)", process.container)
+    name = process.container if plain else "CONTAINER"
     enter = f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) "
     return f"{'' if process.network == 'host' else enter}curl -s http://{inside}:{port}/senderInfo on its host"
 

@@ -5,17 +5,17 @@ In: a `Filling`. Out: its fields.
 
 from __future__ import annotations
 
-import re
-
 from fleetc.adopt.found.questions import Ask, Why
-from fleetc.adopt.node import documents
+from fleetc.adopt.node import documents, gpus
 from fleetc.adopt.node.listeners import SERVICE_PORT, http_listener, service_port, split, written
-from fleetc.adopt.node.reading import Running, secret_file
+from fleetc.adopt.node.paths import secret_file
+from fleetc.adopt.node.settings import Running
+from fleetc.adopt.node.values import price_text
 from fleetc.adopt.tables.buying import base_price, helper, reached
 from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
 from fleetc.adopt.tables.models import fill_models
 from fleetc.adopt.tables.runners import fill_callback, fill_listed
-from fleetc.adopt.tables.session import PIXEL_PRICE, price_text
+from fleetc.adopt.tables.session import PIXEL_PRICE
 
 
 def fill(work: Filling) -> None:
@@ -164,15 +164,10 @@ def _gpus(work: Filling) -> None:
         return
     if running.on("aiWorker") and running.role != "transcoder" and not running.on("transcoder"):
         seen = ()  # it gives GPUs to Docker alone, which counts those of the host, whatever its container sees
-    items = text.split(",")
-    numbers = [int(item) for item in items if re.fullmatch("[0-9]{1,2}", item) and int(item) <= 63]
-    if text == "all" and seen == ():
-        work.give(flag, "gpus", "all")
-    elif not isinstance(seen, str) and text == "all":
-        work.give(flag, "gpus", list(seen))
-    elif isinstance(seen, str) or len(numbers) < len(items) or (seen and max(numbers) >= len(seen)):
+    numbers = gpus.of_host(seen, text) if not isinstance(seen, str) else None
+    if numbers is not None:
+        work.give(flag, "gpus", numbers)
+    else:
         numbering = seen if isinstance(seen, str) else f"its container sees {len(seen) or 'all'}, counted from 0"
         work.asks(Ask.GPUS, "gpus", flag, text=work.shown(flag), seen=numbering)
-    else:
-        work.give(flag, "gpus", [seen[number] for number in numbers] if seen else numbers)
     work.because(flag, Why.GPUS)

@@ -8,26 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import Context, Decimal
 from typing import Any
 
+from fleetc.adopt.found.ledger import InClear, Ledger
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Ask, Question, facts_of
-from fleetc.adopt.found.words import InClear, Ledger, Word
-from fleetc.adopt.node.documents import ModelEntry, PriceEntry
-from fleetc.adopt.node.host_paths import Opened
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node.documents import ModelEntry
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
-from fleetc.language.quantities import Price, QuantityError
 from fleetc.places.diagnostic import Span
 
 PIXEL_PRICE = '"... wei / pixel"'
 """The example of a question about a price: no amount is offered that no source says."""
-HOUR_PRICE = '"... USD / hour"'
 _MOST_SOUGHT = 50
 """Secrets that are looked for in all sources."""
 _SHORTEST_SOUGHT = 8
 """Characters of a secret that is; a shorter one stands in other words too."""
-_LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 
 
 @dataclass
@@ -35,7 +31,7 @@ class Table:
     """A table of the spec: its path, values by key, questions, a line that says where it comes from, notes at keys."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    questions: list[str | Question] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     origin: str = ""
     notes: dict[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
@@ -49,12 +45,7 @@ class Table:
 
     def asks(self, key: str) -> bool:
         """Whether a question about a key is left."""
-        return any(isinstance(one, Question) and one.key == key for one in self.questions)
-
-    def ask(self, line: str, told: object = None) -> None:
-        """Leave a question as a line."""
-        if line not in self.questions:
-            self.questions.append(line)
+        return any(question.key == key for question in self.questions)
 
 
 @dataclass
@@ -72,14 +63,8 @@ class Session:
     """The table of each runner by what lists say of it."""
     runner_of: dict[int, str] = field(default_factory=dict)
     """The label of the runner that a process is, by its id."""
-    asked_hosts: set[str] = field(default_factory=set)
-    called: set[int] = field(default_factory=set)
-    """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
     unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
-    opened: Opened = field(default_factory=Opened)
-    """Paths in the spec of which something is left to find out."""
-    gpus: dict[str, int] = field(default_factory=dict)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
@@ -182,37 +167,3 @@ def _alone(sought: str, text: str) -> Iterator[int]:
         if not any(character.isalnum() for character in around):
             yield place
         place = text.find(sought, place + len(sought))
-
-
-def price_text(price: PriceEntry) -> str | None:
-    """A price as a person writes it; None where no spec has such a price."""
-    try:
-        exact = Price(price.amount.copy_abs() if not price.amount else price.amount, price.currency, price.pixels)
-    except QuantityError:
-        return None
-    text = str(exact)
-    if price.pixels in _LONG_COUNTS:
-        text = text.replace(f"{price.pixels} pixels", _LONG_COUNTS[price.pixels])
-    return text
-
-
-_LONGEST_PRICE = 200
-_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z^_\[\]\\`][A-Za-z0-9]*)?")
-
-
-def flag_amount(text: str) -> Decimal | None:
-    """The amount of such a text, in whatever currency it is; None for a text that the node refuses."""
-    amount = _AMOUNT.fullmatch(text)
-    return Decimal(amount[1]) if amount is not None and len(text) <= _LONGEST_PRICE else None
-
-
-def flag_price(text: str, pixels: int) -> PriceEntry | None:
-    """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
-    price = _AMOUNT.fullmatch(text)
-    if price is None or len(text) > _LONGEST_PRICE:
-        return None
-    unit = (price[2] or "wei").lower()
-    amount = Decimal(price[1])
-    if unit == "eth":
-        return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
-    return PriceEntry(amount, pixels, "wei" if unit == "wei" else unit.upper())

@@ -7,12 +7,13 @@ its variable says that it is harmless.
 from __future__ import annotations
 
 import re
-from functools import cache
 
+from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask
-from fleetc.adopt.found.words import Fate, Word
-from fleetc.adopt.read.docker_run import VISIBLE
-from fleetc.adopt.tables.filling import ONLY_HOST, Filling, hole_variable
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node.gpus import VISIBLE
+from fleetc.adopt.node.secrets import may_repeat
+from fleetc.adopt.tables.filling import Filling, hole_variable
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 
@@ -22,11 +23,6 @@ _READ_BY_NODES = (
 )  # fmt: skip
 """How the names of variables begin that the node, its libraries or its runners may read."""
 _OF_STARTER = re.compile("HOME|PATH|USER|LOGNAME|SHELL|PWD|LANG|TERM|HOSTNAME|SHLVL|LC_.*")
-_HARMLESS_NAME = re.compile(
-    "(?:.*_)?(?:ADDR|ADDRESS|BATCH|CAPABILITIES|CAPACITY|CORS|COUNT|CWD|DEBUG|DEVICES?|DIRS?|ENABLED?|FILE|FORMAT|FPS|HOME|"
-    "HOST|HOSTNAME|INTERVAL|IP|LEVEL|LIMIT|LOCALE|MEMORY|MODE|MODELS?|NAME|NETWORK|NODE|OFFLINE|PATH|PIPELINES?|PORTS?|"
-    "REGION|SIZE|THREADS|TIMEOUT|TMPDIR|TYPE|TZ|VERSION|WORKERS|ZONE)|MODEL_.*|GO(?:GC|MAXPROCS|MEMLIMIT|DEBUG)"
-)
 
 
 def environment(work: Filling) -> None:
@@ -48,8 +44,6 @@ def variable(work: Filling, name: str, word: Word) -> None:
     """Fill one variable, as plain text or as a reference to a secret."""
     ledger, ours = work.session.ledger, work.process.ours
     plain = ours or may_repeat(name, word.text)
-    if not plain and word.text:
-        ledger.secrets.append(word.span)
     if not ours and (dropped := _dropped(work, name, word)):
         ledger.note(word.span, name, Fate.DROPPED, dropped)
         return
@@ -78,12 +72,3 @@ def _dropped(work: Filling, name: str, word: Word) -> str:
     if name == VISIBLE and work.process.sees and "gpus" in work.table.values:
         return "gpus of the spec says it; containers of fleetc see all GPUs"
     return "" if word.text else "it is empty"
-
-
-@cache  # fleets have the same few variables in thousands of nodes
-def may_repeat(name: str, text: str) -> bool:
-    """Whether people may see the value of a variable: its name is one of no secret, or it only names a host."""
-    if leaks.names_secret(name) or leaks.find(text, name) is not None:
-        return False
-    harmless = bool(_HARMLESS_NAME.fullmatch(name)) or text.lower() in ("", "0", "1", "true", "false")
-    return bool(ONLY_HOST.fullmatch(text)) or (harmless and "://" not in text)

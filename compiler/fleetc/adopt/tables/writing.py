@@ -12,7 +12,6 @@ from typing import Any
 
 import tomli_w
 
-from fleetc.adopt.found.questions import Question
 from fleetc.adopt.tables.assembled import Assembled
 from fleetc.adopt.tables.session import Table
 from fleetc.formatting import in_one_form
@@ -36,16 +35,15 @@ def _table(header: str, table: Table) -> Iterator[str]:
     """A table: questions without an example stand above it, the others below its keys, where they are nearly answers."""
     if table.origin:
         yield f"# {_comment(table.origin)}"
-    lines = {one: one.line if isinstance(one, Question) else one for one in table.questions}
-    below = [one for one in lines if isinstance(one, Question) and one.example and one.key not in table.values]
-    yield from (f"# {_comment(lines[one])}" for one in lines if one not in below)
+    below = [one for one in table.questions if one.example and one.key not in table.values]
+    yield from (f"# {_comment(one.line)}" for one in table.questions if one not in below)
     yield f"[{header}]"
     wide = [key for key, value in table.values.items() if isinstance(value, Mapping) and len(toml(value)) > _WIDE]
     for key, value in table.values.items():
         note = f"  # {_comment(table.notes[key])}" if key in table.notes else ""
         if key not in wide:
             yield f"{_key(key)} = {toml(value)}{note}"
-    yield from (f"# {_comment(lines[one])}" for one in below)
+    yield from (f"# {_comment(one.line)}" for one in below)
     for key in wide:
         yield ""
         yield from _table(f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))

@@ -15,11 +15,10 @@ ADOPTING_PAGES: dict[str, Page] = {
         "Write the public name of the host in the spec, with the port of the source.",
     ),
     "adopt-branch-not-followed": Page(
-        "A part of a source was not read, because only a running script knows whether it applies or reads it.",
-        "scripts are read and never run, so a value that depends on the machine is unknown. Of a page of Markdown, "
-        "only blocks of code are read, and none that it calls old. A node whose command stands in such a text is "
-        "missing in the spec.",
-        "Set the variable at the top of the script, or give the command that you mean in a file of its own.",
+        "Something that may start a node was not followed.",
+        "fleetc reads what says plainly what starts. A script's branches, a page of notes, a crontab, a template or a "
+        "manifest of another tool is none of that, so a node whose command stands there is missing in the spec.",
+        "Ask the host that runs it with --from, or paste the command as it runs there: ps -ww -o args= prints it.",
     ),
     "adopt-cannot-say": Page(
         "A source has something that no spec can say.",
@@ -30,6 +29,13 @@ ADOPTING_PAGES: dict[str, Page] = {
         "Flags stand outside the command that they were written for.",
         "a comment or a line without a backslash ends a shell command, so the node never gets the flags behind it.",
         "Check in the spec whether these flags should count. In the script, remove comments from inside the command.",
+    ),
+    "adopt-compose-unused": Page(
+        "A Compose file that docker compose does not take by itself.",
+        "in a folder it takes compose.yaml, compose.yml, docker-compose.yml or docker-compose.yaml, the first that is "
+        "there, with one override file; or the files of COMPOSE_FILE in the .env beside. A guess about any other file "
+        "could turn an off-chain node into one with a wallet.",
+        "If what runs was started with such files, name each, in the order of docker compose -f: fleetc adopt A B.",
     ),
     "adopt-document-unread": Page(
         "The node does not read a file of models, prices or renditions, or an entry of it.",
@@ -85,7 +91,7 @@ ADOPTING_PAGES: dict[str, Page] = {
         "livepeer@.service is started as livepeer@NAME.service, once for each NAME, and the file itself does not say "
         "which. Each of them is a node.",
         "Name the folder multi-user.target.wants among the sources, whose links have the names, or a drop-in of an "
-        "instance, or the script that enables them.",
+        "instance, or a copy of the template for each, as livepeer@NAME.service. Or ask the host with --from.",
     ),
     "adopt-listener-exposed": Page(
         "The administration listener of a node is reachable from other machines.",
@@ -121,6 +127,11 @@ ADOPTING_PAGES: dict[str, Page] = {
         "The file that the spec should be written to is there already, and says something else.",
         "adopting never writes over a file by itself: somebody may have answered its questions.",
         "Name another file with -o, and compare the two: git diff --no-index fleet.toml new.toml.",
+    ),
+    "adopt-profile-inactive": Page(
+        "A service of a node that docker compose does not start, because none of its profiles is active.",
+        "it is only started with --profile or COMPOSE_PROFILES, and nothing among the sources says so.",
+        "If it runs, set COMPOSE_PROFILES in the .env beside the Compose file, as on its host, and name both.",
     ),
     "adopt-reward-unsaid": Page(
         "Several nodes have one wallet, and none says who calls reward.",
@@ -199,12 +210,6 @@ ADOPTING_PAGES: dict[str, Page] = {
         "somebody changed the unit after the process began, or started the process by hand; the change comes with "
         "the next restart, whenever that is.",
         "Decide which of both is meant. The spec is of the process that runs.",
-    ),
-    "adopt-template-unread": Page(
-        "A source is a template with commands of nodes.",
-        "only the tool that it is written for, such as Ansible, knows the values of its variables.",
-        "Name the units as they are on the hosts, each as HOST=FILE: ssh HOST systemctl cat UNIT prints one. Or read "
-        "them from the hosts with --from.",
     ),
     "adopt-value-invalid": Page(
         "A value is one that the node does not read, or that no spec takes.",
