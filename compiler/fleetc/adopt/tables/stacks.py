@@ -130,7 +130,7 @@ def _plain(work: _Stack) -> None:
             continue
         if setting.type == "secret" or word.holes or text == "auto" or (not text and not ours):
             continue
-        if setting.type == "url" and not _ADDRESS.fullmatch(text):
+        if setting.type == "url" and not (ours or _ADDRESS.fullmatch(text)):
             work.table.put(Ask.STACK_REFUSED, setting.field, why="it is no plain address")
         elif setting.field == "game_args" and not _harmless(work, word):
             work.table.put(Ask.STACK_ARGUMENTS, setting.field)
