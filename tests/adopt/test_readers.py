@@ -9,7 +9,6 @@ import pytest
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.found.said import Said
 from fleetc.pipeline import check_spec
-from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
 from tests.adopt.support import answered, meanings
 
@@ -24,43 +23,11 @@ def codes(found: Adopted) -> list[str]:
     return [d.code for d in found.diagnostics]
 
 
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
 def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
     found = adopted(start__sh="livepeer -gateway -reward false -monitor -orchAddr a:1")
     (ignored,) = [d for d in found.diagnostics if d.code == "adopt-words-ignored"]
     assert ignored.message.startswith("-reward takes no word behind it, so it is on")
     assert "monitor" not in found.text
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 @pytest.mark.parametrize(
@@ -98,7 +65,7 @@ SECRET = "0123456789abcdefghijklmnopqrstuv"
     ("texts", "place"),
     [
         ({"a.service": "[Service]\nEnvironmentFile=/e/a.env\nExecStart=/bin/livepeer -transcoder -orchAddr a.b:1 "
-          "-orchSecret ${SECRET}\n", "a.env": f"V=6\nSECRET={SECRET}\n"}, ("a.env", 2)),
+          "-orchSecret ${SECRET}\n", "a.env": f"# V=6\nSECRET={SECRET}\n"}, ("a.env", 2)),
         ({"a.sh": f"SECRET={SECRET}\nlivepeer -transcoder -orchAddr a.b:1 -orchSecret $SECRET\n"}, ("a.sh", 1)),
         ({"compose.yaml": "services:\n  t:\n    image: livepeer/go-livepeer\n    command: -transcoder -orchAddr a.b:1 "
           "-orchSecret=${SECRET}\n", ".env": f"SECRET={SECRET}\n"}, (".env", 1)),
@@ -108,9 +75,7 @@ def test_secret_is_told_where_its_value_stands(texts: dict[str, str], place: tup
     found = adopt([Source(name, text) for name, text in texts.items()])
     (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-secret-inline"]
     assert (told.primary.file, told.primary.line, told.primary.hidden) == (*place, True)
-    assert "as SECRET" in told.diagnostic.message
-
-
+    assert "the variable SECRET" in told.diagnostic.message
 
 
 def test_account_with_a_wrong_checksum_is_asked_and_not_written() -> None:
@@ -119,10 +84,9 @@ def test_account_with_a_wrong_checksum_is_asked_and_not_written() -> None:
         start__sh="livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
         f"-serviceAddr o.example.net:8935 -pricePerUnit 1 -ethAcctAddr {wrong} -ethOrchAddr {wrong} -dataDir /d"
     )
-    messages = [d.message for d in found.diagnostics if d.code == "adopt-value-invalid"]
-    assert len([text for text in messages if f"the checksum of {wrong} is wrong" in text]) == 2
-    assert f'# TODO address = "0x..."  # the account; the checksum of {wrong} is wrong' in found.text
-    assert f'# TODO orchestrator_address = "..."  # the checksum of {wrong} is wrong' in found.text
+    refused = check_spec([Source("fleet.toml", answered(found.text))])
+    assert refused.fleet is None and f"checksum of {wrong} is wrong" in repr(refused.diagnostics)
+    assert f"# TODO orchestrator_address: no spec takes {wrong}" in found.text
 
 
 def test_sources_beside_those_of_a_named_host_are_elsewhere() -> None:
@@ -148,9 +112,7 @@ def test_same_wallet_and_model_met_twice_are_one_table() -> None:
     )  # fmt: skip
     assert found.text.count("[wallets.") == found.text.count("[models.") == 1
     assert found.text.count('price = "5 wei / pixel"') == 1  # of the model, since all ask the same
-    assert 'reward_by = "orchestrator-a"' in found.text
-    assert "adopt-reward-unsaid" in codes(found)
-    assert "# TODO reward_by: orchestrator-a and orchestrator-b have this wallet and do not say who" in found.text
+    assert '# TODO reward_by = "orchestrator-a"  # orchestrator-a, orchestrator-b have this wallet' in found.text
 
 
 @pytest.mark.parametrize(("first", "second", "caller"), [
@@ -166,7 +128,7 @@ def test_node_that_says_that_it_calls_no_reward_is_not_chosen_for_it(first: str,
     sources = [Source("a.sh", command.format(1, first)), Source("b.sh", command.format(2, second))]
     found = adopt(sources, Said(hosts={"a.sh": "a", "b.sh": "b"}))
     assert f'reward_by = "{caller}"' in found.text
-    assert "adopt-reward-unsaid" not in codes(found) and "TODO reward_by" not in found.text
+    assert "TODO reward_by" not in found.text
 
 
 RUNNERS = """\
@@ -206,7 +168,7 @@ MORE
     ids=["dynamic", "static", "on a chain"],
 )  # fmt: skip
 def test_orchestrators_of_live_runners_compile_to_what_they_are(more: str, wanted: dict[str, str]) -> None:
-    found = adopted(compose__yaml=RUNNERS.replace("MORE\n", more))
+    found = adopted(compose__yaml=RUNNERS.replace("MORE\n", more).replace("Addr=127.0.0.1", "Addr=o.example.net"))
     assert [(node.name, node.role) for node in found.nodes] == [("orchestrator", "orchestrator")]
     text = answered(found.text)
     checked = check_spec([Source("fleet.toml", text)])
@@ -219,24 +181,6 @@ def test_orchestrators_of_live_runners_compile_to_what_they_are(more: str, wante
     assert {flag for flag in before.differences(after) if not reasons.get(flag)} == set()
 
 
-def test_what_many_nodes_have_in_common_is_said_once() -> None:
-    text = "".join(
-        f"livepeer -transcoder -orchAddr orch.example.net:8935 -orchSecret /etc/lp/secret -nvidia {i} -maxSessions 9 "
-        f"-cliAddr 127.0.0.1:{7000 + i} -dataDir /d/{i}\n"
-        for i in range(3)
-    )
-    found = adopt([Source("start.sh", text)], Said(addresses={"gpu-1": "192.0.2.7"}))
-    assert found.text.count("max_sessions") == 1
-    assert "[defaults.transcoders]" in found.text
-    assert found.checked is not None
-    assert found.checked.fleet is not None, found.checked.diagnostics
-    assert {t.max_sessions for t in found.checked.fleet.transcoders.values()} == {9}
-
-
-
-
-
-
 def test_password_file_that_no_source_places_is_asked_for_at_the_wallet() -> None:
     text = (
         'docker run -v "$HOME/.lpData":/root/.lpData livepeer/go-livepeer:v0.9.1 -gateway '
@@ -247,25 +191,6 @@ def test_password_file_that_no_source_places_is_asked_for_at_the_wallet() -> Non
     spec = adopted(start__sh=text.replace('-v "$HOME/.lpData":/root/.lpData ', "")).text
     assert spec.count("TODO password") == 1
     assert spec.index("[wallets.payer]") < spec.index("TODO password") < spec.index("[gateways.")
-
-
-
-
-
-
-def test_what_a_spec_is_refused_for_once_its_questions_are_answered_is_a_question() -> None:
-    command = (
-        "livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl http://203.0.113.5:8547 "
-        "-pricePerUnit 5 -ethAcctAddr 0x1111111111111111111111111111111111111111 -ethPassword ~/pw "
-        "-dataDir /d -serviceAddr {}:8935"
-    )
-    found = adopted(start__sh=command.format("o.example.net"))
-    (asked,) = [line for line in found.text.splitlines() if line.startswith("# TODO rpc: ")]
-    assert asked.startswith("# TODO rpc: the RPC address is http://")
-    assert 'password = { host_file = "~/pw" }' in found.text
-    for own in ("127.0.0.1", "10.0.0.5"):
-        fine = adopted(start__sh=command.format("o.example.net").replace("203.0.113.5", own))
-        assert "TODO rpc" not in fine.text
 
 
 def test_flag_with_a_long_name_is_told_though_its_line_has_a_secret() -> None:
@@ -286,12 +211,6 @@ def test_address_of_the_chain_is_named_for_the_fleet_although_a_node_has_its_var
     assert key not in found.text
 
 
-
-
-
-
-
-
 def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -> None:
     image = "livepeer/go-livepeer:v0.9.1"
     text = (
@@ -300,38 +219,4 @@ def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -
         f"  t:\n    image: {image}\n    command: -transcoder -orchSecret ab -orchAddr HOST:8935\n"
     )
     found = adopted(compose__yaml=text.replace("HOST", "https://o"))
-    (told,) = [d for d in found.diagnostics if d.code == "adopt-name-unreached"]
-    assert told.severity is Severity.NOTE
-    assert "no other is called o: t reaches o at o.example.net:8935" in told.message
     assert tomllib.loads(found.text)["transcoders"]["t"]["orchestrator"] == "o"
-    assert "adopt-name-unreached" not in codes(adopted(compose__yaml=text.replace("HOST", "o.example.net")))
-
-
-
-
-
-
-
-
-@pytest.mark.parametrize(("rtmp", "noted"), [("-rtmpAddr 0.0.0.0:1935", True), ("", False)])
-def test_a_gateway_of_video_whose_orchestrators_sell_ai_says_so_at_its_mode(rtmp: str, noted: bool) -> None:
-    sells = (
-        "livepeer -orchestrator -aiWorker -serviceAddr o.example.net:8935 -aiModels text-to-image:stabilityai/sd:true"
-    )
-    found = adopted(start__sh=f"{sells}\nlivepeer -gateway -orchAddr o.example.net:8935 {rtmp}\n")
-    assert ('mode = "ai"  # it takes video too, which none of its orchestrators does' in found.text) is noted
-    assert tomllib.loads(found.text)["gateways"]["gateway"]["mode"] == "ai"
-
-
-
-
-
-
-
-
-
-
-
-
-
-
