@@ -260,27 +260,6 @@ def test_address_with_a_query_is_asked_for_without_its_value() -> None:
     assert {one.kind for one in adopted.questions} >= {Ask.URL, Ask.HEALTH}
 
 
-def test_file_of_an_app_that_says_more_is_laid_over_the_plain_one() -> None:
-    base = app("tiles", False)[0]
-    over = (
-        "services:\n  orchestrator:\n    command: "
-        + json.dumps([*FLAGS, *CHAIN])
-        + '\n  app:\n    command: ["--orchestrator=https://orchestrator:8935", "--orchSecret=abcdef", '
-        '"--runner-url=http://app:9999"]\n'
-    )
-    found = adopt([base, Source("tiles/compose.onchain.yml", over)])
-    spec = tomllib.loads(found.text)
-    assert spec["fleet"]["network"] == "arbitrum-one-mainnet"
-    assert spec["runners"]["app"]["port"] == 9999
-    assert spec["runners"]["app"]["image"] == "ghcr.io/example/runner-tiles:latest"
-
-
-def test_files_of_different_services_in_one_folder_stay_apart() -> None:
-    other = "services:\n  gate:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -gateway -orchAddr a:1\n"
-    found = adopt([app("tiles", False)[0], Source("tiles/compose.gate.yml", other)])
-    assert {"gateways", "orchestrators", "runners"} <= set(tomllib.loads(found.text))
-
-
 def test_service_that_others_extend_runs_as_these_alone() -> None:
     """The shared file of the example apps, in the folder above theirs and under the name of one of theirs."""
     shared = Source("compose.onchain.yml", orchestrator(*CHAIN))
@@ -293,13 +272,6 @@ def test_service_that_others_extend_runs_as_these_alone() -> None:
     assert list(spec["orchestrators"]) == ["apps-orchestrator"]
     assert spec["fleet"]["network"] == "arbitrum-one-mainnet"
     assert spec["runners"]["app"]["environment"] == {"MODE": "over"}
-
-
-def test_file_that_extends_a_path_which_is_no_source_is_not_its_own_base() -> None:
-    text = "services:\n  orchestrator:\n    extends: {file: ../compose.yml, service: orchestrator}\n"
-    found = adopt([Source("x/compose.yml", text + "    command: -gateway -orchAddr a:1\n")])
-    codes = {d.code for d in found.diagnostics}
-    assert "adopt-file-missing" in codes and "adopt-source-unreadable" not in codes
 
 
 def test_service_that_only_knows_an_orchestrator_is_no_runner() -> None:

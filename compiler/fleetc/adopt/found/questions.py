@@ -47,8 +47,7 @@ class Ask(Enum):
     ORCHESTRATORS = "off-chain a gateway finds nobody without a list"
     ORCHESTRATOR = "a worker does not start without the address of its orchestrator"
     SERVICE = "the public address; without it the node asks a service on the internet for its own"
-    NO_SERVICE = "the node advertises no address of its own, and a spec always has one"
-    UNREACHABLE = "the public address; no gateway reaches the node at {text}"
+    NO_SERVICE = "the public address; no gateway reaches the node at {text}"
     SECRET_OF_WORKERS = "what remote workers present; without one, anybody may work for it, or it does not start"
     SECRET_OF_ORCHESTRATOR = "a worker does not start without the secret of its orchestrator"
     PRICE = "on a chain the node does not start without one"
@@ -56,7 +55,7 @@ class Ask(Enum):
     PRICE_REFUSED = "the node or the spec refuses {text} as a price"
     ANY_PRICE = "today it pays any price, because nothing sets a cap"
     NO_PRICE_FOR = "no spec has the price for {account}"
-    GPUS = "-nvidia is {text} today, and {seen}"
+    GPUS = "which GPUs of its host? -nvidia is {text}, and {seen}"
     # fleet, hosts and wallets
     RPC = "the JSON-RPC address of the chain; no source has one"
     SEVERAL_RPC = "a host has one RPC address, but {nodes}"
@@ -117,14 +116,9 @@ class Why(Enum):
     REFERENCE = "a reference in the spec has the same value", True
     SAME_PATH = "this is its path on the host", True
     NO_FIELD = "{reason}"
-    NOT_READ = "a node of {table} does not read -{setting}", True
+    NOT_READ = "nodes in {table} do not read -{setting}", True
     IGNORED = "the node ignores it: {problem}", True
     STOPS = "the node stops at its start: {problem}"
-    # variables
-    OF_STARTER = "whoever starts a process sets it", True
-    OF_SOURCES = "only what starts the node reads it", True
-    SAID_BY_GPUS = "gpus of the spec says it; containers of fleetc see all GPUs", True
-    EMPTY = "an empty variable says nothing", True
     # nodes
     WORKER = "a remote worker never talks to the chain", True
     BEHIND_SIGNER = "behind a signer a gateway runs off-chain, where this does nothing", True
@@ -137,7 +131,6 @@ class Why(Enum):
     PUBLISHED = "containers get the network of the host, which publishes this port there", True
     NOT_PUBLISHED = "containers get the network of the host, which does not publish this port: it is on loopback"
     PORT_80 = "the node would listen on port 80 of all interfaces; fleetc keeps it on loopback"
-    NO_LISTENER = "the node cannot listen there"
     EXPOSED = "others than the host itself reach the administration listener, and it asks nobody for a password"
     INGEST = "it stays as it is today, at another listener"
     WEBHOOK_SAYS = "it does nothing: the node asks its webhook which orchestrators there are"
@@ -148,7 +141,6 @@ class Why(Enum):
     PIXELS = "the price that they go with is asked for"
     CAP_UNREAD = "the cap for {pipeline} has no price, or no pipeline of the node"
     NO_RENDITIONS = "the node knows none of these renditions, and stops at its start"
-    UNREACHABLE = "no gateway reaches the node there: it means nothing outside its own network"
     RUNNERS_PRICED = "live runners have prices of their own, and the node does not start without one"
     ITS_SECRET = "it gets the secret of {node}, without which it does not start"
     LABEL = "a label of its own keeps workers from removing each other's containers"

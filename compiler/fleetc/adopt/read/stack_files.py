@@ -9,6 +9,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ _SLOT = re.compile(r"slots/slot-([0-9]+)\..*")
 _OURS = re.compile(r"(?:^|/)hosts/([^/]+)/avatar/(.+)$")
 _DERIVED = ("nftables.conf", "profile.sh")
 """What fleetc writes from the rest."""
+_MOST_SLOTS = 1000
 _INSTANCES, _GPUS = ("instances", "avatars", "vtubers"), ("default_gpu", "defaultGpu", "gpu")
 _MARKS = frozenset((*_INSTANCES, "slot_count"))
 _READ = _MARKS | {*_GPUS, "slots", "slotCount"}
@@ -106,10 +108,11 @@ def read_stacks(
         _read(source, ours[2] if ours else posixpath.basename(source.name), stack, ledger)
     for stack in stacks.values():
         if stack.ours and stack.host in variables:
-            value = _json(variables[stack.host].text) or {}
-            stack.ref = value.get("fleet_host_stack_ref", "")
-            for secret in value.get("fleet_host_stack_secrets", ()):
-                stack.secrets[secret["variable"]] = {secret["kind"]: secret["reference"]}
+            value = _json(variables[stack.host].text)
+            with suppress(AttributeError, KeyError, TypeError):  # somebody changed what fleetc wrote
+                stack.ref = value["fleet_host_stack_ref"]
+                for secret in value["fleet_host_stack_secrets"]:
+                    stack.secrets[secret["variable"]] = {secret["kind"]: secret["reference"]}
     return list(stacks.values())
 
 
@@ -162,26 +165,30 @@ def _items(value: Any) -> list[dict[str, Any]] | None:
 
 def _list(source: Source, stack: StackFiles, ledger: Ledger) -> None:
     """The slots that the stack's command line lists; those without a number get the lowest that is free so far."""
-    value, place, taken = _json(source.text), 0, set[int]()
-    for item in _items(value) or ():
-        avatar, gpu = _first(item, _AVATAR), _first(item, _GPU)
-        number = _first(item, ["slot"])
-        number = next(free for free in range(len(taken) + 1) if free not in taken) if number is None else number
+    value, free, place, taken = _json(source.text), 0, 0, set[int]()
+    table, odd = value if isinstance(value, dict) else {}, set[str]()
+    for item in _items(table) or ():
+        avatar, gpu, number = _first(item, _AVATAR), _first(item, _GPU), _first(item, ["slot"])
+        while free in taken:
+            free += 1
+        number = free if number is None else number
         number = int(number) if isinstance(number, str) and re.fullmatch("[0-9]{1,5}", number) else number
         text = json.dumps(avatar)
-        place = max(place, source.text.find(text, place))
-        span = Span(source.name, place, place + len(text))
-        if not isinstance(avatar, str) or type(number) is not int or number in taken:
+        place = source.text.find(text, place) if place >= 0 else -1  # one that is not there ends the search
+        span = Span(source.name, max(place, 0), max(place, 0) + len(text))
+        if not isinstance(avatar, str) or type(number) is not int or number in taken or len(taken) >= _MOST_SLOTS:
             ledger.refuse(
-                "adopt-slots-unread", span, "the stack refuses a slot: each has an avatar_id and its own number",
+                "adopt-slots-unread", span,
+                f"the stack refuses a slot: each has an avatar_id and its own number, and a host at most {_MOST_SLOTS}",
                 'write it like {"avatar_id": "mira", "slot": 0, "gpu": "0"}',
             )  # fmt: skip
             return
         taken.add(number)
-        gpu = _first(value, _GPUS) if gpu in (None, 0) else gpu  # the number 0 is read as none
+        odd |= item.keys() - {*_AVATAR, *_GPU, "slot"}
+        gpu = _first(table, _GPUS) if gpu in (None, 0) else gpu  # the number 0 is read as none
         stack.slots.append(Slot(span, avatar, number, "" if gpu is None else str(gpu)))
         ledger.note(span, leaks.shown(avatar), Fate.UNDERSTOOD, f"slot {number}")
-    for key in (value or {}).keys() - _READ:
+    for key in (table.keys() - _READ) | odd:
         ledger.note(Span(source.name, 0, 1), leaks.shown(key), Fate.DROPPED, "the stack reads no such key")
 
 

@@ -15,7 +15,6 @@ from fleetc.adopt.node.values import flag_price, price_text, rows_of, takes_text
 from fleetc.adopt.tables.filling import Filling
 from fleetc.adopt.tables.session import PIXEL_PRICE
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
-from fleetc.text import leaks
 from fleetc.upstream import PIPELINES, RENDITIONS
 
 _AI_SIGNS = ("maxPricePerCapability", "aiMinRunnerVersion", "aiProcessingRetryTimeout", "liveAIAuthWebhookUrl",
@@ -30,10 +29,9 @@ def fill(work: Filling, behind_signer: bool) -> None:
     if running.role == "gateway":
         _listeners(work)
         _renditions(work)
-        versions = work.parsed("aiMinRunnerVersion", "min_runner_versions", documents.runner_versions, Why.IGNORED)
-        if versions is not None:
-            lowest = {_model(work, pipeline, model): version for pipeline, model, version in versions}
-            work.give("aiMinRunnerVersion", "min_runner_versions", lowest)
+        work.read("aiMinRunnerVersion", "min_runner_versions", lambda text: {
+            _model(work, pipeline, model): version for pipeline, model, version in documents.runner_versions(text)
+        }, Why.IGNORED)  # fmt: skip
     if running.role == "gateway" or running.on("remoteDiscovery"):
         _discovery(work, behind_signer)
     if behind_signer:
@@ -108,13 +106,7 @@ def reached(work: Filling, text: str) -> str:
     name = work.facts.node_at(running, "orchestrator", url)
     service = work.facts.processes[name].text("serviceAddr") if name else ""
     if name and url.rpartition("://")[2] != orchestrator_url(service).rpartition("://")[2]:
-        service = leaks.shown(service) or "its service address"
-        work.because("orchAddr", Why.SERVICE_ADDRESS, service=service)
-        work.session.ledger.remark(
-            "adopt-name-unreached", running.word("orchAddr").span,
-            f"{running.name} reaches {name} at {service} from now on, and no longer as the source says",
-            f"make sure that this host reaches {service} itself; curl -k shows it",
-        )  # fmt: skip
+        work.because("orchAddr", Why.SERVICE_ADDRESS, service=service or "its service address")
     return name or text.rstrip("/")
 
 
@@ -142,18 +134,16 @@ def base_price(work: Filling, flag: str, key: str) -> PriceEntry | None:
     pixels = pixels_of(work)
     price = flag_price(work.running.text(flag) or "0", pixels or 1)
     if work.unknown(flag, key, PIXEL_PRICE):
-        price = None
+        pass
     elif price is None or price_text(price) is None:
         work.asks(Ask.PRICE_REFUSED, key, flag, PIXEL_PRICE, text=work.shown(flag))
-        price = None
     elif pixels is None and price.amount:
         work.asks(Ask.PIXELS, key, flag, PIXEL_PRICE)
-        price = None
-    if price is None:
-        work.drop("pixelsPerUnit", Why.PIXELS)
     else:
         work.take("pixelsPerUnit", key)
-    return price
+        return price
+    work.drop("pixelsPerUnit", Why.PIXELS)
+    return None
 
 
 def pixels_of(work: Filling) -> int | None:
@@ -173,19 +163,21 @@ def _caps(work: Filling) -> None:
             work.give("maxPricePerUnit", "max_price", price_text(cap) if cap.amount else "any")
         if not work.running.text("maxPricePerUnit"):
             work.asks(Ask.ANY_PRICE, "max_price")
-    flag, key, pixels = "maxPricePerCapability", "max_model_prices", pixels_of(work) or 1
-    entries = work.parsed(flag, key, lambda text: documents.caps(text, pixels), Why.IGNORED)
+    work.read("maxPricePerCapability", "max_model_prices", lambda text: _model_caps(work, text), Why.IGNORED)
+
+
+def _model_caps(work: Filling, text: str) -> dict[str, str]:
+    """The caps of models, and of pipelines."""
     caps: dict[str, str] = {}
-    for entry in entries or ():
+    for entry in documents.caps(text, pixels_of(work) or 1):
         price = price_text(entry.price) if entry.price else None
         if entry.pipeline not in PIPELINES or price is None:
-            advice = "write pipeline, price_per_unit and currency together"
+            advice, flag = "write pipeline, price_per_unit and currency together", "maxPricePerCapability"
             work.mistake("adopt-document-unread", flag, Why.CAP_UNREAD, advice, pipeline=entry.pipeline)
         else:
             default = entry.model_id == "default"
             caps[entry.pipeline if default else _model(work, entry.pipeline, entry.model_id)] = price
-    if entries is not None:
-        work.give(flag, key, caps)
+    return caps
 
 
 def _model(work: Filling, pipeline: str, model_id: str) -> str:
@@ -197,8 +189,7 @@ def _renditions(work: Filling) -> None:
     """The renditions of a file; names of built-in ones are a plain setting."""
     flag, text = "transcodingOptions", work.running.text("transcodingOptions")
     if names_document(text):
-        profiles = work.parsed(flag, "ladder", documents.renditions, Why.STOPS)
-        if profiles is not None:
-            work.give(flag, "ladder", work.session.ladder(profiles, work.running.name))
+        name = work.running.name
+        work.read(flag, "ladder", lambda text: work.session.ladder(documents.renditions(text), name), Why.STOPS)
     elif text and not work.running.word(flag).holes and not {*RENDITIONS}.intersection(map(str.strip, text.split(","))):
         work.mistake("adopt-value-invalid", flag, Why.NO_RENDITIONS, f'write names such as "{RENDITIONS[0]}"')

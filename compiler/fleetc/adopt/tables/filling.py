@@ -15,27 +15,10 @@ from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
 from fleetc.adopt.found.words import Word
-from fleetc.adopt.node import secrets
+from fleetc.adopt.node import listeners, paths, secrets
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.listeners import (
-    LOOPBACK,
-    Listener,
-    http_listener,
-    is_loopback,
-    orchestrator_url,
-    service_url,
-    split,
-    written,
-)  # fmt: skip
-from fleetc.adopt.node.paths import (
-    EXAMPLE_PATH,
-    callers_place,
-    names_document,
-    on_host,
-    own_file,
-    secret_file,
-    whereabouts,
-)
+from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
+from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
 from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
 from fleetc.adopt.tables.runner_host import Machines
 from fleetc.adopt.tables.session import Session, Table
@@ -43,10 +26,9 @@ from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
-ON_HOST = toml_value(EXAMPLE_PATH)
-"""The example of a path that no source says."""
-SECRET_ON_HOST = f"{{ host_file = {ON_HOST} }}"
+SECRET_ON_HOST = f"{{ host_file = {toml_value(EXAMPLE_PATH)} }}"
 """The example of a reference to a secret that no source places."""
+_VARIABLE = re.compile("[${}<> ]*(?:env:)?([A-Za-z_][A-Za-z0-9_ -]*?)[${}<> ]*")
 _PRINTED = re.compile(
     r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
     r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
@@ -80,7 +62,9 @@ class Facts:
         facts = cls(network, processes, machines, answers)
         for node in processes.values():
             if node.table in ("transcoders", "ai_workers") and node.text("orchAddr"):
-                name = facts.node_at(node, "orchestrator", orchestrator_url(node.text("orchAddr").split(",")[0]))
+                name = facts.node_at(
+                    node, "orchestrator", listeners.orchestrator_url(node.text("orchAddr").split(",")[0])
+                )
                 facts.workers.setdefault(name, set()).add(node.role)
         return facts
 
@@ -104,19 +88,23 @@ def _answers(node: Running) -> Iterator[tuple[str, str]]:
     """Where a node answers: who reaches it ("" for all, a source for its containers, or a host), and its address."""
     process, service = node.process, node.text("serviceAddr")
     if node.role == "orchestrator" and service not in ("", "none"):
-        yield "", orchestrator_url(service_url(service)).rpartition("://")[2]
-    listener = http_listener(node.role, node.text("httpAddr"), service)[1]
+        yield "", listeners.orchestrator_url(listeners.service_url(service)).rpartition("://")[2]
+    listener = listeners.http_listener(node.role, node.text("httpAddr"), service)[1]
     if listener is None:
         return
-    host, port = listener
-    yield from ((process.span.source, f"{name}:{port}") for name in process.peers)
-    if host != "*" and not is_loopback(host):
-        yield "", written(listener)
-    if process.network == "host" and (host == "*" or is_loopback(host)):
-        yield node.host, f":{port}"
-    for one in process.published if process.network != "host" else ():
-        if one.inside == port and (one.address in ("", "0.0.0.0", "[::]", "::") or is_loopback(one.address)):  # noqa: S104
-            yield node.host, f":{one.port}"
+    yield from ((process.span.source, f"{name}:{listener[1]}") for name in process.peers)
+    if (reached := _on_host(process, listener)) is not None:
+        host, port = reached
+        local = host in ("*", "0.0.0.0", "[::]", "::") or is_loopback(host)  # noqa: S104  # as a port is published
+        yield (node.host, f":{port}") if local else ("", f"{host}:{port}")
+
+
+def _on_host(process: Process, listener: Listener) -> Listener | None:
+    """Where a listener is on the host of a process; None for one that stays inside its container."""
+    if process.network == "host":
+        return listener
+    port = next((one for one in process.published if one.inside == listener[1]), None)
+    return None if port is None or is_loopback(listener[0]) else (port.address or "*", port.port)
 
 
 @dataclass
@@ -138,15 +126,13 @@ class Filling:
         """Whether a flag is set, and nothing has taken it yet."""
         return flag in self.running.settings and flag not in self.done
 
-    def say(self, key: str, value: Any, note: str = "") -> None:
+    def say(self, key: str, value: Any) -> None:
         """Give a field of the table a value; a dotted key is a field of a table within."""
         place = self.table.values
         *above, last = key.split(".")
         for part in above:
             place = place.setdefault(part, {})
         place[last] = value
-        if note:
-            self.table.notes[key] = note
 
     def take(self, flag: str, where: str) -> None:
         """Account for a setting that the spec has now."""
@@ -195,15 +181,14 @@ class Filling:
             self.session.ledger.note(word.span, secrets.flag(flag, word.text), fate, words, code)
 
     def unknown(self, flag: str, key: str, example: str = "", at: Table | None = None) -> bool:
-        """Whether no source has the whole value of a setting; then a question stands in its place."""
+        """Whether no source has the whole value of a setting, or it may hold a key; then a question stands there."""
         if not self.has(flag):
             return False
-        if not FLAGS[flag].secret and not secrets.keyless(flag, self.running.text(flag)):
-            self.asks(Ask.NOT_REPEATED, key, flag, example, at)
-            return True
-        if not self.running.word(flag).holes:
+        keyless = FLAGS[flag].secret or self.process.ours or secrets.keyless(flag, self.running.text(flag))
+        if keyless and not self.running.word(flag).holes:
             return False
-        self.asks(Ask.NO_VALUE, key, flag, example, at, text=self.shown(flag))
+        kind, facts = (Ask.NO_VALUE, {"text": self.shown(flag)}) if keyless else (Ask.NOT_REPEATED, {})
+        self.asks(kind, key, flag, example, at, **facts)
         return True
 
     def shown(self, flag: str) -> str:
@@ -218,34 +203,29 @@ class Filling:
 
     def listens(self, flag: str, key: str, listener: Listener | None, default: str) -> None:
         """Write down where a node listens on its host, whose network containers get too; a default is left out."""
-        running = self.running
         if self.unknown(flag, key):
             return
         if listener is None:
             self.asks(Ask.LISTENER, key, flag)
             return
-        host, port = listener = self.on_host(flag, listener)
-        other, theirs = self.facts.ports.setdefault((running.host, port), (running.name, host))
-        if other != running.name and (host == theirs or "*" in (host, theirs)):
+        reached = _on_host(self.process, listener)
+        if reached != listener:
+            self.because(flag, Why.PUBLISHED if reached is not None else Why.NOT_PUBLISHED)
+        host, port = listener = reached or (LOOPBACK, listener[1])
+        exposed, name = key == "cli" and not is_loopback(host), self.running.name
+        other, theirs = self.facts.ports.setdefault((self.running.host, port), (name, host))
+        if exposed and not self.process.ours:
+            local = toml_value(f"{LOOPBACK}:{port}")
+            self.mistake("adopt-listener-exposed", flag, Why.EXPOSED, f"write cli = {local}, and use an SSH tunnel")
+            self.asks(Ask.EXPOSED_CLI, key, "", local, listener=written(listener))
+        elif other != name and (host == theirs or "*" in (host, theirs)):
             self.asks(Ask.SAME_PORT, key, flag, node=other, port=port)
         elif written(listener) == default:
             self.take(flag, f"{default}, the default of its role, which the spec leaves out")
         else:
             self.give(flag, key, written(listener))
-        if not is_loopback(host) and key == "cli":
+        if exposed and self.process.ours:
             self.say("cli_exposed", True)
-
-    def on_host(self, flag: str, listener: Listener) -> Listener:
-        """Where a listener is on the host: a container keeps a port that is published, others go to loopback."""
-        host, port = listener
-        if self.process.network == "host":
-            return listener
-        published = next((one for one in self.process.published if one.inside == port), None)
-        if published is None or is_loopback(host):
-            self.because(flag, Why.NOT_PUBLISHED)
-            return LOOPBACK, port
-        self.because(flag, Why.PUBLISHED)
-        return published.address or "*", published.port
 
     def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees; None where no source has all of it."""
@@ -254,11 +234,11 @@ class Filling:
 
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
-        self.asks(Ask.PATH, key, flag, ON_HOST, at, where=whereabouts(self.process, path))
+        self.asks(Ask.PATH, key, flag, toml_value(EXAMPLE_PATH), at, where=whereabouts(self.process, path))
 
     def own_file(self, flag: str, key: str = "models") -> Source | None:
         """The source that a path means to the process; one that only has its name is asked about at `key`."""
-        file = own_file(self.session.library, self.process, self.running.text(flag))
+        file = paths.own_file(self.session.library, self.process, self.running.text(flag))
         if file.source is not None and file.guess:
             self.asks(Ask.BY_NAME, key, file=file.source.name, path=self.shown(flag))
         return file.source
@@ -268,7 +248,7 @@ class Filling:
         text, source = self.running.text(flag), None
         if not text or not self.has(flag) or self.unknown(flag, key):
             return None
-        if names_document(text):
+        if paths.names_document(text):
             source = self.own_file(flag, key)
             if source is None:
                 self.asks(Ask.NO_FILE, key, flag, file=secrets.file_name(text))
@@ -278,6 +258,12 @@ class Filling:
         except DocumentError as problem:
             self.damaged(flag, source, problem, why, "repair the JSON")
             return None
+
+    def read(self, flag: str, key: str, parse: Callable[[str], object], why: Why) -> None:
+        """Give a field what the text of a setting, or the file that it names, says."""
+        value = self.parsed(flag, key, parse, why)
+        if value is not None:
+            self.give(flag, key, value)
 
     def secret(self, flag: str, key: str, at: Table | None = None) -> dict[str, str] | None:
         """A reference for a setting that is a secret: a file on the host, or a variable of who deploys.
@@ -291,13 +277,13 @@ class Filling:
         if variable := hole_variable(word):
             return {"env": variable}
         printed = printed_file(word)
-        file = secret_file(word, self.session.library, process.span.source) if flag in PATH_OR_TEXT else printed
+        path = printed or (flag in PATH_OR_TEXT and paths.secret_file(word, self.session.library, process.span.source))
         name = re.sub("[^A-Z0-9]", "_", word.alone or f"{self.running.name}_{key}".upper())
-        if file := printed or file:
-            place = callers_place(process, file) if printed else on_host(process, file)
+        if path:
+            place = callers_place(process, path) if printed else on_host(process, path)
             if place is not None:
                 return {"host_file": place.path}
-            self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, file, bool(printed)))
+            self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, path, bool(printed)))
         elif word.holes:
             self.asks(Ask.PART_OF_SECRET, key, flag, f'{{ env = "{name}" }}', at)
         else:
@@ -307,11 +293,8 @@ class Filling:
 
 def hole_variable(word: Word) -> str:
     """The variable whose value a word is, and nothing else; "" for any other word."""
-    if len(word.holes) != 1 or word.holes[0] != word.text:
-        return ""
-    name = word.text.strip("${}<> ").removeprefix("env:").replace(" ", "_").replace("-", "_")
-    plain = name.replace("_", "").isalnum() and name.isascii() and not name[0].isdigit()
-    return name.upper() if plain else ""
+    name = _VARIABLE.fullmatch(word.text) if word.holes == (word.text,) else None
+    return re.sub("[ -]", "_", name[1]).upper() if name is not None else ""
 
 
 def printed_file(word: Word) -> str:

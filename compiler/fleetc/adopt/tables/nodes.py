@@ -11,7 +11,7 @@ import re
 from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node.flags import ROLES
-from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback, written
+from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback
 from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of
 from fleetc.adopt.node.settings import PRICED_FLAGS, Running
 from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
@@ -22,7 +22,6 @@ from fleetc.adopt.tables.session import Table
 from fleetc.adopt.tables.variables import environment
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.language.rows import UNREACHED, Row
-from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
 _WORKERS = ("transcoders", "ai_workers")
@@ -43,7 +42,12 @@ def fill(work: Filling) -> None:
     work.done.update(ROLES)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
     _network(work, behind_signer)
-    _cli(work)
+    if not running.text("cliAddr") and running.table in ("redeemers", "reward_callers"):
+        work.because("cliAddr", Why.PORT_80)
+    else:
+        cli = cli_listener(running.role, running.text("cliAddr"))
+        a_host = cli is not None and cli[0].isdecimal()  # a lone number is no port to the node
+        work.listens("cliAddr", "cli", None if a_host else cli, str(CLI_LISTENERS[running.table]))
     _data_dir(work)
     if work.facts.on_chain and running.on_chain and not behind_signer and running.table not in _WORKERS:
         work.take("ethUrl", "rpc of the fleet or of its host")
@@ -79,23 +83,6 @@ def _network(work: Filling, behind_signer: bool) -> None:
         work.because(flag, why)
 
 
-def _cli(work: Filling) -> None:
-    """The administration listener; one that others reach today is a question."""
-    running, flag = work.running, "cliAddr"
-    text, listener = running.text(flag), cli_listener(running.role, running.text(flag))
-    if not text and running.role in ("redeemer", "reward"):
-        work.because(flag, Why.PORT_80)
-    elif text and not running.word(flag).holes and (listener is None or listener[0].isdecimal()):
-        work.mistake("adopt-value-invalid", flag, Why.NO_LISTENER, 'write "127.0.0.1:7935"')  # a number is a host
-    elif listener is None or work.process.ours or is_loopback(work.on_host(flag, listener)[0]):
-        work.listens(flag, "cli", listener, str(CLI_LISTENERS[running.table]))
-    else:
-        local = toml_value(f"127.0.0.1:{listener[1]}")
-        advice = f"write cli = {local} in the spec, and use an SSH tunnel"
-        work.mistake("adopt-listener-exposed", flag, Why.EXPOSED, advice)
-        work.asks(Ask.EXPOSED_CLI, "cli", "", local, listener=written(work.on_host(flag, listener)))
-
-
 def _data_dir(work: Filling) -> None:
     """The data directory; where sources leave it open, a node that needs nothing of it again gets a new one."""
     running, flag, inside = work.running, "dataDir", _data_dir_inside(work)
@@ -107,8 +94,9 @@ def _data_dir(work: Filling) -> None:
         why = Why.SAME_PATH
         work.take(flag, "data_dir")
         if path != own:
-            docker = path.startswith("/var/lib/docker/volumes/")
-            work.say("data_dir", path, "docker volume inspect shows whether Docker keeps it there" if docker else "")
+            work.say("data_dir", path)
+        if path.startswith("/var/lib/docker/volumes/"):
+            work.table.notes["data_dir"] = "docker volume inspect shows whether Docker keeps it there"
     elif not needed:
         why = Why.NEW_DATA_DIR
     else:
@@ -134,7 +122,10 @@ def _wallet(work: Filling) -> None:
     known = bool(account) and not running.word("ethAcctAddr").holes
     inside = running.text("ethKeystorePath") or f"{_data_dir_inside(work)}/keystore"
     path = work.host_path(inside)
-    hint = "payer" if running.table in _BUYERS else "redeemer" if running.role == "redeemer" else "earner"
+    hint = "payer" if running.table in _BUYERS else "earner"
+    others = (node for node in work.facts.processes.values() if node.role != "redeemer")
+    if running.role == "redeemer" and account not in {node.text("ethAcctAddr") for node in others}:
+        hint = "redeemer"
     key = account.lower() if known else f"{running.host} {path or work.process.span}"
     name, wallet = work.session.wallet(key, hint)
     work.say("wallet", name)
@@ -165,10 +156,8 @@ def _asks_node(running: Running) -> str:
     inside = LOOPBACK if host == "*" or is_loopback(host) or host in process.peers else host
     plain = re.fullmatch(r"[A-Za-z0-9_.-]+|\$\(docker compose ps -q [A-Za-z0-9_.-]+\)", process.container)
     name = process.container if plain else "CONTAINER"
-    within = (
-        f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) " if process.network != "host" else ""
-    )
-    return f"{within}curl -s http://{inside}:{port}/senderInfo on its host"
+    enter = f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) "
+    return f"{'' if process.network == 'host' else enter}curl -s http://{inside}:{port}/senderInfo on its host"
 
 
 def _password(work: Filling, name: str, wallet: Table) -> None:

@@ -133,8 +133,9 @@ class Machines:
         if number >= _MOST_GPUS or not told.get("name") or runner.values.get("gpus") not in ([number], "all"):
             return False
         runner.values["gpus"] = [number]
-        size = f"{memory // 1024} GiB" if isinstance(memory, int) and memory % 1024 == 0 else f"{memory} MiB"
-        gpu = {"model": told["name"]} | ({"memory": size} if memory else {})
+        gpu = {"model": told["name"]}
+        if isinstance(memory, int):
+            gpu["memory"] = f"{memory // 1024} GiB" if memory % 1024 == 0 else f"{memory} MiB"
         self.gpus.setdefault(self.host_of(server), {})[number] = gpu
         return True
 

@@ -159,12 +159,12 @@ class _Listed(NamedTuple):
             values |= {"port": machines.port_of(self.process, url)} | ({"path": path} if path else {})
         else:
             try:
-                values["url"] = str(parse_url(moved if _plain(moved) else "", ("http", "https")))
+                values["url"] = str(parse_url(moved if ours or _plain(moved) else "", ("http", "https")))
             except QuantityError:
                 self.table.put(Ask.URL, "url")
             if url is not None and moved == text and not re.search(r"[.:]", url.host) and not is_loopback(url.host):
                 self.table.put(Ask.URL_NAME, "url", name=url.host)
-        if health and _plain(health):
+        if health and (ours or _plain(health)):
             values["health"] = health
         else:
             self.table.put(Ask.HEALTH, "health")

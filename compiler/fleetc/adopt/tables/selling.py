@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node import documents, gpus
-from fleetc.adopt.node.listeners import http_listener, service_port, split, written
+from fleetc.adopt.node.listeners import SERVICE_PORT, http_listener, service_port, split, written
 from fleetc.adopt.node.paths import secret_file
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.node.values import price_text
@@ -16,8 +16,6 @@ from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
 from fleetc.adopt.tables.models import fill_models
 from fleetc.adopt.tables.runners import fill_callback, fill_listed
 from fleetc.adopt.tables.session import PIXEL_PRICE
-from fleetc.language.quantities import QuantityError, is_public_address, parse_host
-from fleetc.upstream import NETWORKS
 
 
 def fill(work: Filling) -> None:
@@ -26,8 +24,16 @@ def fill(work: Filling) -> None:
     if running.table == "orchestrators":
         _work(work)
         _service(work)
-        _listener(work)
-        _registry(work)
+        scheme, listener = http_listener("orchestrator", running.text("httpAddr"), running.text("serviceAddr"))
+        if scheme == "http":
+            work.say("http_tls", False)
+        port = service_port(running.text("serviceAddr")) if "service" in work.table.values else SERVICE_PORT
+        work.listens("httpAddr", "http", listener, written(("*", port)))
+        registry, on = "aiServiceRegistry", running.on("aiServiceRegistry")
+        if not running.on_chain and not work.process.ours:
+            work.drop(registry, Why.NO_REGISTRY)
+        elif work.has(registry) or (running.on_chain and on != (work.table.values["mode"] == "ai")):
+            work.give(registry, "ai_registry", on)
         helper(work, "redeemerAddr", "redeemer", "redeemer")
         if running.on_chain or work.process.ours:
             _price(work)
@@ -79,46 +85,10 @@ def _service(work: Filling) -> None:
         work.asks(Ask.SERVICE, key, flag)
     elif work.unknown(flag, key):
         pass
-    elif text == "none":
-        work.asks(Ask.NO_SERVICE, key, flag)
-    elif _reaches_nobody(work, text.removeprefix("http://")):
-        advice = "write the public name of the host in the spec"
-        work.mistake("adopt-address-unreachable", flag, Why.UNREACHABLE, advice)
-        work.asks(Ask.UNREACHABLE, key, text=text)
+    elif text == "none" or (split(text.removeprefix("http://")) or ("",))[0] == "*":
+        work.asks(Ask.NO_SERVICE, key, flag, text=text)
     else:
         work.give(flag, key, text)
-
-
-def _reaches_nobody(work: Filling, text: str) -> bool:
-    """Whether no gateway outside its own network can reach a service address."""
-    host = (split(text) or (text, 0))[0]
-    try:
-        public = host != "*" and is_public_address(parse_host(host.strip("[]")))
-    except QuantityError:
-        return False
-    return host == "*" or (work.running.on_chain and work.facts.network in NETWORKS and "." in host and not public)
-
-
-def _listener(work: Filling) -> None:
-    """Where an orchestrator listens: at the port of its service address, unless it says another one."""
-    text, service = work.running.text("httpAddr"), work.running.text("serviceAddr")
-    scheme, listener = http_listener("orchestrator", text, service)
-    if scheme == "http":
-        work.say("http_tls", False)
-    usual = written(("*", service_port(service) if "service" in work.table.values else 8935))
-    work.listens("httpAddr", "http", listener, usual)
-
-
-def _registry(work: Filling) -> None:
-    """Whether an orchestrator is in the registry of AI; the spec leaves out what its mode says."""
-    flag, key = "aiServiceRegistry", "ai_registry"
-    on, ours = work.running.on(flag), work.process.ours and work.has(flag)
-    if not work.running.on_chain and not ours:
-        work.drop(flag, Why.NO_REGISTRY)
-    elif ours or on != (work.table.values["mode"] == "ai"):
-        work.give(flag, key, on)
-    else:
-        work.take(flag, key)
 
 
 def _price(work: Filling) -> None:
@@ -142,13 +112,14 @@ def _price(work: Filling) -> None:
 def _gateway_prices(work: Filling) -> None:
     """Prices by the account of a gateway."""
     flag, key = "pricePerGateway" if work.has("pricePerGateway") else "pricePerBroadcaster", "gateway_prices"
-    entries = work.parsed(flag, key, documents.gateway_prices, Why.IGNORED)
-    if entries is None:
-        return
-    prices = {account: price_text(price) for account, price in entries.items()}
-    work.give(flag, key, {account: price for account, price in prices.items() if price is not None})
-    for account in (account for account, price in prices.items() if price is None):
-        work.asks(Ask.NO_PRICE_FOR, key, flag, account=account[:60])
+
+    def prices(text: str) -> dict[str, str]:
+        texts = {account: price_text(price) for account, price in documents.gateway_prices(text).items()}
+        for account in (account for account, price in texts.items() if price is None):
+            work.asks(Ask.NO_PRICE_FOR, key, flag, account=account[:60])
+        return {account: price for account, price in texts.items() if price is not None}
+
+    work.read(flag, key, prices, Why.IGNORED)
 
 
 def _orchestrator(work: Filling) -> None:

@@ -6,7 +6,8 @@ In: `StackFiles` and the session. Out: a table of `avatars`; and, once it is com
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -130,7 +131,7 @@ def _plain(work: _Stack) -> None:
             continue
         if setting.type == "secret" or word.holes or text == "auto" or (not text and not ours):
             continue
-        if setting.type == "url" and not _ADDRESS.fullmatch(text):
+        if setting.type == "url" and not (ours or _ADDRESS.fullmatch(text)):
             work.table.put(Ask.STACK_REFUSED, setting.field, why="it is no plain address")
         elif setting.field == "game_args" and not _harmless(work, word):
             work.table.put(Ask.STACK_ARGUMENTS, setting.field)
@@ -166,24 +167,24 @@ def _value(setting: Setting, text: str) -> Any:
     return int(number) if whole else text
 
 
+def _networks(items: Iterable[str]) -> Iterator[_Net]:
+    for item in items:
+        with suppress(ValueError):
+            yield ip_network(item.strip(), strict=False)
+
+
 def _nets(work: _Stack, *names: str) -> list[_Net]:
     """The networks in some variables, without the host itself and the gateways of its slots."""
-    nets: list[_Net] = []
-    for item in ",".join(map(work.text, names)).split(","):
-        try:
-            net = ip_network(item.strip(), strict=False)
-        except ValueError:
-            continue
-        gateway = net.num_addresses == 1 and _within(net, effective.DEFAULT_SLOT_NETWORKS)
-        nets += [net] if net not in _ITSELF and net not in nets and not gateway else []
-    return nets
+    nets = dict.fromkeys(_networks(",".join(map(work.text, names)).split(",")))
+    slots = effective.DEFAULT_SLOT_NETWORKS
+    return [net for net in nets if net not in _ITSELF and not (net.num_addresses == 1 and _within(net, slots))]
 
 
 def _access(work: _Stack) -> None:
     """Who may call. In fleetc's own lists, whoever has power is a caller, and the rest are edges."""
     if work.files.ours:
         lists = (FIREWALL_ALLOWLIST, POWER_ALLOWLIST)
-        firewall, power = (list(map(ip_network, work.files.lists.get(name, ()))) for name in lists)
+        firewall, power = (list(_networks(work.files.lists.get(name, ()))) for name in lists)
         allow = [net for net in firewall if net in power]
         edges = [str(net.network_address) for net in firewall if net not in power]
         own = [net for net in power if not net.is_loopback and (net not in allow or net in _ITSELF)]
@@ -224,8 +225,9 @@ def _programs(work: _Stack) -> None:
         work.say("turn.relay_ports", f"{low}-{high}")
     for number, variables in work.files.of_slots.items():
         if subnet := variables.get("VTUBER_DOCKER_SUBNET"):
-            first = IPv4Network(subnet.text).network_address - 256 * number
-            work.say("slot_networks", f"{first}/16")
+            with suppress(ValueError):
+                first = IPv4Network(subnet.text).network_address - 256 * number
+                work.say("slot_networks", f"{first}/16")
 
 
 def _secrets(work: _Stack) -> None:

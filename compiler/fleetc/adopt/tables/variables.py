@@ -7,17 +7,13 @@ its variable says that it is harmless.
 from __future__ import annotations
 
 import re
-from functools import cache
-
-from pydantic_core import PydanticCustomError
 
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.questions import Ask, Why
+from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.gpus import VISIBLE
 from fleetc.adopt.node.secrets import may_repeat
 from fleetc.adopt.tables.filling import Filling, hole_variable
-from fleetc.language.fields import check_variable_name
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 
@@ -48,12 +44,8 @@ def variable(work: Filling, name: str, word: Word) -> None:
     """Fill one variable, as plain text or as a reference to a secret."""
     ledger, ours = work.session.ledger, work.process.ours
     plain = ours or may_repeat(name, word.text)
-    if not ours and (dropped := _dropped(work, name, word)) is not None:
-        ledger.note(word.span, name, Fate.DROPPED, dropped.text)
-        work.because(f"env {name}", dropped)
-        return
-    if not _is_name(name):
-        ledger.note(word.span, "a variable", Fate.DROPPED, "its name is none that an environment can have")
+    if not ours and (dropped := _dropped(work, name, word)):
+        ledger.note(word.span, name, Fate.DROPPED, dropped)
         return
     known, hole = work.process.secrets.get(name), hole_variable(word)
     if known is not None or hole:
@@ -67,28 +59,16 @@ def variable(work: Filling, name: str, word: Word) -> None:
         own = re.sub("^RUNNER_", "APP_", f"{work.running.name}_{name}".upper().replace("-", "_"))  # of deployments
         reference = work.session.secret(word, own, f"the value of {name}, which may be a secret,")
         work.say(f"secret_environment.{name}", reference)
-    if not plain or hole:
-        work.because(f"env {name}", Why.REFERENCE)
     ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")
 
 
-def _dropped(work: Filling, name: str, word: Word) -> Why | None:
-    """Why the spec does without a variable; None for one that it has."""
+def _dropped(work: Filling, name: str, word: Word) -> str:
+    """Why the spec does without a variable; "" for one that it has."""
     if _OF_STARTER.fullmatch(name):
-        return Why.OF_STARTER
-    used = name in work.session.library.variables
+        return "whoever starts a process sets it"
     read = name.startswith(_READ_BY_NODES) or name.endswith("_proxy")
-    if name.startswith("COMPOSE_") or (used and not read):
-        return Why.OF_SOURCES
+    if name.startswith("COMPOSE_") or (name in work.session.library.variables and not read):
+        return "the node does not read it; the sources use it themselves"
     if name == VISIBLE and work.process.sees and "gpus" in work.table.values:
-        return Why.SAID_BY_GPUS
-    return Why.EMPTY if not word.text else None
-
-
-@cache  # fleets have the same few variables in thousands of nodes
-def _is_name(name: str) -> bool:
-    try:
-        check_variable_name(name)
-    except PydanticCustomError:
-        return False
-    return True
+        return "gpus of the spec says it; containers of fleetc see all GPUs"
+    return "" if word.text else "it is empty"
