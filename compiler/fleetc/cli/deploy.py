@@ -42,6 +42,8 @@ from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
     from fleetc.adopt import Takeover
+    from fleetc.blueprint.blueprint import Blueprint
+    from fleetc.emit.tree import Tree
     from fleetc.rollout.hosts.deploy import Outcome
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.hosts.rolling import Stated
@@ -70,8 +72,7 @@ def deploy(
         bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
     ] = False,
     keep_running: Annotated[
-        bool,
-        typer.Option("--keep-running", help="Take over processes that run without fleetc, where nothing changes."),
+        bool, typer.Option("--keep-running", help="Take over processes that run without fleetc, if nothing changes.")
     ] = False,
     journal: JournalOption = None,
     today: TodayOption = None,
@@ -127,15 +128,20 @@ def deploy(
     with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
         if keep_running:
-            plans = takeovers(tree, blueprint, hosts_of(blueprint, hosts, part), settings)
-            _show(plans, keep=True)
-            if not check:
-                take(tree, plans, settings)
+            _keep_running(tree, blueprint, hosts_of(blueprint, hosts, part), settings, check)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
         if check and not keep_running and form is RolloutFormat.text:
             _show(takeovers(tree, blueprint, _first_rollouts(outcome), settings))
     tell(outcome, About(spec, settings, blueprint, form))
+
+
+def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settings: Settings, check: bool) -> None:
+    """Say what becomes of processes that run without fleetc, and have hosts keep those that can go on."""
+    plans = takeovers(tree, blueprint, hosts, settings)
+    _show(plans, keep=True)
+    if not check:
+        take(tree, plans, settings)
 
 
 def _first_rollouts(outcome: Outcome) -> list[str]:
