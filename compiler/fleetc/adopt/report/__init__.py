@@ -1,0 +1,1 @@
+"""What people read of an adoption: the screen, the report, and what a takeover does."""

@@ -1,0 +1,1 @@
+"""From processes to the tables of a spec."""
