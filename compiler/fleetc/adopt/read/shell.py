@@ -49,7 +49,6 @@ _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su", "runuser"})
 _RUNS = {"ssh": "a command for another host", "tmux": "tmux", "screen": "screen", "xargs": "xargs", "eval": "eval"}
 _TALKS = frozenset({"echo", "printf", "cat", "grep", "pgrep", "pkill", "killall", "ps", "sed", "awk", "which"})
 """Programs whose words start nothing."""
-_TEMPLATE = re.compile(r"\{%[^\n]{1,300}?%\}|<%[^\n]{1,300}?%>")
 _DEEPEST = 20
 _NONE: Mapping[str, Word] = {}
 _OF_TEXT = ("source", "place", "around", "doubt", "pipe", "heredoc", "cut")
@@ -77,12 +76,8 @@ def read_shell(
         place or partial(Span, source), dict(variables), doubtful=bool(unread), source=source, ledger=ledger,
         library=library, unread=unread, given=variables, exported=set(variables),
     )  # fmt: skip
-    template = _TEMPLATE.search(text) if "livepeer" in text else None
     try:
-        if template:
-            ledger.not_followed(reader.place(*template.span()), "a template")
-        else:
-            reader.read(text)
+        reader.read(text)
     except ShellError as problem:
         message, start, cut = problem.args
         span = reader.place(start, start + 1)

@@ -29,7 +29,7 @@ from fleetc.toml.document import Source
 
 _PROGRAMS = (
     ("a page of notes", r"(?i)\.(?:md|markdown|rst|html?)$", r"(?!)"),
-    ("a template", r"\.(?:j2|jinja2?|tpl|tmpl)$", r"(?m)^[ \t]*(?:ExecStart[ \t]*=[-@:+!]*)?[ \t]*\{[{%]"),
+    ("a template", r"\.(?:j2|jinja2?|tpl|tmpl)$", r"(?m)^[ \t]*(?:ExecStart[ \t]*=[-@:+!]*)?[ \t]*\{\{|\{%[^\n]{1,300}?%\}|<%[^\n]{1,300}?%>"),
     ("a launch file of an editor", r"(?:^|/)launch\.json$", r'"(?:configurations"\s*:\s*\[|request"\s*:\s*"launch")'),
     ("a Kubernetes manifest", r"(?!)", r"(?m)^[ \t{]*[\"']?apiVersion[\"']?[ \t]*:"),
     ("an Ansible playbook", r"(?!)",
@@ -41,7 +41,7 @@ _PROGRAMS = (
 )  # fmt: skip
 """What may start a node and is not followed: what it is, and how it shows in a name or in a text."""
 _ROLE = re.compile(rf"[\s\"'\[,]--?(?:{'|'.join(sorted(ROLES))})(?![A-Za-z0-9_.-])")
-_COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
+_HEREDOC = re.compile(r"<<-?[ \t]*['\"\\]?[A-Za-z_]")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
@@ -119,17 +119,21 @@ def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process
     account = Ledger()
     kinds: dict[str, list[Source]] = {}
     for path, (text, _) in shell.files.items():
-        source = Source(path, text)
-        kinds.setdefault("script" if text.startswith("#!") or path.endswith(".sh") else kind_of(source), []).append(
-            source
-        )
+        kinds.setdefault(kind_of(Source(path, text)), []).append(Source(path, text))
+    texts = {path: Source(path, text) for path, (text, _) in shell.files.items()}
+    library = Library(library.sources | texts, library.written, library.used)
     processes = list(read_units(kinds.get("unit", []), library, account))
     for project in projects(kinds.get("compose", []), (), {}, library, account):
         processes += read_compose(project, library, account)
     started = {process.span.source for process in processes}
-    for script in kinds.get("script", []):
-        if library.written[script.name].name not in started:
+    left = {
+        kind: [source for source in sources if library.written[source.name].name not in started]
+        for kind, sources in kinds.items()
+    }
+    for script in left.get("shell", []):
+        if script.text.startswith("#!") or script.name.endswith(".sh"):
             processes += read_shell(script.name, script.text, account, library).processes
+    _not_followed(left, processes, library, account)
     places = {name: place for path, (_, place) in shell.files.items() for name in (path, library.written[path].name)}
 
     def move(span: Span) -> Span:
@@ -197,12 +201,13 @@ def kind_of(source: Source) -> str:
         return "long"
     if is_unit(source):
         return "unit"
-    if _COMPOSE_NAME.search(name) or name.endswith((".yml", ".yaml")) or _YAML_KEY.search(text[:_HEAD]):
+    script = name.endswith(".sh") or text.startswith("#!") or _HEREDOC.search(text[:_HEAD]) is not None
+    if name.endswith((".yml", ".yaml")) or (not script and _YAML_KEY.search(text[:_HEAD])):
         return "compose"
     lines = [line.strip() for line in text[:_HEAD].split("\n") if line.strip() and not line.lstrip().startswith("#")]
     if lines and sum(line.split(" ")[0] in _CONFIG_NAMES for line in lines) * 2 > len(lines):
         return "config"
-    if name.endswith(".sh") or text.startswith("#!") or any(map(_COMMAND.match, lines)):
+    if script or any(map(_COMMAND.match, lines)):
         return "shell"
     if lines and all(_VARIABLE_LINE.match(line) and "$(" not in line for line in lines):
         return "environment"
