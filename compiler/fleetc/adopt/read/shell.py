@@ -25,8 +25,6 @@ from fleetc.adopt.read.shell_words import Places, ShellError, Values
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
-VARIABLE = "a variable, filled in where it is used"
-"""What the account says of a variable of a script."""
 _TOKEN = re.compile(
     r"(?P<blank>(?:[ \t\r]|\\\r?\n)++)|(?P<comment>#[^\n]*)"
     r"|(?P<operator>&&|\|\||\|&|;;&?|;&|<<<|<<-?|&>>?|[0-9]?(?:[<>]&(?:[0-9]+-?|-)?|>>|>\||<>|[<>])|[;&|()\n])"
@@ -239,7 +237,7 @@ class _Reader(Values):
         if self.doubt or sign[2] or name in self.functions:
             self._unknown(name, span)
             return
-        self.ledger.note(span, name, Fate.UNDERSTOOD, VARIABLE)
+        self.ledger.note(span, name, Fate.UNDERSTOOD, "a variable, filled in where it is used")
         self.exported |= {name} if self.exports else set()
         before, items = self.variables.pop(name, None), self.arrays.pop(name, [])
         if sign[4]:

@@ -1,1 +1,4 @@
-"""What people read of an adoption: the screen, the report, and what a takeover does."""
+"""What people read of an adoption: the first screen, the report, the differences, and what a takeover does.
+
+In: an adoption. Out: text.
+"""

@@ -1,1 +1,4 @@
-"""From processes to the tables of a spec."""
+"""From processes to the tables of a spec.
+
+In: what the readers make of sources. Out: tables with their questions, and the text of the spec.
+"""
