@@ -230,7 +230,7 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     lost = f", {behind} flag{'s' * (behind > 1)} among it" if behind else ""
     for word, shown in zip(parsed.ignored, secrets.words(parsed.ignored), strict=True):
         ledger.note(word.span, shown, Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
-    ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice, "ignored from here on")
+    ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice)
 
 
 def _variable(word: Word) -> str:
