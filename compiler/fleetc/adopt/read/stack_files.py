@@ -177,7 +177,6 @@ def _list(source: Source, stack: StackFiles, ledger: Ledger) -> None:
         place = source.text.find(text, place) if place >= 0 else -1  # one that is not there ends the search
         span = Span(source.name, max(place, 0), max(place, 0) + len(text))
         if not isinstance(avatar, str) or type(number) is not int or number in taken or len(taken) >= _MOST_SLOTS:
-            ledger.secrets.append(span)
             ledger.refuse(
                 "adopt-slots-unread", span,
                 f"the stack refuses a slot: each has an avatar_id and its own number, and a host at most {_MOST_SLOTS}",

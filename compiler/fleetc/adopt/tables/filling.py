@@ -20,7 +20,7 @@ from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
 from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
 from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
-from fleetc.adopt.tables.runner_host import Machines
+from fleetc.adopt.tables.machines import Machines
 from fleetc.adopt.tables.session import Session, Table
 from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value

@@ -15,8 +15,7 @@ from fleetc.adopt.node.listeners import is_loopback, site_of
 from fleetc.adopt.node.paths import callers_place
 from fleetc.adopt.node.settings import OFFCHAIN, Running, is_known
 from fleetc.adopt.tables.filling import hole_variable, printed_file
-from fleetc.adopt.tables.session import Session, Table
-from fleetc.adopt.tables.writing import toml
+from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.text import leaks

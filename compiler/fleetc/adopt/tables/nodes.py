@@ -17,7 +17,7 @@ from fleetc.adopt.node.settings import PRICED_FLAGS, Running
 from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.tables import buying, selling
 from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
-from fleetc.adopt.tables.runner_host import STATE_DIR
+from fleetc.adopt.tables.machines import STATE_DIR
 from fleetc.adopt.tables.session import Table
 from fleetc.adopt.tables.variables import environment
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP

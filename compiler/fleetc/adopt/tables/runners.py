@@ -22,10 +22,9 @@ from fleetc.adopt.node.runner_list import FLAG, MODES, UNITS, Entry, gpu_text, p
 from fleetc.adopt.node.secrets import may_repeat
 from fleetc.adopt.node.settings import Running, missing
 from fleetc.adopt.tables.filling import Facts, Filling
-from fleetc.adopt.tables.runner_host import own_directory, same_project
-from fleetc.adopt.tables.session import Session, Table
+from fleetc.adopt.tables.machines import own_directory, same_project
+from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.adopt.tables.variables import variable
-from fleetc.adopt.tables.writing import toml
 from fleetc.language.quantities import QuantityError, RunnerPrice, parse_url
 from fleetc.lower.runner import ROLE
 from fleetc.text import leaks
