@@ -1,20 +1,19 @@
-"""Answers that people give beside the sources: values for places of the spec.
+"""Answers to questions: those that people give beside the sources, and examples in the place of all others.
 
-In: texts such as wallets.payer.deposit=0.5 ETH. Out: the same tables with these values, and without the questions that
-they answer.
+In: tables with questions, and texts such as wallets.payer.deposit=0.5 ETH. Out: the same tables with these values; and
+`Exemplary`, a fleet to compare before anybody has answered. No spec is written with examples: they would be guesses.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import tomli
 
-from fleetc.adopt.found.questions import Question
 from fleetc.adopt.tables.session import Assembled, Table, written
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
@@ -43,7 +42,9 @@ def answer(assembled: Assembled, given: Sequence[str]) -> list[tuple[str, ...]]:
                 raise WrongAnswerError(f"{'.'.join(place)}: {key} has no keys of its own")
         values[keys[-1]] = value
         table.notes.pop(keys[0], None)
-        table.questions = [one for one in table.questions if not _answers(place, one)]
+        table.questions = [
+            question for question in table.questions if question.place[: len(place)] != place[: len(question.place)]
+        ]
         places.append(place)
     return places
 
@@ -80,11 +81,6 @@ def _table(assembled: Assembled, place: tuple[str, ...]) -> tuple[Table, tuple[s
     return members[name], tuple(keys)
 
 
-def _answers(place: tuple[str, ...], question: Question) -> bool:
-    """Whether an answer at a place is one to a question."""
-    return question.place[: len(place)] == place[: len(question.place)]
-
-
 # ------------------------------------------------------------------------------------------------------------- examples
 
 
@@ -100,8 +96,7 @@ _MOST_NODES = 500
 _MOST_ROUNDS = 3
 
 
-@dataclass(frozen=True)
-class Exemplary:
+class Exemplary(NamedTuple):
     """The fleet that examples make of a spec with questions; `places` are those of the examples."""
 
     fleet: Fleet

@@ -1,4 +1,4 @@
-"""Makes one fleet of all processes: names, hosts, network, and the tables of the nodes.
+"""Makes one fleet of all processes: their names and hosts, the network, and the tables of the nodes.
 
 In: processes, hosts that people or trees name, and what people say. Out: `Assembled`; None where the processes do not
 fit into one spec.
@@ -24,7 +24,6 @@ from fleetc.adopt.node.settings import OFFCHAIN, Running, running
 from fleetc.adopt.node.values import price_text
 from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.stack_files import StackFiles
-from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.filling import Facts, Filling
 from fleetc.adopt.tables.fleet import (
     ask_models,
@@ -60,8 +59,8 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     network = _network(nodes, session)
     if network is None:
         return None
-    put_on_hosts(nodes, said.folders.nodes, session, known_hosts, sources.claimed)
-    names, lone = name_all(nodes, session, known_hosts, sources.claimed)
+    put_on_hosts(nodes, said.folders.nodes, session, sources)
+    names, lone = name_all(nodes, session, sources)
     for node in nodes:
         node.process = located(node.process, node.host, said.folders)
     fleet = Table({"name": FLEET_NAME, "network": network}, path=("fleet",))
@@ -78,10 +77,7 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
         "hosts": session.hosts, "wallets": session.wallets, "models": session.models, **tables,
         "runners": session.runners, "ladders": session.ladders,
     }  # fmt: skip
-    assembled = Assembled(fleet, ordered, nodes, stacks)
-    for table in assembled.each():
-        _without_hidden(table)
-    return assembled
+    return _without_hidden(Assembled(fleet, ordered, nodes, stacks))
 
 
 def _node_tables(nodes: Sequence[Running], fleet: Table, facts: Facts, session: Session) -> dict[str, dict[str, Table]]:
@@ -143,11 +139,13 @@ def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
     return name
 
 
-def _without_hidden(table: Table) -> None:
+def _without_hidden(assembled: Assembled) -> Assembled:
     """Leave out values with hidden characters, which no spec may have, and ask for them."""
-    for key in [key for key, value in table.values.items() if _hidden(value)]:
-        del table.values[key]
-        table.put(Ask.HIDDEN, visible(key))
+    for table in assembled.each():
+        for key in [key for key, value in table.values.items() if _hidden(value)]:
+            del table.values[key]
+            table.put(Ask.HIDDEN, visible(key))
+    return assembled
 
 
 def _hidden(value: object) -> bool:
@@ -161,7 +159,7 @@ def _hidden(value: object) -> bool:
 def _only_models(sources: Found, session: Session) -> Assembled:
     """Lists of models that no node names: their tables, and the rest is asked."""
     fleet = Table({"name": FLEET_NAME}, path=("fleet",))
-    fleet.put(Ask.NETWORK, "network", '"offchain"')
+    fleet.put(Ask.NO_SOURCE, "network", '"offchain"')
     fleet.put(Ask.RELEASE, "node_release")
     for source in sources.models:
         try:
@@ -179,10 +177,7 @@ def _only_models(sources: Found, session: Session) -> Assembled:
     host = Table(path=("hosts", LONE_HOST))
     host.put(Ask.RUNTIME, "runtime", '"docker"')
     ask_address(host)
-    assembled = Assembled(fleet, {"hosts": {LONE_HOST: host}, "models": session.models})
-    for table in assembled.each():
-        _without_hidden(table)
-    return assembled
+    return _without_hidden(Assembled(fleet, {"hosts": {LONE_HOST: host}, "models": session.models}))
 
 
 def _on_a_network(node: Running) -> bool:
@@ -252,16 +247,13 @@ def _named_host(process: Process, known: Collection[str]) -> str:
     return next((part for part in parts if part in known), "")
 
 
-def put_on_hosts(
-    nodes: Sequence[Running], said: Mapping[str, str], session: Session, known_hosts: Mapping[str, HostTable],
-    claimed: Collection[str],
-) -> None:  # fmt: skip
+def put_on_hosts(nodes: Sequence[Running], said: Mapping[str, str], session: Session, sources: Found) -> None:
     """Put nodes on the hosts that people name for them, by the name of the node, its unit or its container; "" stands
     for all that are on no host. Raises UnknownNodeError.
     """
     if not said:
         return
-    name_all(nodes, Session(session.library, Ledger()), known_hosts, claimed)
+    name_all(nodes, Session(session.library, Ledger()), sources)
     known = {name for node in nodes for name in (node.name, node.process.name) if name}
     if unknown := sorted(set(said) - known - {""}):
         raise UnknownNodeError(f"no source starts {' or '.join(unknown)}; nodes are {', '.join(sorted(known))}")
@@ -272,21 +264,19 @@ def put_on_hosts(
             node.process = replace(node.process, host=host)
 
 
-def name_all(
-    nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, HostTable], claimed: Collection[str]
-) -> tuple[dict[str, str], str]:
+def name_all(nodes: Sequence[Running], session: Session, sources: Found) -> tuple[dict[str, str], str]:
     """Name nodes and hosts; those `claimed` run nothing but what was named for them. The names of hosts by what sources
     call them come back, and what a lone host is called. No node has the name of a host: they share directories.
     """
-    free = len(known_hosts) == 1 and not set(claimed).intersection(known_hosts)
-    lone = next(iter(known_hosts)) if free else LONE_HOST
+    free = len(sources.hosts) == 1 and not set(sources.claimed).intersection(sources.hosts)
+    lone = next(iter(sources.hosts)) if free else LONE_HOST
     hosts: dict[str, str] = {}
     for node in nodes:
         host = node.process.host or lone
         if host not in hosts:
             hosts[host] = session.name_for(host, "host", set(hosts.values()))
         node.host = hosts[host]
-    taken = {*hosts.values(), *(session.name_for(name, "host", set()) for name in known_hosts)}
+    taken = {*hosts.values(), *(session.name_for(name, "host", set()) for name in sources.hosts)}
     counted = Counter(node.process.span.source for node in nodes)
     hints = [_hint(node, counted[node.process.span.source] == 1, taken, session) for node in nodes]
     homes: dict[str, set[str]] = {}
@@ -316,11 +306,8 @@ def chosen(sources: Found, said: Said, library: Library) -> tuple[list[Process],
     apart = Session(Library(library.sources, library.written), Ledger())  # what is read for names alone is not used
     placed = place_all(sources.processes, sources.hosts)
     nodes = [running(process, apart.library, apart.ledger, said.role) for process in placed]
-    name_all([node for node in nodes if node is not None], apart, sources.hosts, sources.claimed)
+    name_all([node for node in nodes if node is not None], apart, sources)
     names = [node.name if node is not None else "" for node in nodes]
-    wanted = [
-        process
-        for process, name in zip(sources.processes, names, strict=True)
-        if process.name in said.only or name in set(said.only) - own
-    ]
+    both, others = zip(sources.processes, names, strict=True), set(said.only) - own
+    wanted = [process for process, name in both if process.name in said.only or name in others]
     return wanted, own | {*filter(None, names)}

@@ -1,6 +1,7 @@
-"""The hosts of an adopted fleet: where they are, and how nodes run on them.
+"""The hosts of an adopted fleet: where they are, how nodes run on them, and which live runners and GPUs they have.
 
-In: the nodes, and hosts that people or trees name. Out: tables of hosts in the session.
+In: nodes, processes that are none, and hosts that people or trees name. Out: tables of hosts in the session, and the
+process that an address means.
 """
 
 from __future__ import annotations
@@ -15,16 +16,15 @@ from typing import Any
 from fleetc.adopt.found.process import Other, Process
 from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.node.listeners import LOOPBACK, Address, is_loopback, split
-from fleetc.adopt.node.paths import Place, callers_place
+from fleetc.adopt.node.paths import callers_place
 from fleetc.adopt.node.runner_list import Entry, gpu_keys
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.session import Session, Table, toml
-from fleetc.language.quantities import QuantityError, parse_host
+from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
 
 _HOME = re.compile("/(root)(?=/|$)|/home/([a-z_][a-z0-9_-]*)(?=/|$)")
-_PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
 _PROGRAM = "/usr/local/bin/livepeer"
 """Where a spec has the node's program, unless it says another place."""
 
@@ -41,7 +41,7 @@ def add_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[s
 def ask_address(table: Table, public: str = "") -> None:
     """Ask where people log in to a host, if nothing says it; its public address is what the question offers."""
     if "address" not in table.values:
-        table.put(Ask.LOGIN if public else Ask.ADDRESS, "address", toml(public or "203.0.113.10"))
+        table.put(Ask.ADDRESS, "address", toml(public or "203.0.113.10"))
 
 
 def _host(name: str, here: Sequence[Running], known: HostTable | None, session: Session) -> Table:
@@ -73,33 +73,26 @@ def _public(node: Running) -> str:
     text = node.text("serviceAddr")
     if node.role != "orchestrator" or not text or node.word("serviceAddr").holes:
         return ""
-    text = text.partition("://")[2] if "://" in text else text
-    parts = split(text)
+    text = text.rpartition("://")[2]
     try:
-        plain = str(parse_host((parts[0] if parts else text).strip("[]")))
+        host = parse_host((split(text) or (text,))[0].strip("[]"))
     except QuantityError:
         return ""
-    known = "." in plain and not plain.startswith(_PRIVATE)
-    return plain if known and plain not in ("localhost", "*") else ""
+    return str(host) if "." in str(host) and is_public_address(host) else ""
 
 
 def _program(table: Table, here: Sequence[Running]) -> None:
     """The one program of all nodes of a host; a question where the sources have several, or do not say where it is."""
-    places = {node.process.program: _program_place(node) for node in here}
-    paths = list(dict.fromkeys(place.path if place else program for program, place in places.items()))
-    if len(paths) > 1:
-        table.put(Ask.BINARIES, "binary", toml(paths[0]), programs=", ".join(paths))
-    elif paths:
-        place = places[here[0].process.program]
-        if place is None:
-            table.put(Ask.BINARY, "binary", text=paths[0])
-        elif place.path != _PROGRAM:
-            table.values["binary"] = place.path
-
-
-def _program_place(node: Running) -> Place | None:
-    """Where the program of a node is; None where nobody knows which folder its path begins in."""
-    return None if "$" in node.process.program else callers_place(node.process, node.process.program)
+    known, unknown = list[str](), list[str]()
+    for node in here:
+        program = node.process.program
+        place = None if "$" in program else callers_place(node.process, program)
+        known, unknown = (known, [*unknown, program]) if place is None else ([*known, place.path], unknown)
+    programs = list(dict.fromkeys([*known, *unknown]))
+    if unknown or len(programs) > 1:
+        table.put(Ask.BINARY, "binary", toml(known[0]) if known else "", programs=", ".join(programs))
+    elif programs and programs != [_PROGRAM]:
+        table.values["binary"] = programs[0]
 
 
 def ask_users(nodes: Sequence[Running], tables: Mapping[str, Mapping[str, Table]], session: Session) -> None:

@@ -1,6 +1,7 @@
-"""Fills the models of orchestrators and AI workers from their lists: warm ones, capacity, prices, images.
+"""Fills the models of orchestrators and AI workers from their lists, and capabilities (BYOC) from their documents.
 
-In: a `Filling`. Out: its models, and the tables of models in the session. Prices in the list of a worker are none.
+In: a `Filling`, and documents among the sources. Out: its models, the tables of models in the session, and
+capabilities. Prices in the list of a worker are none.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _list(work: Filling, images: dict[str, Any]) -> None:
     entries = work.parsed(LIST, "models", lambda text: documents.models(text, pixels), Why.STOPS)
     if entries is None:
         if not work.table.asks("models"):
-            work.asks(Ask.REPAIR, "models")
+            work.asks(Ask.REFUSED, "models", why="the node does not read this list")
         work.because(PRICES, Why.NO_LIST)
         return
     source = own_file(work.session.library, work.process, word.text).source if names_document(word.text) else None
@@ -97,7 +98,7 @@ def _price(work: Filling, entry: ModelEntry, place: Span, source: Source | None)
     shown = f"price_per_unit of {model}"
     if work.running.table == "orchestrators" and work.running.on_chain:
         if price is None:
-            question = work.table.put(Ask.MODEL_PRICE, "models", model=model)
+            question = work.table.put(Ask.NO_PRICE_FOR, "models", name=model)
             work.because(LIST, Why.ASKED, question=question.text)
             ledger.note(place, shown, Fate.DROPPED, "no spec has this price; asked with a TODO", "adopt-value-invalid")
         return price
@@ -145,7 +146,7 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, images: dict[str, 
     if not plain:
         work.asks(Ask.NOT_REPEATED, "models")
     if url is not None and work.facts.machines.beside(work.process).get(url.host) is not None:
-        work.asks(Ask.UNREACHED, "models", name=url.host)
+        work.asks(Ask.CALLS, "models", name=url.host)
     return use | {key: value for key, value in fields.items() if value}
 
 
@@ -192,7 +193,7 @@ def fill_capabilities(
         ledger.note(span, "a capability", Fate.UNDERSTOOD, f"capabilities.{name}")
         table.values.setdefault("capabilities", {})[name] = values
         if "price" not in values:
-            table.put(Ask.CAPABILITY_PRICE, f"capabilities.{name}.price")
+            table.put(Ask.RUNNER_PRICE, f"capabilities.{name}.price")
 
 
 def _capability(text: str) -> tuple[str, dict[str, Any]]:

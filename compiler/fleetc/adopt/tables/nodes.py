@@ -173,7 +173,7 @@ def _password(work: Filling, name: str, wallet: Table) -> None:
     elif not text and key in wallet.values:
         work.because(flag, Why.OF_WALLET)
     elif not text:
-        work.asks(Ask.PASSWORD, key, flag, SECRET_ON_HOST, wallet)
+        work.asks(Ask.NO_SOURCE, key, flag, SECRET_ON_HOST, wallet)
 
 
 def _setting(work: Filling, flag: str, row: Row | None) -> None:

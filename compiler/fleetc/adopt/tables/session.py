@@ -1,6 +1,7 @@
-"""What the nodes of one adopted fleet share: secrets, wallets, models, ladders, and names.
+"""What the nodes of one adopted fleet share: secrets, wallets, models, ladders, names; and all tables as a spec.
 
 In: what readers and builders meet. Out: tables of the spec; the same wallet, model or ladder met twice is one table.
+`written` makes their text, in the form of `fleetc fmt`.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Session:
     _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str | None], str] = field(default_factory=dict)
     _wallets: dict[str, str] = field(default_factory=dict)
 
-    def secret(self, word: Word, variable: str, what: str, otherwise: str = "", hint: str = "") -> dict[str, str]:
+    def secret(self, word: Word, variable: str, what: str, otherwise: str = "") -> dict[str, str]:
         """A reference for a secret that stands in a source; the same one gets the same reference.
 
         `otherwise` says what to do if it is none.
@@ -113,27 +114,22 @@ class Session:
 
     def model(self, entry: ModelEntry, image: str | None = None) -> str:
         """The table of a model; without `image`, whoever names it does not run it, and says nothing of its image."""
-        flags = entry.optimization if entry.warm else ()
-        for known, name in self._models.items():
-            if known[:2] != (entry.pipeline, entry.model_id):
-                continue
-            if (flags and known[2] not in ((), flags)) or (None not in (image, known[3]) and known[3] != image):
-                continue
-            del self._models[known]
-            self._models[*known[:2], flags or known[2], known[3] if image is None else image] = name
-            self._complete(name, flags, image)
-            return name
-        name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
-        self.models[name] = Table({"pipeline": entry.pipeline, "id": entry.model_id}, path=("models", name))
-        self._models[entry.pipeline, entry.model_id, flags, image] = name
-        self._complete(name, flags, image)
-        return name
-
-    def _complete(self, name: str, flags: tuple[tuple[str, bool | str], ...], image: str | None) -> None:
+        flags, model = entry.optimization if entry.warm else (), (entry.pipeline, entry.model_id)
+        for known in self._models:
+            same = known[:2] == model and (not flags or known[2] in ((), flags))
+            if same and (None in (image, known[3]) or known[3] == image):
+                name = self._models.pop(known)
+                break
+        else:
+            known = (*model, (), None)
+            name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
+            self.models[name] = Table({"pipeline": entry.pipeline, "id": entry.model_id}, path=("models", name))
+        self._models[*model, flags or known[2], known[3] if image is None else image] = name
         if flags:
             self.models[name].values["optimization"] = dict(flags)
         if image:
             self.models[name].values["image"] = image
+        return name
 
     def ladder(self, profiles: list[dict[str, Any]], hint: str) -> str:
         """The table of a list of renditions."""
