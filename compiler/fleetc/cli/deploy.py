@@ -22,6 +22,7 @@ from fleetc.cli.options import (
     OutputOption,
     OverlayOption,
     RenamedOption,
+    ResumeOption,
     RolloutFormatOption,
     ShardOption,
     SignerOption,
@@ -68,9 +69,7 @@ def deploy(
     assume_dead: AssumeDeadOption = None,
     take_over: TakeOverOption = None,
     skip: SkipOption = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
-    ] = False,
+    resume: ResumeOption = False,
     keep_running: Annotated[
         bool, typer.Option("--keep-running", help="Take over processes that run without fleetc, if nothing changes.")
     ] = False,
@@ -88,8 +87,7 @@ def deploy(
     nor all orchestrators that a gateway can use. The canary hosts are in the first part; the other parts begin only
     where these have the release. A part follows the order of batches for its own hosts only, regions included.
 
-    With --check, nodes that hosts run already without fleetc are compared with the spec: each setting that would be
-    another one, and whether the process restarts.
+    With --check, nodes that hosts run already without fleetc are compared with the spec.
 
     The tree must be up to date with the spec.
     """
