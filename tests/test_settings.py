@@ -42,8 +42,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "fmt": ("fmt",),
     "fmt --check": ("fmt", "--check"),
     "adopt --from": ("adopt", "--from", "studio=192.0.2.1", "--yes"),
-    "adopt --in-place": ("adopt", "--in-place", "studio", ".", "--yes"),
-    "adopt --compare": ("adopt", "start.sh", "--compare", "."),
     "compile": ("compile",),
     "compile --check": ("compile", "--check"),
     "diff": ("diff",),

@@ -110,8 +110,8 @@ def test_a_list_that_an_orchestrator_reads_too_has_prices_that_count_and_one_los
     ("words", "files", "kind"),
     [
         ("-aiModels /etc/lp/m.json", {}, "NO_FILE"),
-        ("-aiModels m.json", {"m__json": '[{"pipeline": "llm", "model_id": "a/b", "warm": "yes"}]'}, "REPAIR"),
-        ("-aiModels m.json", {"m__json": json.dumps([model("x", 10**85)])}, "MODEL_PRICE"),
+        ("-aiModels m.json", {"m__json": '[{"pipeline": "llm", "model_id": "a/b", "warm": "yes"}]'}, "REFUSED"),
+        ("-aiModels m.json", {"m__json": json.dumps([model("x", 10**85)])}, "NO_PRICE_FOR"),
     ],
 )
 def test_list_that_no_spec_can_have_is_asked_for(words: str, files: dict[str, str], kind: str) -> None:
@@ -133,7 +133,7 @@ def test_service_that_a_list_names_is_asked_about_where_its_name_is_lost(network
     document = json.dumps([model("m", 5, url="http://llm:8000/v1")])
     adopted = adopt([Source("compose.yaml", compose), Source("m.json", document)])
     assert listed(adopted)[0]["url"] == "http://llm:8000/v1"
-    assert (("orchestrators.orch.models", "UNREACHED") in asked(adopted)) is left
+    assert (("orchestrators.orch.models", "CALLS") in asked(adopted)) is left
 
 
 def test_images_of_runners_are_those_of_the_node() -> None:

@@ -190,7 +190,7 @@ def test_container_of_a_node() -> None:
         ("eval \"livepeer $A\"\necho a | xargs livepeer\ndocker exec -d x NODE\nNODE", [1, 2, 3], ""),
         ("cat > x.conf <<EOF\nrun: NODE\nEOF\nif a; then cat > /etc/x.service <<EOF\n[Service]\nExecStart=NODE\nEOF\nfi\nNODE", [2, 4], ""),
         ("bash -c 'if a; then NODE -v 1; fi; NODE'", [1], ""),
-        ("NODE\n{% if a %}\nNODE\n{% endif %}", [2], None),
+        ("NODE\n{% if a %}\nNODE\n{% endif %}", [1], None),
         ("echo {% if a %}", [], None),
     ],
 )  # fmt: skip

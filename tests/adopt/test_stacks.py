@@ -90,8 +90,8 @@ def test_what_no_source_says_is_asked() -> None:
     found = adopted(env=ENV + "OPS_HMAC_REQUIRED=1\nEDGE_CONFIG_URL=https://edge.example.net\n")
     asked = {".".join(one.place[2:]): one.kind for one in found.questions if one.place[0] == "avatars"}
     assert asked == {
-        "slots": Ask.SLOTS, "allow": Ask.RUNNERS_ONLY, "payments.addresses": Ask.PAYMENTS,
-        "ops.secret": Ask.STACK_SECRET, "edge.token": Ask.STACK_SECRET,
+        "slots": Ask.NO_SOURCE, "allow": Ask.RUNNERS_ONLY, "payments.addresses": Ask.PAYMENTS,
+        "ops.secret": Ask.PART_OF_SECRET, "edge.token": Ask.PART_OF_SECRET,
     }  # fmt: skip
     assert slots(found) is None
     assert found.checked is not None and found.checked.fleet is None
@@ -150,7 +150,7 @@ def test_no_value_of_a_variable_stops_the_adoption(value: str) -> None:
         found = adopted(env=f"{env}{setting.variable('AVATAR')}={value}\n", cluster=CLUSTER)
         document, problems = read_spec([Source("fleet.toml", answered(found.text))])
         assert document is not None and not problems, setting.name
-        refused = any(one.kind is Ask.STACK_REFUSED for one in found.questions)
+        refused = any(one.kind is Ask.REFUSED for one in found.questions)
         assert refused or read_fleet(document)[0] is not None, (setting.name, found.text)
 
 

@@ -117,7 +117,7 @@ def test_a_setting_becomes_its_field(command: str, kind: str, key: str, value: o
          Ask.SERVICE),
         (f"{SELLER} -pricePerUnit 7".replace(ACCOUNT, "$ACCOUNT"), "ethAcctAddr", "address", Ask.NO_VALUE),
         (f"{SELLER} -pricePerUnit 7".replace(f"-ethAcctAddr {ACCOUNT}", ""), "ethAcctAddr", "address", Ask.ACCOUNT),
-        (f"{SELLER} -pricePerUnit 7".replace(" -ethPassword /etc/lp/pw", ""), "ethPassword", "password", Ask.PASSWORD),
+        (f"{SELLER} -pricePerUnit 7".replace(" -ethPassword /etc/lp/pw", ""), "ethPassword", "password", Ask.NO_SOURCE),
         (f"{SELLER} -pricePerUnit 7".replace("/etc/lp/pw", '"$DIR/pw"'), "ethPassword", "password", Ask.SECRET_FILE),
         (f"{SELLER} -pricePerUnit 7 -ethKeystorePath $KEYS/k", "ethKeystorePath", "keystore", Ask.PATH),
         (f"{SELLER} -pricePerUnit 7".replace("/d/o", "$DATA"), "dataDir", "data_dir", Ask.PATH),

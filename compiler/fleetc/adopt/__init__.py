@@ -12,7 +12,7 @@ from fleetc.adopt.report.report import reported
 from fleetc.adopt.report.screen import screen
 from fleetc.adopt.report.takeover import Takeover, as_text, take_over
 from fleetc.adopt.tables.answers import WrongAnswerError
-from fleetc.adopt.tables.naming import UnknownNodeError
+from fleetc.adopt.tables.assemble import UnknownNodeError
 
 __all__ = [
     "Adopted", "Folders", "OnHost", "Said", "SenselessAnswerError", "Takeover", "UnknownNodeError", "WrongAnswerError",

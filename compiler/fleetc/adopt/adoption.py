@@ -21,13 +21,10 @@ from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
 from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.report.compare import Comparison, compare
-from fleetc.adopt.tables.answers import WrongAnswerError, answer
-from fleetc.adopt.tables.assemble import assemble
-from fleetc.adopt.tables.examples import Exemplary, exemplary
-from fleetc.adopt.tables.naming import chosen
-from fleetc.adopt.tables.session import Session
+from fleetc.adopt.tables.answers import Exemplary, WrongAnswerError, answer, exemplary
+from fleetc.adopt.tables.assemble import assemble, chosen
+from fleetc.adopt.tables.session import Session, written
 from fleetc.adopt.tables.stacks import stack_differences
-from fleetc.adopt.tables.writing import written
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.spec import read_fleet
 from fleetc.messages.locate import Located, Place, locate

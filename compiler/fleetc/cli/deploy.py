@@ -22,6 +22,7 @@ from fleetc.cli.options import (
     OutputOption,
     OverlayOption,
     RenamedOption,
+    ResumeOption,
     RolloutFormatOption,
     ShardOption,
     SignerOption,
@@ -42,6 +43,8 @@ from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
     from fleetc.adopt import Takeover
+    from fleetc.blueprint.blueprint import Blueprint
+    from fleetc.emit.tree import Tree
     from fleetc.rollout.hosts.deploy import Outcome
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.hosts.rolling import Stated
@@ -66,12 +69,9 @@ def deploy(
     assume_dead: AssumeDeadOption = None,
     take_over: TakeOverOption = None,
     skip: SkipOption = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
-    ] = False,
+    resume: ResumeOption = False,
     keep_running: Annotated[
-        bool,
-        typer.Option("--keep-running", help="Take over processes that run without fleetc, where nothing changes."),
+        bool, typer.Option("--keep-running", help="Take over processes that run without fleetc, if nothing changes.")
     ] = False,
     journal: JournalOption = None,
     today: TodayOption = None,
@@ -87,8 +87,7 @@ def deploy(
     nor all orchestrators that a gateway can use. The canary hosts are in the first part; the other parts begin only
     where these have the release. A part follows the order of batches for its own hosts only, regions included.
 
-    With --check, nodes that hosts run already without fleetc are compared with the spec: each setting that would be
-    another one, and whether the process restarts.
+    With --check, nodes that hosts run already without fleetc are compared with the spec.
 
     The tree must be up to date with the spec.
     """
@@ -127,15 +126,20 @@ def deploy(
     with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
         if keep_running:
-            plans = takeovers(tree, blueprint, hosts_of(blueprint, hosts, part), settings)
-            _show(plans, keep=True)
-            if not check:
-                take(tree, plans, settings)
+            _keep_running(tree, blueprint, hosts_of(blueprint, hosts, part), settings, check)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
         if check and not keep_running and form is RolloutFormat.text:
             _show(takeovers(tree, blueprint, _first_rollouts(outcome), settings))
     tell(outcome, About(spec, settings, blueprint, form))
+
+
+def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settings: Settings, check: bool) -> None:
+    """Say what becomes of processes that run without fleetc, and have hosts keep those that can go on."""
+    plans = takeovers(tree, blueprint, hosts, settings)
+    _show(plans, keep=True)
+    if not check:
+        take(tree, plans, settings)
 
 
 def _first_rollouts(outcome: Outcome) -> list[str]:

@@ -85,43 +85,35 @@ class Ledger:
         for finding in other.findings:
             span = finding.primary.place
             assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
-            self._add(finding.code, finding.severity, move(span), finding.message, finding.help, finding.primary.note)
+            self._add(finding.code, finding.severity, move(span), finding.message, finding.help)
         self.in_clear += (secret._replace(span=move(secret.span)) for secret in other.in_clear)
         self.elsewhere |= {(code, move(span)) for code, span in other.elsewhere}
 
-    def mistake(
-        self, code: str, span: Span, shown: str, message: str, help: str, note: str = "", elsewhere: bool = False
-    ) -> Diagnostic:
+    def mistake(self, code: str, span: Span, shown: str, message: str, help: str, elsewhere: bool = False) -> None:
         """A mistake that the node makes today: a warning, and a line of the account."""
         self.note(span, shown, Fate.MISTAKE, message, code)
-        return self.warn(code, span, message, help, note, elsewhere)
+        self.warn(code, span, message, help, elsewhere)
 
     def not_followed(self, span: Span, what: str) -> None:
         """Something that may start a node, and that fleetc does not follow."""
         self.note(span, "livepeer", Fate.DROPPED, what, "adopt-branch-not-followed")
         self.warn("adopt-branch-not-followed", span, f"fleetc does not follow {what}", TWO_WAYS)
 
-    def warn(
-        self, code: str, span: Span, message: str, help: str, note: str = "", elsewhere: bool = False
-    ) -> Diagnostic:
+    def warn(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
         """Something that people must look at; `elsewhere` if a question or a change says it too."""
-        if elsewhere:
-            self.elsewhere.add((code, span))
-        return self._add(code, Severity.WARNING, span, message, help, note)
+        self._add(code, Severity.WARNING, span, message, help, elsewhere)
 
     def refuse(self, code: str, span: Span, message: str, help: str) -> None:
         """Something for which no spec can be written."""
-        self._add(code, Severity.ERROR, span, message, help, "")
+        self._add(code, Severity.ERROR, span, message, help)
 
     def remark(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
         """Something worth knowing; `elsewhere` if a question or a change says it too."""
-        self._add(code, Severity.NOTE, span, message, help, "")
+        self._add(code, Severity.NOTE, span, message, help, elsewhere)
+
+    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
         if elsewhere:
             self.elsewhere.add((code, span))
-
-    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, note: str) -> Diagnostic:
-        key, finding = (code, span, message), Diagnostic(code, severity, message, Label(span, note), help=help)
-        if key not in self._said:
-            self._said.add(key)
-            self.findings.append(finding)
-        return finding
+        if (code, span, message) not in self._said:
+            self._said.add((code, span, message))
+            self.findings.append(Diagnostic(code, severity, message, Label(span), help=help))

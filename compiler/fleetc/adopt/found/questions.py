@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -25,18 +26,18 @@ class Ask(Enum):
     """What a question is about. The value is its text; `{name}` stands for a fact."""
 
     # any setting
-    NOT_REPEATED = "the source has a secret in it, which no spec may have"
+    NOT_REPEATED = "the source may have a secret there, which no spec may have"
+    REFUSED = "the spec does not take what the source says: {why}"
+    NO_SOURCE = "no source says it"
     NO_FILE = "{file} says it and is none of the sources: copy it from the host and name it too"
     NO_VALUE = "the source says {text}"
     NOT_IN_SPEC = "no spec takes {text}, because {why}"
     BY_NAME = "{file} is taken for {path} by its name alone; compare it with the one of the host"
     PATH = "its path on the host; {where}"
     SECRET_FILE = "where on the host is the file of this secret? {where}"
-    PART_OF_SECRET = "the sources have a part of it only: put the whole value into that variable of who deploys"
-    VARIABLE = "its value is not in the sources"
+    PART_OF_SECRET = "no source has all of it: put the whole value into that variable of who deploys"
     # nodes
     ACCOUNT = "which account? No source names it; today the node takes any key it finds"
-    PASSWORD = "no source says where the password of the key file is"
     ONE_KEYSTORE = "{node} has its keys in {path}; a wallet has one keystore directory on all hosts"
     ONE_PASSWORD = "{node} has another password; a wallet has one"
     DEPOSIT = "what is set aside for tickets; {command} shows it in wei"
@@ -54,53 +55,37 @@ class Ask(Enum):
     PIXELS = "the source leaves its pixels open"
     PRICE_REFUSED = "the node or the spec refuses {text} as a price"
     ANY_PRICE = "today it pays any price, because nothing sets a cap"
-    NO_PRICE_FOR = "no spec has the price for {account}"
+    NO_PRICE_FOR = "no spec has the price for {name}; without one the base price counts"
     GPUS = "which GPUs of its host? -nvidia is {text}, and {seen}"
     # fleet, hosts and wallets
-    RPC = "the JSON-RPC address of the chain; no source has one"
     SEVERAL_RPC = "a host has one RPC address, but {nodes}"
     CONTROLLER = "the contract of the protocol; the node knows none for this network"
-    NETWORK = "no source names the network"
     RUNTIME = "how its nodes run, docker or systemd; no source starts one"
     RELEASE = "which release runs? livepeer -version says it"
     REWARD = "{nodes} have this wallet and none says who calls reward: today each does, if it is registered"
     WORKER_MODELS = "what it sells; these are the models of its AI workers"
     UNREAD_PRICE = "the list of {worker} says so, where the node does not read it"
     ADDRESS = "where you log in; no source says it"
-    LOGIN = "where you log in; this is its public address"
-    BINARIES = "its nodes run {programs}; a spec has one program for each host"
-    BINARY = "the source starts {text}: where is it on the host?"
+    BINARY = "its nodes run {programs}: a host has one program, and the spec its whole path"
     USER = "who starts {node} today? no source says it, and whoever is written here must own {path}"
     HIDDEN = "the source has a hidden character there, which no spec may have"
     # models and live runners
-    CAPABILITY_PRICE = "what it costs; a spec has prices in USD or ETH for a time"
     NO_MODELS = "a worker does not start without a list of them"
-    REPAIR = "repair the list of models, and adopt again"
-    MODEL_PRICE = "no spec has the price of {model}; without one it is sold at the base price"
     CREDENTIAL = "the runner of {model} gets no token any more: let it answer this host without one, or take it out"
-    UNREACHED = "nothing is called {name} on the host: publish its port on 127.0.0.1, and write that url"
-    APP = "what it serves"
     URL = "where the orchestrator reaches it, without a user and a query"
     URL_NAME = "no host knows the name {name}: write the address of its machine"
     HEALTH = "where the orchestrator asks whether it is well, without a user and a query"
-    RUNNER_PRICE = "what it costs; no source has a price that a spec can have, and on a chain it needs one"
-    OWN_APP = "what it registers as; its program says that"
-    OWN_PORT = "where it listens; its program says that"
+    RUNNER_PRICE = "what it costs; no source has a price that a spec can have"
+    OWN_FIELD = "its program says it"
     OWN_PRICE = "its program tells the orchestrator what it costs: write the same here"
-    RUNNER_IMAGE = "which image starts it? {why}"
-    RUNNER_GPUS = "which GPUs of its host does it get? {why}"
     ARGUMENT = "the program gets {name}: write it in arguments, or hand a secret over in a variable that it reads"
-    CALLS = "it calls {name}: if that is no runner, publish its port on 127.0.0.1 of the host"
+    CALLS = "nothing is called {name} on the host: if it is no runner, publish its port on 127.0.0.1"
     DIRECTORY = "{inside} was {outside}; a spec has the same path inside and outside"
     GPU = "no source says what GPU {number} is"
     # avatar stacks
-    SLOTS = "which avatars run here? no source lists them"
     AVATAR_REFUSED = "slot {slot} with the avatar {avatar}: {why}"
     RUNNERS_ONLY = "{addresses} may call runners and nothing else today; whoever is listed here may call everything"
     PAYMENTS = "do calls of the payments service come from this address?"
-    STACK_SECRET = "put it into the variable {variable} of whoever deploys; no source says it"
-    STACK_ARGUMENTS = "the source has more than names and numbers there: write it, but no secret"
-    STACK_REFUSED = "the spec does not take what the source says: {why}"
 
 
 class Why(Enum):
@@ -147,7 +132,6 @@ class Why(Enum):
     GPUS = "containers of fleetc see all GPUs of their host; these are those of today"
     # fleet, hosts and wallets
     RPC_OF_SPEC = "no source says it; it gets that of the spec"
-    RPC_REFERENCE = "a reference in the spec has the same address", True
     NO_SCHEME = "without a scheme the node takes the address for the path of a local socket"
     REWARD = "one process of a wallet calls reward, and the others say that they do not"
     # models and live runners
@@ -184,7 +168,12 @@ class Question:
     @property
     def text(self) -> str:
         """What is asked."""
-        return _filled(self.kind.value, self.facts)
+        return self.kind.value.format_map(dict(self.facts))
+
+    @property
+    def reason(self) -> Reason:
+        """Why a setting differs that the answer decides."""
+        return Reason(Why.ASKED, (("question", self.text),))
 
     @property
     def line(self) -> str:
@@ -210,7 +199,7 @@ class Reason:
         return self.why is Why.ASKED
 
     def __str__(self) -> str:
-        return _filled(self.why.text, self.facts)
+        return self.why.text.format_map(dict(self.facts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,26 +250,14 @@ def read(table: tuple[str, ...], line: str) -> Question | None:
 
 def _parts(text: str) -> tuple[str, str]:
     """An example as TOML, and what is asked behind it; twice "" where there is no example."""
-    place = text.find("  # ")
-    while place >= 0 and not _is_toml(text[:place]):
-        place = text.find("  # ", place + 1)
-    return (text[:place], text[place + 4 :]) if place >= 0 else ("", "")
-
-
-def _filled(template: str, facts: Facts) -> str:
-    known = dict(facts)
-    return _FACT.sub(lambda name: known[name[1]], template)
+    for mark in re.finditer("  # ", text):
+        with suppress(tomli.TOMLDecodeError):
+            tomli.loads(f"x = {text[: mark.start()]}")
+            return text[: mark.start()], text[mark.end() :]
+    return "", ""
 
 
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
     parts = _FACT.split(template)
     return re.compile("".join(f"(?P<{part}>.*?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)))
-
-
-def _is_toml(text: str) -> bool:
-    try:
-        tomli.loads(f"x = {text}")
-    except tomli.TOMLDecodeError:
-        return False
-    return True

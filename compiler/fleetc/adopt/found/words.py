@@ -5,7 +5,6 @@ In: nothing. Out: `Word`, which every reader makes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fleetc.places.diagnostic import Span
@@ -45,12 +44,6 @@ def unknown(name: str, word: Word) -> Word:
     """A variable that no source gives a value any more, in place of what it was."""
     hole = f"${{{name}}}"
     return Word(hole, word.span, (hole,))
-
-
-def in_one(words: Sequence[Word]) -> Word:
-    """Words in one text with spaces between them, as ssh sends them."""
-    span = Span(words[0].span.source, words[0].span.start, words[-1].span.end)
-    return Word(" ".join(word.text for word in words), span, tuple(hole for word in words for hole in word.holes))
 
 
 SET = "set"

@@ -73,10 +73,6 @@ class Node:
             self.merging = False
         return self.merged
 
-    def key(self, name: str) -> Node | None:
-        """The key itself of a field that this map writes."""
-        return next((key for key, _ in self.pairs if key.text == name), None)
-
     def texts(self) -> list[Node]:
         """The texts of a list, or this one text."""
         if self.kind == "text":

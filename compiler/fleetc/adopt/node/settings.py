@@ -60,9 +60,7 @@ _LONGEST_TEXT = 50_000
 class Running:
     """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs.
 
-    `runners` are the tables of its live runners, by label, and `unreached` the flags of listeners that nothing outside
-    its container reaches. `called` is what its source calls it, where a host has that name. `unread` is what it reads
-    its settings from and no source is, and `own` are settings that this node has elsewhere than its wallet has them.
+    `runners` are the tables of its live runners, by label. `unread` is what it reads its settings from and no source is.
     """
 
     process: Process
@@ -72,10 +70,7 @@ class Running:
     name: str = ""
     host: str = ""
     runners: dict[str, str] = field(default_factory=dict)
-    unreached: set[str] = field(default_factory=set)
-    called: str = ""
     unread: tuple[Unread, ...] = ()
-    own: dict[str, str] = field(default_factory=dict)
 
     @property
     def table(self) -> str:
@@ -235,7 +230,7 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     lost = f", {behind} flag{'s' * (behind > 1)} among it" if behind else ""
     for word, shown in zip(parsed.ignored, secrets.words(parsed.ignored), strict=True):
         ledger.note(word.span, shown, Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
-    ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice, "ignored from here on")
+    ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice)
 
 
 def _variable(word: Word) -> str:

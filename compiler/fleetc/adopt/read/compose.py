@@ -22,9 +22,9 @@ from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.node.settings import missing
 from fleetc.adopt.read import docker_run
-from fleetc.adopt.read.command_words import cut, filled, started_inside
 from fleetc.adopt.read.compose_project import Project, merged, only_document, part_of, services_of
-from fleetc.adopt.read.env_files import EnvironmentFile, of_files, replace_variables
+from fleetc.adopt.read.env_files import EnvironmentFile, cut, filled, of_files, replace_variables
+from fleetc.adopt.read.shell import read_shell
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -259,10 +259,11 @@ class _Reader:
         if text is None:
             self.ledger.not_followed(words[0].span, "a script of the image that starts the node of this service")
             return
-        for process in started_inside(text.text, text.span, container.variables, self.library, self.ledger):
+        place, given = text.span, container.variables
+        shell = read_shell(place.source, text.text, self.ledger, self.library, given, place=lambda *_: place)
+        for process in shell.processes:
             if not isinstance(process, Other):
-                own = {**container.variables, **process.variables}
-                yield replace(container, variables=own).process(span, process.words)
+                yield replace(container, variables={**given, **process.variables}).process(span, process.words)
 
     # ------------------------------------------------------------------------------- parts of a container
 

@@ -56,10 +56,9 @@ def names_node(image: str) -> bool:
 
 
 def docker_process(
-    words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger, library: Library | None = None
+    words: list[Word], span: Span, variables: dict[str, Word], ledger: Ledger, library: Library
 ) -> Process | None:
     """What a container runs; `library` has the files with variables that it names."""
-    library = library or Library({})
     options, place = _options(words)
     if place >= len(words):
         return None

@@ -1,20 +1,22 @@
-"""Reads environment files: KEY=VALUE lines as systemd, Compose and shells read them.
+"""Reads environment files, KEY=VALUE lines as systemd, Compose and shells read them, and fills variables into commands.
 
 In: text, or the paths of files. Out: variables with places, the references that fleetc itself wrote into comments of
-such a file, and which files are none of the sources.
+such a file, and which files are none of the sources; the words of a command.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Unread
 from fleetc.adopt.found.words import Word, unknown
 from fleetc.adopt.node.flags import holes_in
+from fleetc.adopt.node.secrets import harmless
 from fleetc.adopt.node.settings import missing
 from fleetc.places.diagnostic import Span
 
@@ -22,6 +24,13 @@ _LINE = re.compile(
     r"(?m)^(?:[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?P<value>[^\n\r]*)|(?P<odd>[^\n\r]*))", re.A
 )
 _REFERENCE = re.compile(r"# ([A-Za-z_][A-Za-z0-9_]*): from (env|host_file|vault|command) (\S+), filled in by a rollout")
+
+_TOKEN = re.compile(
+    r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\$\{(?:[^{}]|\{[^{}]*\})*\}|<[A-Za-z][^<>\n]{0,80}>"
+    r"|\{\{[^{}\n]{0,80}\}\}|(?:\\.|[^\s\"'\\$<{])+|[$<{]",
+    re.DOTALL,
+)
+"""What a word is made of: quoted texts, variables, placeholders such as <YOUR RPC> and {{ rpc }}, plain text."""
 
 
 @dataclass
@@ -90,3 +99,52 @@ def _value(raw: str) -> str:
         return raw[1:-1]
     cut = re.search(r"[ \t]#", raw)
     return raw[: cut.start()].rstrip() if cut else raw
+
+
+class Piece(NamedTuple):
+    """A word of a command without its quotes, and where it stands in the text of the command."""
+
+    text: str
+    start: int
+    end: int
+
+
+def cut(text: str, unescaped: Callable[[str, str], str]) -> Iterator[Piece]:
+    """The words of a command; `unescaped` makes a text of one within quotes, which are "" for none."""
+    parts: list[str] = []
+    start = end = -1
+    for token in _TOKEN.finditer(text):
+        if token.start() != end and parts:
+            yield Piece("".join(parts), start, end)
+            parts = []
+        start = start if parts else token.start()
+        quote = token[0][0] if len(token[0]) > 1 and token[0][0] in "\"'" else ""
+        parts.append(unescaped(token[0][1:-1] if quote else token[0], quote))
+        end = token.end()
+    if parts:
+        yield Piece("".join(parts), start, end)
+
+
+def filled(raw: str, span: Span, variables: re.Pattern[str], value: Callable[[re.Match[str]], Word]) -> Word:
+    """A text with its variables filled in, which `variables` finds by their `name` or `bare` name. The value of one
+    whose place is `span` stands in the text itself, or nowhere.
+    """
+    known: list[tuple[str, Word]] = []
+    holes: list[str] = []
+
+    def put(found: re.Match[str]) -> str:
+        if found[0] in ("$$", "%%"):
+            return found[0][0]
+        word = value(found)
+        holes.extend(word.holes)
+        known.extend([(found["name"] or found["bare"] or "", word)] if word.span != span else [])
+        return word.text
+
+    text = variables.sub(put, raw)
+    holes += [hole for hole in holes_in(text) if hole not in holes]
+    behind = raw.rfind("=", 0, raw.find("$") + 1) + 1
+    lone = variables.fullmatch(raw, behind) if "$" in raw else None
+    name = (lone["name"] or lone["bare"] or "") if lone is not None else ""
+    places = [word.said or word.span for variable, word in known if name or not harmless(variable)]
+    said = places[0] if len(places) == 1 else None
+    return Word(text, span, tuple(dict.fromkeys(holes)), name, said, behind if name else 0)

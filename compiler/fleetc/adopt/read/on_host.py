@@ -21,16 +21,10 @@ from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
 
-_SECRET_VARIABLES = {
-    "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
-    "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
-    "kafkaPassword": "KAFKA_PASSWORD", "metadataQueueUri": "QUEUE_URI", "remoteSignerHeaders": "SIGNER_HEADERS",
-    "remoteSignerWebhookUrl": "WEBHOOK", "remoteSignerWebhookHeaders": "WEBHOOK_HEADERS",
-    "liveAIAuthWebhookUrl": "LIVE_AI_AUTH_WEBHOOK", "liveAIAuthApiKey": "LIVE_AI_API_KEY",
-    "liveAIHeartbeatHeaders": "HEARTBEAT_HEADERS", "mediaMTXApiPassword": "MEDIAMTX_PASSWORD",
-    "FVfailGskey": "FAILED_VERIFICATION_KEY",
-}  # fmt: skip
-"""The names of variables that the spec has for secrets that stay on their host, by their flags."""
+_SECRET_VARIABLES = {"ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET"}
+"""The names of variables for secrets that stay on their host, where they are not those of the flags."""
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a word of the name of a flag ends."""
 _NUMBER = re.compile(r"\*\*\*([0-9]{1,6})\*\*\*")
 _FLAG_OF = {flag.env: name for name, flag in FLAGS.items()}
 _ROLES = {
@@ -63,8 +57,6 @@ class Facts:
     unit: str
     container: str
     managed: bool
-    enabled: bool
-    compose: str
     process: str = ""
     """The host's own name of the process, which no other one ever gets."""
 
@@ -155,10 +147,7 @@ class _Reader:
                 "adopt-host-managed", program.span, f"fleetc has rolled {node} out on {self.host} already",
                 "the spec that did so is the one to keep; this one repeats what came of it",
             )  # fmt: skip
-        self.result.facts[page.name] = Facts(
-            pid, unit_name, contained, ours, unit.get("enabled") == "enabled", _text(container.get("project", "")),
-            _text(answer.get("process", "")),
-        )  # fmt: skip
+        self.result.facts[page.name] = Facts(pid, unit_name, contained, ours, _text(answer.get("process", "")))
 
     def _by_role(self, words: list[str]) -> str:
         """A name for a process that is in no unit: its role, and its host."""
@@ -227,7 +216,7 @@ class _Reader:
 
         def one(found: re.Match[str]) -> str:
             if found[0] not in self.variables:
-                what = _SECRET_VARIABLES.get(flag, flag) or "SECRET"
+                what = _SECRET_VARIABLES.get(flag) or _HUMP.sub("_", flag) or "SECRET"
                 base = re.sub(r"[^A-Z0-9]+", "_", f"{self.host}_{what}".upper()).strip("_")
                 name, number = base if not base[:1].isdigit() else f"HOST_{base}", 2
                 while name in self.variables.values():

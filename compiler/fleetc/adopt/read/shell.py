@@ -25,8 +25,6 @@ from fleetc.adopt.read.shell_words import Places, ShellError, Values
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
-VARIABLE = "a variable, filled in where it is used"
-"""What the account says of a variable of a script."""
 _TOKEN = re.compile(
     r"(?P<blank>(?:[ \t\r]|\\\r?\n)++)|(?P<comment>#[^\n]*)"
     r"|(?P<operator>&&|\|\||\|&|;;&?|;&|<<<|<<-?|&>>?|[0-9]?(?:[<>]&(?:[0-9]+-?|-)?|>>|>\||<>|[<>])|[;&|()\n])"
@@ -49,7 +47,6 @@ _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su", "runuser"})
 _RUNS = {"ssh": "a command for another host", "tmux": "tmux", "screen": "screen", "xargs": "xargs", "eval": "eval"}
 _TALKS = frozenset({"echo", "printf", "cat", "grep", "pgrep", "pkill", "killall", "ps", "sed", "awk", "which"})
 """Programs whose words start nothing."""
-_TEMPLATE = re.compile(r"\{%[^\n]{1,300}?%\}|<%[^\n]{1,300}?%>")
 _DEEPEST = 20
 _NONE: Mapping[str, Word] = {}
 _OF_TEXT = ("source", "place", "around", "doubt", "pipe", "heredoc", "cut")
@@ -77,12 +74,8 @@ def read_shell(
         place or partial(Span, source), dict(variables), doubtful=bool(unread), source=source, ledger=ledger,
         library=library, unread=unread, given=variables, exported=set(variables),
     )  # fmt: skip
-    template = _TEMPLATE.search(text) if "livepeer" in text else None
     try:
-        if template:
-            ledger.not_followed(reader.place(*template.span()), "a template")
-        else:
-            reader.read(text)
+        reader.read(text)
     except ShellError as problem:
         message, start, cut = problem.args
         span = reader.place(start, start + 1)
@@ -244,7 +237,7 @@ class _Reader(Values):
         if self.doubt or sign[2] or name in self.functions:
             self._unknown(name, span)
             return
-        self.ledger.note(span, name, Fate.UNDERSTOOD, VARIABLE)
+        self.ledger.note(span, name, Fate.UNDERSTOOD, "a variable, filled in where it is used")
         self.exported |= {name} if self.exports else set()
         before, items = self.variables.pop(name, None), self.arrays.pop(name, [])
         if sign[4]:

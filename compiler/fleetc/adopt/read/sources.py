@@ -6,7 +6,6 @@ may start a node and is no kind that fleetc reads is named, with its line and wh
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -16,20 +15,22 @@ from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Other, Process
 from fleetc.adopt.found.words import Word
-from fleetc.adopt.node.flags import ROLES, TYPES
+from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.compose import read_compose
 from fleetc.adopt.read.compose_project import note_unused, projects
 from fleetc.adopt.read.env_files import environment
 from fleetc.adopt.read.shell import ShellText, read_shell
+from fleetc.adopt.read.shell_words import node_commands
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
-from fleetc.adopt.read.tree import HostTable, flags_of, is_of_hosts, on_host, read_hosts
+from fleetc.adopt.read.tree import HostTable, flags_of, is_of_hosts, on_host, plain_json, read_hosts
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
 _PROGRAMS = (
     ("a page of notes", r"(?i)\.(?:md|markdown|rst|html?)$", r"(?!)"),
-    ("a template", r"\.(?:j2|jinja2?|tpl|tmpl)$", r"(?m)^[ \t]*(?:ExecStart[ \t]*=[-@:+!]*)?[ \t]*\{[{%]"),
+    ("a template", r"\.(?:j2|jinja2?|tpl|tmpl)$",
+     r"(?m)^[ \t]*(?:ExecStart[ \t]*=[-@:+!]*)?[ \t]*\{\{|\{%[^\n]{1,300}?%\}|<%[^\n]{1,300}?%>"),
     ("a launch file of an editor", r"(?:^|/)launch\.json$", r'"(?:configurations"\s*:\s*\[|request"\s*:\s*"launch")'),
     ("a Kubernetes manifest", r"(?!)", r"(?m)^[ \t{]*[\"']?apiVersion[\"']?[ \t]*:"),
     ("an Ansible playbook", r"(?!)",
@@ -40,8 +41,7 @@ _PROGRAMS = (
      r"\A(?:[ \t]*(?:#[^\n]*|[A-Za-z_]+[ \t]*=[^\n]*)?\n)*[ \t]*(?:@[a-z]+|(?:[0-9*/,-]+[ \t]+){4}[0-9*/,-]+)[ \t]+\S"),
 )  # fmt: skip
 """What may start a node and is not followed: what it is, and how it shows in a name or in a text."""
-_ROLE = re.compile(rf"[\s\"'\[,]--?(?:{'|'.join(sorted(ROLES))})(?![A-Za-z0-9_.-])")
-_COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
+_HEREDOC = re.compile(r"<<-?[ \t]*['\"\\]?[A-Za-z_]")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
@@ -119,17 +119,21 @@ def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process
     account = Ledger()
     kinds: dict[str, list[Source]] = {}
     for path, (text, _) in shell.files.items():
-        source = Source(path, text)
-        kinds.setdefault("script" if text.startswith("#!") or path.endswith(".sh") else kind_of(source), []).append(
-            source
-        )
+        kinds.setdefault(kind_of(Source(path, text)), []).append(Source(path, text))
+    texts = {path: Source(path, text) for path, (text, _) in shell.files.items()}
+    library = Library(library.sources | texts, library.written, library.used)
     processes = list(read_units(kinds.get("unit", []), library, account))
     for project in projects(kinds.get("compose", []), (), {}, library, account):
         processes += read_compose(project, library, account)
     started = {process.span.source for process in processes}
-    for script in kinds.get("script", []):
-        if library.written[script.name].name not in started:
+    left = {
+        kind: [source for source in sources if library.written[source.name].name not in started]
+        for kind, sources in kinds.items()
+    }
+    for script in left.get("shell", []):
+        if script.text.startswith("#!") or script.name.endswith(".sh"):
             processes += read_shell(script.name, script.text, account, library).processes
+    _not_followed(left, processes, library, account)
     places = {name: place for path, (_, place) in shell.files.items() for name in (path, library.written[path].name)}
 
     def move(span: Span) -> Span:
@@ -154,26 +158,18 @@ def _not_followed(
     for kind, sources in kinds.items():
         program = any(kind == what for what, _, _ in _PROGRAMS)
         for source in sources:
-            node = _node(source.text, program) if source.name not in known else -1
+            if source.name in known:
+                continue
+            node = source.text.find("livepeer") if program else next(node_commands(source.text), -1)
             if node >= 0:
                 what = kind if program else "a text in which a node may start"
                 ledger.not_followed(Span(source.name, node, node + len("livepeer")), what)
 
 
-def _node(text: str, program: bool) -> int:
-    """Where a text may start a node: a program wherever it names one, another text where a line has its role too."""
-    place = 0
-    for line in text.replace("\\\n", "  ").split("\n"):
-        found = line.find("livepeer")
-        if found >= 0 and (program or _ROLE.search(line, found)):
-            return place + found
-        place += len(line) + 1
-    return -1
-
-
 def kind_of(source: Source) -> str:
-    """What a source is: flags, tree, stack, unit, models, capability, json, compose, config, environment or shell; long for one
-    with a line that nothing takes, and what it is in words for one that is not followed.
+    """What a source is: flags, tree, stack, unit, models, capability, json, compose, config, environment or shell.
+
+    It is "long" with a line that nothing takes, and what it is in words where it is not followed.
     """
     text, name = source.text, posixpath.basename(source.name)
     json_text = name.endswith(".json") or text.lstrip()[:1] in ("{", "[")
@@ -186,7 +182,7 @@ def kind_of(source: Source) -> str:
     for what, by_name, by_text in _PROGRAMS:
         if re.search(by_name, source.name) or re.search(by_text, text[:_HEAD]):
             return what
-    value = _json(text) if json_text else None
+    value = plain_json(text) if json_text else None
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "models" if "pipeline" in {str(key).lower() for key in value[0]} else "json"
     if isinstance(value, dict) and {"name", "url"} <= value.keys() and {"capacity", "price_per_unit"} & value.keys():
@@ -197,23 +193,17 @@ def kind_of(source: Source) -> str:
         return "long"
     if is_unit(source):
         return "unit"
-    if _COMPOSE_NAME.search(name) or name.endswith((".yml", ".yaml")) or _YAML_KEY.search(text[:_HEAD]):
+    script = text.startswith("#!") or _HEREDOC.search(text[:_HEAD]) is not None
+    if name.endswith((".yml", ".yaml")) or (not script and _YAML_KEY.search(text[:_HEAD])):
         return "compose"
     lines = [line.strip() for line in text[:_HEAD].split("\n") if line.strip() and not line.lstrip().startswith("#")]
     if lines and sum(line.split(" ")[0] in _CONFIG_NAMES for line in lines) * 2 > len(lines):
         return "config"
-    if name.endswith(".sh") or text.startswith("#!") or any(map(_COMMAND.match, lines)):
+    if script or name.endswith(".sh") or any(map(_COMMAND.match, lines)):
         return "shell"
     if lines and all(_VARIABLE_LINE.match(line) and "$(" not in line for line in lines):
         return "environment"
     return "shell"
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _alone(kinds: Mapping[str, list[Source]], listed: Collection[str], result: Found, library: Library) -> None:

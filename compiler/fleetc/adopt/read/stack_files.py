@@ -17,6 +17,7 @@ from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.words import Word
 from fleetc.adopt.found.yaml_nodes import YamlError, documents
 from fleetc.adopt.read.env_files import environment
+from fleetc.adopt.read.tree import plain_json
 from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -85,7 +86,7 @@ def known(variable: str) -> Setting | None:
 def is_stack_file(name: str, text: str) -> bool:
     """Whether a text is of an avatar stack."""
     if name.endswith(".json") or _OURS.search(name):
-        return _OURS.search(name) is not None or (text.lstrip()[:1] == "{" and _items(_json(text)) is not None)
+        return _OURS.search(name) is not None or (text.lstrip()[:1] == "{" and _items(plain_json(text)) is not None)
     if not re.search("VTUBER_|EDGE_|TURN_|AVATAR_|EMBODY_|ORCHESTRATOR_", text):
         return False
     read = environment(name, text)
@@ -108,7 +109,7 @@ def read_stacks(
         _read(source, ours[2] if ours else posixpath.basename(source.name), stack, ledger)
     for stack in stacks.values():
         if stack.ours and stack.host in variables:
-            value = _json(variables[stack.host].text)
+            value = plain_json(variables[stack.host].text)
             with suppress(AttributeError, KeyError, TypeError):  # somebody changed what fleetc wrote
                 stack.ref = value["fleet_host_stack_ref"]
                 for secret in value["fleet_host_stack_secrets"]:
@@ -143,14 +144,6 @@ def _environment(source: Source, stack: StackFiles, ledger: Ledger) -> None:
         ledger.note(span, "a line", Fate.DROPPED, "it is no KEY=VALUE")
 
 
-def _json(text: str) -> Any:
-    """JSON, in which fleetc marks texts that are no templates of Ansible; None for another text."""
-    try:
-        return json.loads(text, object_hook=lambda table: table.get("__ansible_unsafe", table))
-    except (ValueError, RecursionError):
-        return None
-
-
 def _first(table: Mapping[str, Any], keys: Iterable[str]) -> Any:
     return next((table[key] for key in keys if table.get(key) is not None), None)
 
@@ -165,7 +158,7 @@ def _items(value: Any) -> list[dict[str, Any]] | None:
 
 def _list(source: Source, stack: StackFiles, ledger: Ledger) -> None:
     """The slots that the stack's command line lists; those without a number get the lowest that is free so far."""
-    value, free, place, taken = _json(source.text), 0, 0, set[int]()
+    value, free, place, taken = plain_json(source.text), 0, 0, set[int]()
     table, odd = value if isinstance(value, dict) else {}, set[str]()
     for item in _items(table) or ():
         avatar, gpu, number = _first(item, _AVATAR), _first(item, _GPU), _first(item, ["slot"])

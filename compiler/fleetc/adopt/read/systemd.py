@@ -17,8 +17,7 @@ from fleetc.adopt.found.process import Mount, Other, Process
 from fleetc.adopt.found.words import OURS, Word, unknown
 from fleetc.adopt.node.flags import starts_node
 from fleetc.adopt.node.paths import home_of
-from fleetc.adopt.read.command_words import cut, filled, started_inside
-from fleetc.adopt.read.env_files import EnvironmentFile, of_files, replace_variables
+from fleetc.adopt.read.env_files import EnvironmentFile, cut, filled, of_files, replace_variables
 from fleetc.adopt.read.shell import read_shell
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
@@ -198,7 +197,7 @@ def _started(
         inside = read_shell(script.name, script.text, ledger, library, read.variables, base.unread).processes
     else:  # a shell with a text, or docker run
         text = " ".join("'" + word.text.replace("'", "'\\''") + "'" for word in words)
-        inside = started_inside(text, span, read.variables, library, ledger, base.unread)
+        inside = read_shell(span.source, text, ledger, library, read.variables, base.unread, lambda *_: span).processes
         if not inside and program.startswith("/") and not shell:
             yield _other(replace(base, words=tuple(words[1:]), program=program), unit)
     for process in inside:

@@ -47,19 +47,19 @@ def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str,
     for source in sources:
         ledger.note(Span(source.name, 0, 1), "the file", Fate.UNDERSTOOD, "hosts, and how they are reached")
         called = _OF_HOST.search(source.name)
-        try:
-            values = json.loads(source.text)
-        except (ValueError, RecursionError):
-            continue
+        values = plain_json(source.text)
         if called is not None and called["host"] and isinstance(values, dict):
-            fields = {name: _plain(values[key]) for key, name in _FIELDS.items() if key in values}
+            fields = {name: values[key] for key, name in _FIELDS.items() if key in values}
             own = {key: value for key, value in fields.items() if _DEFAULTS.get(key) != value}
             yield called["host"], HostTable(own, f"from {source.name}", source)
 
 
-def _plain(value: Any) -> Any:
-    """A value; fleetc marks texts, so that Ansible does not take them for templates."""
-    return value.get("__ansible_unsafe") if isinstance(value, dict) else value
+def plain_json(text: str) -> Any:
+    """JSON, in which fleetc marks texts that are no templates of Ansible; None for another text."""
+    try:
+        return json.loads(text, object_hook=lambda table: table.get("__ansible_unsafe", table))
+    except (ValueError, RecursionError):
+        return None
 
 
 def flags_of(source: Source) -> Process:

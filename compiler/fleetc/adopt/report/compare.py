@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Difference, Reason, Why
 from fleetc.adopt.node.meaning import TOKENS, comparable, compare_addresses, fill_caps, list_of, of_process, of_service
-from fleetc.adopt.node.settings import ADDRESSES, PATH_OR_TEXT, Running, open_settings
+from fleetc.adopt.node.settings import ADDRESSES, Running, open_settings
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.language.rows import READERS
 from fleetc.places.diagnostic import Path
@@ -52,7 +52,6 @@ def compare(
             continue
         before, after = of_process(node, library), of_service(node.role, service)
         compare_addresses(node, before, after)
-        _put_own(node, service, before, after)
         if node.role == "gateway":
             fill_caps(before, after)
         unanswered = _open_flags(node, service, frozenset(examples)) if examples else frozenset[str]()
@@ -66,21 +65,6 @@ def compare(
                 reason = _reason_of(node, flag, flag.partition(" ")[0] in unread)
                 differences.append(_difference(node.name, flag, before, after, reason))
     return Comparison(tuple(differences), count, tuple(waiting))
-
-
-def _put_own(node: Running, service: Service, today: dict[str, object], compiled: dict[str, object]) -> None:
-    """Where a wallet has from another node what this one has elsewhere, compare both places."""
-    for flag, own in node.own.items():
-        today[flag], compiled[flag] = own, _ways_of(service).get(flag, compiled.get(flag))
-
-
-def _ways_of(service: Service) -> dict[str, str]:
-    """How a node gets its secrets that may be in files, by flag: the path of the file on its host, or a reference."""
-    flags = {FLAGS[flag].env: flag for flag in PATH_OR_TEXT}
-    ways = {one.name: one.value for one in service.variables}
-    for one in service.secrets:
-        ways[one.name] = one.reference if one.kind == "host_file" else f"{one.kind} {one.reference}"
-    return {flag: ways[name] for name, flag in flags.items() if name in ways}
 
 
 def _flags_of(node: Running, before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:

@@ -20,7 +20,7 @@ from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
 from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
 from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
-from fleetc.adopt.tables.runner_host import Machines
+from fleetc.adopt.tables.machines import Machines
 from fleetc.adopt.tables.session import Session, Table
 from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
@@ -161,17 +161,13 @@ class Filling:
             span = facts["problem"].span(at) if at is not None else self.running.word(flag).span
             self.session.ledger.warn(code, span, str(reason), advice)
 
-    def damaged(self, flag: str, source: Source | None, problem: DocumentError, why: Why, advice: str) -> None:
-        """Account for a setting whose text, or file `source`, the node does not read."""
-        self.mistake("adopt-document-unread", flag, why, advice, source, problem=problem)
-
     def asks(
         self, kind: Ask, key: str, flag: str = "", example: str = "", at: Table | None = None, **facts: object
     ) -> None:
         """Leave a question about a key of the table, or of another one `at`; it accounts for the setting `flag`."""
         question = (at or self.table).put(kind, key, example, **facts)
         if flag:
-            self.running.reasons[flag] = Reason(Why.ASKED, (("question", question.text),))
+            self.running.reasons[flag] = question.reason
             self._note(flag, Fate.DROPPED, f"asked with a TODO at {'.'.join(question.place)}", "adopt-value-unknown")
 
     def _note(self, flag: str, fate: Fate, words: str, code: str = "") -> None:
@@ -229,8 +225,7 @@ class Filling:
 
     def host_path(self, path: str) -> str | None:
         """The path on the host of a path that the process sees; None where no source has all of it."""
-        place = on_host(self.process, path)
-        return place.path if place is not None else None
+        return place.path if (place := on_host(self.process, path)) is not None else None
 
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
@@ -256,7 +251,7 @@ class Filling:
         try:
             return parse(source.text if source is not None else text)
         except DocumentError as problem:
-            self.damaged(flag, source, problem, why, "repair the JSON")
+            self.mistake("adopt-document-unread", flag, why, "repair the JSON", source, problem=problem)
             return None
 
     def read(self, flag: str, key: str, parse: Callable[[str], object], why: Why) -> None:

@@ -1,23 +1,31 @@
-"""Fills the models of orchestrators and AI workers from their lists: warm ones, capacity, prices, images.
+"""Fills the models of orchestrators and AI workers from their lists, and capabilities (BYOC) from their documents.
 
-In: a `Filling`. Out: its models, and the tables of models in the session. Prices in the list of a worker are none.
+In: a `Filling`, and documents among the sources. Out: its models, the tables of models in the session, and
+capabilities. Prices in the list of a worker are none.
 """
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Iterable, Mapping
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
 from typing import Any
 
-from fleetc.adopt.found.ledger import Fate, InClear
+from fleetc.adopt.found.ledger import Fate, InClear, Ledger
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node import documents
-from fleetc.adopt.node.documents import ModelEntry
+from fleetc.adopt.node.documents import DocumentError, ModelEntry, currency, parsed_json
 from fleetc.adopt.node.listeners import address
 from fleetc.adopt.node.meaning import TOKENS
 from fleetc.adopt.node.paths import callers_place, names_document, own_file, whereabouts
 from fleetc.adopt.node.secrets import keyless
+from fleetc.adopt.node.settings import Running
 from fleetc.adopt.node.values import price_text
 from fleetc.adopt.tables.buying import pixels_of
 from fleetc.adopt.tables.filling import Filling
+from fleetc.adopt.tables.session import Table
+from fleetc.language.quantities import RUNNER_UNITS, WEI_IN_ETHER, QuantityError, RunnerPrice, canonical_number
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -50,7 +58,7 @@ def _list(work: Filling, images: dict[str, Any]) -> None:
     entries = work.parsed(LIST, "models", lambda text: documents.models(text, pixels), Why.STOPS)
     if entries is None:
         if not work.table.asks("models"):
-            work.asks(Ask.REPAIR, "models")
+            work.asks(Ask.REFUSED, "models", why="the node does not read this list")
         work.because(PRICES, Why.NO_LIST)
         return
     source = own_file(work.session.library, work.process, word.text).source if names_document(word.text) else None
@@ -90,7 +98,7 @@ def _price(work: Filling, entry: ModelEntry, place: Span, source: Source | None)
     shown = f"price_per_unit of {model}"
     if work.running.table == "orchestrators" and work.running.on_chain:
         if price is None:
-            question = work.table.put(Ask.MODEL_PRICE, "models", model=model)
+            question = work.table.put(Ask.NO_PRICE_FOR, "models", name=model)
             work.because(LIST, Why.ASKED, question=question.text)
             ledger.note(place, shown, Fate.DROPPED, "no spec has this price; asked with a TODO", "adopt-value-invalid")
         return price
@@ -138,7 +146,7 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, images: dict[str, 
     if not plain:
         work.asks(Ask.NOT_REPEATED, "models")
     if url is not None and work.facts.machines.beside(work.process).get(url.host) is not None:
-        work.asks(Ask.UNREACHED, "models", name=url.host)
+        work.asks(Ask.CALLS, "models", name=url.host)
     return use | {key: value for key, value in fields.items() if value}
 
 
@@ -157,3 +165,66 @@ def _images(work: Filling) -> dict[str, Any]:
     if old:
         work.take(_IMAGE, "runner_image, or the node's own")
     return images
+
+
+# --------------------------------------------------------------------------------------------------------- capabilities
+
+
+_EXACT = Context(prec=60, traps=[Inexact])
+
+
+def fill_capabilities(
+    documents: Iterable[Source], nodes: Iterable[Running], tables: Mapping[str, Mapping[str, Table]], ledger: Ledger
+) -> None:
+    """Give each orchestrator the documents in the folder of its own source; others belong to nobody who is known."""
+    homes = {posixpath.dirname(node.process.span.source): node for node in nodes if node.table == "orchestrators"}
+    for source in documents:
+        span = Span(source.name, 0, 1)
+        node = homes.get(posixpath.dirname(source.name))
+        if node is None:
+            ledger.note(span, "a capability", Fate.DROPPED, "no source says with which orchestrator it is registered")
+            continue
+        table = tables[node.table][node.name]
+        try:
+            name, values = _capability(source.text)
+        except DocumentError as problem:
+            ledger.mistake("adopt-document-unread", span, "a capability", f"no spec has it: {problem}", "repair it")
+            continue
+        ledger.note(span, "a capability", Fate.UNDERSTOOD, f"capabilities.{name}")
+        table.values.setdefault("capabilities", {})[name] = values
+        if "price" not in values:
+            table.put(Ask.RUNNER_PRICE, f"capabilities.{name}.price")
+
+
+def _capability(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the fields of a capability. Raises DocumentError for a document that the node does not take."""
+    document = {str(key).lower(): item for key, item in parsed_json(text).items() if item is not None}
+    for key in ("name", "url"):
+        if not isinstance(document.get(key), str):
+            raise DocumentError(f"{key} is not text")
+    for key in ("capacity", "price_per_unit", "price_scaling"):
+        if type(document.get(key, 0)) is not int:
+            raise DocumentError(f"{key} is not a whole number")
+    values: dict[str, Any] = {"url": document["url"]}
+    price = _price_of_time(document)
+    if price is not None:
+        values["price"] = str(price)
+    if document.get("capacity", 0) > 1:
+        values["capacity"] = document["capacity"]
+    return document["name"], values
+
+
+def _price_of_time(document: Mapping[str, Any]) -> RunnerPrice | None:
+    """The price as a spec has it, by the hour or by the minute; None for one that it cannot have."""
+    kind = {"wei": "ETH", "USD": "USD"}.get(currency(str(document.get("currency", ""))))
+    if kind is None:
+        return None
+    second = Fraction(document.get("price_per_unit", 0), document.get("price_scaling", 0) or 1)
+    for unit in ("hour", "minute"):
+        amount = second * 3600 / RUNNER_UNITS[unit].times / (1 if kind == "USD" else WEI_IN_ETHER)
+        try:
+            exact = _EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+            return RunnerPrice(canonical_number(exact), kind, unit)
+        except (Inexact, QuantityError):
+            continue
+    return None

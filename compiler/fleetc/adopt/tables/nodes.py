@@ -17,7 +17,7 @@ from fleetc.adopt.node.settings import PRICED_FLAGS, Running
 from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.tables import buying, selling
 from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
-from fleetc.adopt.tables.runner_host import STATE_DIR
+from fleetc.adopt.tables.machines import STATE_DIR
 from fleetc.adopt.tables.session import Table
 from fleetc.adopt.tables.variables import environment
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
@@ -173,7 +173,7 @@ def _password(work: Filling, name: str, wallet: Table) -> None:
     elif not text and key in wallet.values:
         work.because(flag, Why.OF_WALLET)
     elif not text:
-        work.asks(Ask.PASSWORD, key, flag, SECRET_ON_HOST, wallet)
+        work.asks(Ask.NO_SOURCE, key, flag, SECRET_ON_HOST, wallet)
 
 
 def _setting(work: Filling, flag: str, row: Row | None) -> None:

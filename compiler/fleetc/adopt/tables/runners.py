@@ -22,10 +22,9 @@ from fleetc.adopt.node.runner_list import FLAG, MODES, UNITS, Entry, gpu_text, p
 from fleetc.adopt.node.secrets import may_repeat
 from fleetc.adopt.node.settings import Running, missing
 from fleetc.adopt.tables.filling import Facts, Filling
-from fleetc.adopt.tables.runner_host import own_directory, same_project
-from fleetc.adopt.tables.session import Session, Table
+from fleetc.adopt.tables.machines import own_directory, same_project
+from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.adopt.tables.variables import variable
-from fleetc.adopt.tables.writing import toml
 from fleetc.language.quantities import QuantityError, RunnerPrice, parse_url
 from fleetc.lower.runner import ROLE
 from fleetc.text import leaks
@@ -51,7 +50,7 @@ def fill_listed(work: Filling) -> None:
     try:
         listed = read_list(source.name, source.text, running.on_chain)
     except DocumentError as problem:
-        work.damaged(FLAG, source, problem, Why.STOPS, "repair the list of live runners")
+        work.mistake("adopt-document-unread", FLAG, Why.STOPS, "repair the list", source, problem=problem)
         return
     for fault in listed.faults:
         message = "the node refuses its whole list of live runners, and stops at its start"
@@ -83,9 +82,10 @@ def _listed(work: Filling, entry: Entry) -> str:
     process = machines.behind(work.running, url, label)
     if process is not None and not machines.takes(process):
         process = None  # it stays as it is, and so does its address
-    starts = process is not None and session.runner_of.setdefault(id(process), label) == label
-    if starts and process is not None and work.process.ours and url is not None:
-        machines.learn_public(work.running, process, url)
+    first = process is not None and session.runner_of.setdefault(id(process), label) == label
+    server = process if first else None
+    if server is not None and work.process.ours and url is not None:
+        machines.learn_public(work.running, server, url)
     own = str(id(process)) if process is not None else f"{work.running.name} {entry.text('runner_url')}"
     key = (label, "" if work.process.ours else own)
     name = session.runner_names.get(key, "")
@@ -94,7 +94,7 @@ def _listed(work: Filling, entry: Entry) -> str:
         name = session.name_for(label or entry.text("app").rpartition("/")[2], "runner", taken)
         session.runner_names[key] = name
         table = session.runners[name] = Table(origin=f"from {leaks.shown(entry.span.source)}", path=("runners", name))
-        _Listed(work, entry, table, process, starts, lost).fill()
+        _Listed(work, entry, table, process, server, lost).fill()
     work.running.runners[label] = name
     for given, (_, span) in entry.keys.items():
         fate = Fate.DROPPED if given in lost else Fate.UNDERSTOOD
@@ -105,15 +105,15 @@ def _listed(work: Filling, entry: Entry) -> str:
 
 
 class _Listed(NamedTuple):
-    """An entry on its way into the table of its runner. `process` is that at its address, which fleetc starts for one
-    entry. `lost` are the keys that no spec has, and why.
+    """An entry on its way into the table of its runner. `process` is that at its address, `server` the same if fleetc
+    starts it for this entry. `lost` are the keys that no spec has, and why.
     """
 
     work: Filling
     entry: Entry
     table: Table
     process: Other | None
-    starts: bool
+    server: Other | None
     lost: dict[str, str]
 
     def fill(self) -> None:
@@ -124,18 +124,18 @@ class _Listed(NamedTuple):
         given |= {"mode": mode if mode != "persistent" else "", "routing": "" if labelled else "runner-id"}
         table.values.update({key: value for key, value in given.items() if value or value is False})
         if "app" not in table.values:
-            table.put(Ask.APP, "app")
+            table.put(Ask.NO_SOURCE, "app")
         if table.path[1] != entry.text("label"):
             self._because("label", Why.CALLED_AS_TABLE)
         self._price()
         self._where()
         known = False
-        if self.starts and self.process is not None:
-            _start(self.work.session, self.work.facts, self.process, table)
-            known = self.work.facts.machines.learn_gpu(entry, self.process, table)
+        if self.server is not None:
+            _start(self.work.session, self.work.facts, self.server, table)
+            known = self.work.facts.machines.learn_gpu(entry, self.server, table)
         if "gpu" in entry.keys and not known:
             self.lost["gpu"] = "clients are told of the GPU of a runner that fleetc starts, if its host lists it"
-        if gpu_text(entry) or self.starts:
+        if gpu_text(entry) or self.server is not None:
             self._because("gpu", Why.ONE_GPU)
 
     def _because(self, key: str, why: Why, **facts: str) -> None:
@@ -154,9 +154,9 @@ class _Listed(NamedTuple):
                 health = health[len(base) :]
             elif not ours and asked is not None and asked[:3] == url[:3]:
                 health = machines.moved(self.work.running, self.process, asked)
-        if self.starts and self.process is not None and url is not None:
+        if self.server is not None and url is not None:
             path = url.rest if ours else url.rest.rstrip("/")
-            values |= {"port": machines.port_of(self.process, url)} | ({"path": path} if path else {})
+            values |= {"port": machines.port_of(self.server, url)} | ({"path": path} if path else {})
         else:
             try:
                 values["url"] = str(parse_url(moved if ours or _plain(moved) else "", ("http", "https")))
@@ -244,9 +244,9 @@ def _by_itself(other: Other, table: Table, on_chain: bool) -> None:
     port, capacity = url.port if url is not None else numbers.get("port", 0), numbers.get("capacity", 0)
     known = {"app": app, "port": port if port < 65536 else 0, "capacity": capacity if capacity <= 1_000_000 else 0}
     table.values.update({key: value for key, value in known.items() if value})
-    for key, kind in (("app", Ask.OWN_APP), ("port", Ask.OWN_PORT)):
+    for key in ("app", "port"):
         if not known[key]:
-            table.put(kind, key)
+            table.put(Ask.OWN_FIELD, key)
     if on_chain:
         amount, unit = price_of(given.get("price", "")), UNITS.get(given.get("unit", "").lower())
         price = _price_text(amount, unit) if amount is not None and amount > 0 and unit is not None else ""
@@ -284,7 +284,7 @@ def _start(session: Session, facts: Facts, server: Other, table: Table) -> None:
     session.ledger.take(server.account, lambda span: span)
     session.ledger.note(server.span, name, Fate.UNDERSTOOD, f"runners.{name}")
     for why in server.lost:
-        table.put(Ask.RUNNER_IMAGE, "image", why=why)
+        table.put(Ask.REFUSED, "image", why=why)
     if server.runtime != "docker":
         table.values["program"] = server.program
     elif server.image is not None and server.image.holes:
@@ -293,7 +293,7 @@ def _start(session: Session, facts: Facts, server: Other, table: Table) -> None:
         table.values["image"] = server.image.text
     _fill_arguments(work, server)
     if isinstance(server.sees, str):
-        table.put(Ask.RUNNER_GPUS, "gpus", why=server.sees)
+        table.put(Ask.REFUSED, "gpus", why=server.sees)
     elif server.gpus:
         table.values["gpus"] = server.gpus if isinstance(server.gpus, str) else list(server.gpus)
     if server.host_ipc:

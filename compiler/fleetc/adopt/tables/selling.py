@@ -116,7 +116,7 @@ def _gateway_prices(work: Filling) -> None:
     def prices(text: str) -> dict[str, str]:
         texts = {account: price_text(price) for account, price in documents.gateway_prices(text).items()}
         for account in (account for account, price in texts.items() if price is None):
-            work.asks(Ask.NO_PRICE_FOR, key, flag, account=account[:60])
+            work.asks(Ask.NO_PRICE_FOR, key, flag, name=account[:60])
         return {account: price for account, price in texts.items() if price is not None}
 
     work.read(flag, key, prices, Why.IGNORED)

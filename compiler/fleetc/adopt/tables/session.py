@@ -1,22 +1,31 @@
-"""What the nodes of one adopted fleet share: secrets, wallets, models, ladders, and names.
+"""What the nodes of one adopted fleet share: secrets, wallets, models, ladders, names; and all tables as a spec.
 
 In: what readers and builders meet. Out: tables of the spec; the same wallet, model or ladder met twice is one table.
+`written` makes their text, in the form of `fleetc fmt`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
+
+import tomli_w
 
 from fleetc.adopt.found.ledger import InClear, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Ask, Question, facts_of
 from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import ModelEntry
+from fleetc.adopt.node.settings import Running
+from fleetc.adopt.read.stack_files import StackFiles
+from fleetc.formatting import in_one_form
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
+from fleetc.language.fleet import NEWEST, Fleet
 from fleetc.places.diagnostic import Span
+from fleetc.text.encoders import visible
 
 PIXEL_PRICE = '"... wei / pixel"'
 """The example of a question about a price: no amount is offered that no source says."""
@@ -71,7 +80,7 @@ class Session:
     _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str | None], str] = field(default_factory=dict)
     _wallets: dict[str, str] = field(default_factory=dict)
 
-    def secret(self, word: Word, variable: str, what: str, otherwise: str = "", hint: str = "") -> dict[str, str]:
+    def secret(self, word: Word, variable: str, what: str, otherwise: str = "") -> dict[str, str]:
         """A reference for a secret that stands in a source; the same one gets the same reference.
 
         `otherwise` says what to do if it is none.
@@ -105,27 +114,22 @@ class Session:
 
     def model(self, entry: ModelEntry, image: str | None = None) -> str:
         """The table of a model; without `image`, whoever names it does not run it, and says nothing of its image."""
-        flags = entry.optimization if entry.warm else ()
-        for known, name in self._models.items():
-            if known[:2] != (entry.pipeline, entry.model_id):
-                continue
-            if (flags and known[2] not in ((), flags)) or (None not in (image, known[3]) and known[3] != image):
-                continue
-            del self._models[known]
-            self._models[*known[:2], flags or known[2], known[3] if image is None else image] = name
-            self._complete(name, flags, image)
-            return name
-        name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
-        self.models[name] = Table({"pipeline": entry.pipeline, "id": entry.model_id}, path=("models", name))
-        self._models[entry.pipeline, entry.model_id, flags, image] = name
-        self._complete(name, flags, image)
-        return name
-
-    def _complete(self, name: str, flags: tuple[tuple[str, bool | str], ...], image: str | None) -> None:
+        flags, model = entry.optimization if entry.warm else (), (entry.pipeline, entry.model_id)
+        for known in self._models:
+            same = known[:2] == model and (not flags or known[2] in ((), flags))
+            if same and (None in (image, known[3]) or known[3] == image):
+                name = self._models.pop(known)
+                break
+        else:
+            known = (*model, (), None)
+            name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
+            self.models[name] = Table({"pipeline": entry.pipeline, "id": entry.model_id}, path=("models", name))
+        self._models[*model, flags or known[2], known[3] if image is None else image] = name
         if flags:
             self.models[name].values["optimization"] = dict(flags)
         if image:
             self.models[name].values["image"] = image
+        return name
 
     def ladder(self, profiles: list[dict[str, Any]], hint: str) -> str:
         """The table of a list of renditions."""
@@ -165,3 +169,86 @@ def _alone(sought: str, text: str) -> Iterator[int]:
         if not any(character.isalnum() for character in around):
             yield place
         place = text.find(sought, place + len(sought))
+
+
+@dataclass
+class Assembled:
+    """The tables of a spec, by table and name, and the processes with their nodes.
+
+    `stacks` are the files of avatar stacks, by their tables.
+    """
+
+    fleet: Table
+    tables: dict[str, dict[str, Table]]
+    nodes: list[Running] = field(default_factory=list)
+    stacks: dict[str, StackFiles] = field(default_factory=dict)
+
+    def each(self) -> Iterator[Table]:
+        """All tables."""
+        yield self.fleet
+        for members in self.tables.values():
+            yield from members.values()
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What the spec asks."""
+        return tuple(one for table in self.each() for one in table.questions)
+
+
+# ----------------------------------------------------------------------------------------------------------------- text
+
+
+_BARE = re.compile("[A-Za-z0-9_-]+")
+_WIDE = 100
+
+
+def written(assembled: Assembled) -> str:
+    """The text of the spec."""
+    lines = [f"spec = {NEWEST}", "", *_table("fleet", assembled.fleet)]
+    for kind in Fleet.model_fields:
+        for name, table in assembled.tables.get(kind, {}).items():
+            lines += ["", *_table(f"{kind}.{_key(name)}", table)]
+    return in_one_form("\n".join(lines) + "\n")
+
+
+def _table(header: str, table: Table) -> Iterator[str]:
+    """A table: questions without an example stand above it, the others below its keys."""
+    if table.origin:
+        yield f"# {_comment(table.origin)}"
+    below = [one for one in table.questions if one.example and one.key not in table.values]
+    yield from (f"# {_comment(one.line)}" for one in table.questions if one not in below)
+    yield f"[{header}]"
+    wide = [key for key, value in table.values.items() if isinstance(value, Mapping) and len(toml(value)) > _WIDE]
+    for key, value in table.values.items():
+        note = f"  # {_comment(table.notes[key])}" if key in table.notes else ""
+        if key not in wide:
+            yield f"{_key(key)} = {toml(value)}{note}"
+    yield from (f"# {_comment(one.line)}" for one in below)
+    for key in wide:
+        yield ""
+        yield from _table(f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
+
+
+def _comment(text: str) -> str:
+    return visible(text).replace("\n", " ")
+
+
+def _key(key: str) -> str:
+    if _BARE.fullmatch(key):
+        return key
+    return tomli_w.dumps({key: 0}).partition(" = ")[0]
+
+
+def toml(value: Any) -> str:
+    """A value in one piece; lists of tables have one on a line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {toml(v)}" for k, v in value.items()) + " }" if value else "{}"
+    if isinstance(value, list | tuple):
+        items = [toml(item) for item in value]
+        one = f"[{', '.join(items)}]"
+        if len(one) > _WIDE and items:
+            return "[\n" + "".join(f"  {item},\n" for item in items) + "]"
+        return one
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return tomli_w.dumps({"k": value}).partition(" = ")[2].rstrip("\n")

@@ -119,7 +119,7 @@ def _slots(work: _Stack) -> None:
     if slots:
         work.say("slots", slots)
     elif not work.files.slots:
-        work.table.put(Ask.SLOTS, "slots")
+        work.table.put(Ask.NO_SOURCE, "slots")
 
 
 def _plain(work: _Stack) -> None:
@@ -132,9 +132,9 @@ def _plain(work: _Stack) -> None:
         if setting.type == "secret" or word.holes or text == "auto" or (not text and not ours):
             continue
         if setting.type == "url" and not (ours or _ADDRESS.fullmatch(text)):
-            work.table.put(Ask.STACK_REFUSED, setting.field, why="it is no plain address")
+            work.table.put(Ask.REFUSED, setting.field, why="it is no plain address")
         elif setting.field == "game_args" and not _harmless(work, word):
-            work.table.put(Ask.STACK_ARGUMENTS, setting.field)
+            work.table.put(Ask.NOT_REPEATED, setting.field)
         elif (text or setting.type == "list") and (ours or "." not in setting.field or text != setting.default):
             work.say(setting.field, _value(setting, text))
 
@@ -213,7 +213,7 @@ def _programs(work: _Stack) -> None:
     if rest and _harmless(work, Word(" ".join(rest), work.files.span)):
         work.say("signaling_args", rest)
     elif rest:
-        work.table.put(Ask.STACK_ARGUMENTS, "signaling_args")
+        work.table.put(Ask.NOT_REPEATED, "signaling_args")
     if edge := own.get("--matchmaker_address"):
         work.say("edge.addresses", [edge, *(one for one in work.get("edge.addresses") or [] if one != edge)])
     for service, image in work.files.images.items():
@@ -244,7 +244,7 @@ def _secrets(work: _Stack) -> None:
             work.say(setting.field, work.session.secret(word, name, f"the value of {setting.name}"))
         elif needed or word.holes:
             work.say(setting.field, {"env": name})
-            work.table.put(Ask.STACK_SECRET, setting.field, variable=name)
+            work.table.put(Ask.PART_OF_SECRET, setting.field)
 
 
 def _payments(work: _Stack) -> None:
@@ -268,7 +268,7 @@ def _refused(work: _Stack) -> None:
         except ValidationError as problem:
             first, *more = map(str, problem.errors(include_url=False)[0]["loc"])
             key = ".".join([first, *more[:1]]) if isinstance(values.get(first), dict) else first
-            work.table.put(Ask.STACK_REFUSED, key, why=_wrong(problem))
+            work.table.put(Ask.REFUSED, key, why=_wrong(problem))
             if values.pop(first, None) is None:
                 return
 
@@ -323,7 +323,7 @@ def _why(table: Table, setting: Setting) -> Reason:
         return Reason(Why.FLEETC_WRITES, (("what", "each list with all who may call, and the host itself"),))
     for question in table.questions:
         if f"{setting.field}.".startswith(f"{question.key}."):
-            return Reason(Why.ASKED, (("question", question.text),))
+            return question.reason
     return Reason(Why.FLEETC_WRITES, (("what", setting.decided or f"{setting.field} of the spec"),))
 
 

@@ -52,7 +52,7 @@ def variable(work: Filling, name: str, word: Word) -> None:
         kind, place = known or ("env", hole)
         work.say(f"secret_environment.{name}", {kind: place})
     elif word.holes:
-        work.asks(Ask.VARIABLE, f"environment.{name}")
+        work.asks(Ask.NO_SOURCE, f"environment.{name}")
     elif plain:
         work.say(f"environment.{name}", word.text)
     else:

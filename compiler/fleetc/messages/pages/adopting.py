@@ -8,12 +8,6 @@ from __future__ import annotations
 from fleetc.messages.pages.page import Page
 
 ADOPTING_PAGES: dict[str, Page] = {
-    "adopt-address-unreachable": Page(
-        "An orchestrator says 0.0.0.0 for its public address.",
-        "0.0.0.0 stands for all addresses of a machine, so no gateway finds the node there. On a chain the node only "
-        "logs a warning.",
-        "Write the public name of the host in the spec, with the port of the source.",
-    ),
     "adopt-branch-not-followed": Page(
         "Something that may start a node was not followed.",
         "fleetc reads what says plainly what starts. A script's branches, a page of notes, a crontab, a template or a "
@@ -42,12 +36,6 @@ ADOPTING_PAGES: dict[str, Page] = {
         "it stops at its start, or passes over the whole file with one line in its log; then no cap and no price of it "
         "holds.",
         "Repair the JSON as the message says: prices are numbers without quotes, and currency is a key of its own.",
-    ),
-    "adopt-file-guessed": Page(
-        "A source has the name of a file that a container reads, and nothing says that it is that file.",
-        "the container has the file in a volume or in its image, where fleetc does not look, so what the spec takes "
-        "from the source may be something else than the node reads.",
-        "Compare it with the file of the host: docker cp NAME:/path copies that one. Where they differ, adopt with it.",
     ),
     "adopt-file-missing": Page(
         "A source names a file that is none of the sources.",
@@ -98,15 +86,6 @@ ADOPTING_PAGES: dict[str, Page] = {
         "it moves funds and changes prices, and asks nobody for a password.",
         "Remove cli and cli_exposed from the spec, so that it listens on loopback, and use an SSH tunnel.",
     ),
-    "adopt-name-unreached": Page(
-        "A container is named that is no longer reached by that name.",
-        "names of services exist in the network of a Compose project only. fleetc gives containers of nodes the "
-        "network of their host: a runner of a list of models is lost with the first rollout, an orchestrator is "
-        "reached at its service address, and a target of Prometheus or an upstream of a proxy leads nowhere.",
-        "Publish the port of a runner on loopback, and write http://127.0.0.1:PORT as the url of the model. Look that "
-        "the host reaches the service address of its own orchestrator, which some routers prevent. Give programs that "
-        "call a node the address that the message names.",
-    ),
     "adopt-network-missing": Page(
         "A command has settings of a chain and no -network.",
         "without the flag the node runs off-chain: it is never paid, and takes no price into account.",
@@ -132,11 +111,6 @@ ADOPTING_PAGES: dict[str, Page] = {
         "A service of a node that docker compose does not start, because none of its profiles is active.",
         "it is only started with --profile or COMPOSE_PROFILES, and nothing among the sources says so.",
         "If it runs, set COMPOSE_PROFILES in the .env beside the Compose file, as on its host, and name both.",
-    ),
-    "adopt-reward-unsaid": Page(
-        "Several nodes have one wallet, and none says who calls reward.",
-        "each of them calls reward if the wallet is a registered orchestrator; all but the first pay gas for nothing.",
-        "Look at reward_by of the wallet: the spec names one node, or none.",
     ),
     "adopt-role-ignored": Page(
         "A command has two roles that do not go together.",
