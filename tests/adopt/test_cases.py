@@ -109,5 +109,6 @@ def test_scripts_that_read_each_other_end_and_are_named(files: dict[str, str], t
     done = fleetc("adopt", *files, cwd=tmp_path)
     assert time.monotonic() - begun < 20
     assert done.returncode == 0, done.stderr
-    assert "gateway" in tomllib.loads(done.stdout)["gateways"]
+    nodes = tomllib.loads(done.stdout)["gateways"].values()
+    assert {tuple(node["orchestrators"]) for node in nodes} == {("o.example.net:8935",)}
     assert "adopt-branch-not-followed" in done.stderr

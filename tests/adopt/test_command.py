@@ -124,7 +124,7 @@ def test_tree_that_came_of_the_sources_is_none_of_them(tmp_path: Path) -> None:
     assert "passed over rendered: fleetc compiled it from a spec" in again.stderr
     (tmp_path / "start.sh").unlink()
     refused = fleetc("adopt", sources, cwd=tmp_path)
-    assert "has no file that could start a node besides rendered, which fleetc compiled" in refused.stderr
+    assert "has no file that could start a node; rendered: fleetc compiled it from a spec" in refused.stderr
     named = fleetc("adopt", "rendered", cwd=tmp_path)
     assert named.returncode == 0 and "[gateways.gate" in named.stdout
 
