@@ -90,8 +90,8 @@ FILLED = (
 )
 """What stands for the placeholders of the published texts, where people put values of their own."""
 
-NOT_FOLLOWED = ("L01", "L10")
-"""Examples that are no source, as a launch file of an editor: a message says so, and what to do instead."""
+NOT_FOLLOWED = ("L01", "L04", "L07", "L09", "L10")
+"""Examples of editors' launch files, and scripts whose branches decide: a message has the line and two ways out."""
 REFUSED = {
     "L48": "a list of prices alone, which starts no node",
     "L57": "the node refuses this list of models: a price is in quotes",
@@ -134,7 +134,7 @@ class Row:
 def row(example: dict[str, Any]) -> Row:
     """Adopt, answer, compile and compare one example."""
     found = adopted(example)
-    if not found.text:
+    if not found.text or (example["id"] in NOT_FOLLOWED and not found.nodes):
         return Row("refused", {d.code: d.message for d in found.diagnostics if d.severity is Severity.ERROR})
     text = answered(found.text)
     checked = check_spec([Source("fleet.toml", text)])
@@ -182,7 +182,8 @@ def test_what_cannot_compile_does_not_start_today_or_is_no_node(table: dict[str,
     refused = {name for name, found in table.items() if found.state == "refused"}
     assert refused == {*REFUSED, *NOT_FOLLOWED}
     for name in NOT_FOLLOWED:
-        assert "adopt-branch-not-followed" in {d.code for d in adopted(EXAMPLES[name]).diagnostics}
+        told = [d for d in adopted(EXAMPLES[name]).diagnostics if d.code == "adopt-branch-not-followed"]
+        assert told and all("--from" in str(d.help) and "args=" in str(d.help) for d in told)
     assert {name for name, found in table.items() if found.state == "does not check"} == set()
     broken = {name: found.unexplained["rules of the node"] for name, found in table.items() if "broken" in found.state}
     assert broken == {"L19": ["R98"]}

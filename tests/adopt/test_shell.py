@@ -292,7 +292,7 @@ def test_nothing_of_a_script_is_run_or_shown(tmp_path: Path) -> None:
     text = f"P=hunter2\nPASSWORD=$P\nmysecret hunter2\n{NODE} -region $(touch {tmp_path}/x)`touch {tmp_path}/y` -ethPassword $PASSWORD\n"
     found = adopted(text)
     assert list(tmp_path.iterdir()) == []
-    assert lines(found, UNKNOWN) == [4]
+    assert "# TODO selection.performance_region: the source says $(touch" in found.text
     shown = repr([(one.shown, one.words) for one in found.entries]) + repr([one.message for one in found.diagnostics])
     assert "hunter2" not in shown + found.text
     assert "mysecret" not in shown
