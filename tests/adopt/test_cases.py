@@ -59,6 +59,8 @@ def test_a_folder_of_compose_files_is_what_the_tool_starts_there(
 
 WORD = "oak9mint"
 NODE = "ExecStart=/usr/bin/livepeer -gateway -orchAddr o.example.net:8935"
+HEAD = f"services:\n  g:\n    {IMAGE}\n"
+RUNS = "livepeer/go-livepeer:v0.9.1 -gateway -orchAddr o.example.net:1\n"
 OWN = "    command: -gateway -orchAddr o.example.net:8935\n"
 
 
@@ -66,18 +68,18 @@ OWN = "    command: -gateway -orchAddr o.example.net:8935\n"
     ("name", "text"),
     [
         ("a.service", f"[Service]\nSetCredential=pw:{WORD}\n{NODE} -ethPassword %d/pw\n"),
-        ("a.service", f"[Service]\nSetCredentialEncrypted=pw:{WORD}\n{NODE} -ethPassword ${{CREDENTIALS_DIRECTORY}}/pw\n"),
+        ("a.service", f"[Service]\nSetCredentialEncrypted=pw:{WORD}\n{NODE} -ethPassword %d/pw\n"),
         ("a.service", f"[Service]\nStandardInput=data\nStandardInputText={WORD}\n{NODE} -ethPassword /dev/stdin\n"),
         ("a.service", f"[Service]\nStandardInput=data\nStandardInputData={WORD}\n{NODE} -ethPassword /dev/stdin\n"),
         ("a.service", f"[Service]\nEnvironment=AUTH={WORD}\n{NODE}\n"),
         ("a.service", f'[Service]\nEnvironment="P1={WORD}" B={WORD}\n{NODE}\n'),
         ("a.service", f"[Service]\nMountImages=/a.raw:/b:password={WORD}\n{NODE}\n"),
-        ("compose.yml", f"services:\n  g:\n    {IMAGE}\n{OWN}    logging:\n      driver: splunk\n      options: {{splunk-token: {WORD}}}\n"),
-        ("compose.yml", f"services:\n  g:\n    {IMAGE}\n{OWN}    logging: {{driver: gelf, options: {{labels: {WORD}}}}}\n"),
-        ("compose.yml", f"services:\n  g:\n    {IMAGE}\n{OWN}    labels: {{basicauth: 'admin:{WORD}'}}\n"),
-        ("compose.yml", f"services:\n  g:\n    {IMAGE}\n{OWN}    environment: {{AUTH: {WORD}, N: {WORD}}}\n"),
-        ("run.sh", f"docker run --log-opt splunk-token={WORD} livepeer/go-livepeer:v0.9.1 -gateway -orchAddr o.example.net:1\n"),
-        ("run.sh", f"docker run -e PASS1={WORD} livepeer/go-livepeer:v0.9.1 -gateway -orchAddr o.example.net:1\n"),
+        ("compose.yml", f"{HEAD}{OWN}    logging:\n      driver: splunk\n      options: {{splunk-token: {WORD}}}\n"),
+        ("compose.yml", f"{HEAD}{OWN}    logging: {{driver: gelf, options: {{labels: {WORD}}}}}\n"),
+        ("compose.yml", f"{HEAD}{OWN}    labels: {{basicauth: 'admin:{WORD}'}}\n"),
+        ("compose.yml", f"{HEAD}{OWN}    environment: {{AUTH: {WORD}, N: {WORD}}}\n"),
+        ("run.sh", f"docker run --log-opt splunk-token={WORD} {RUNS}"),
+        ("run.sh", f"docker run -e PASS1={WORD} {RUNS}"),
         ("run.sh", f"AUTH={WORD} livepeer -gateway -orchAddr 'https://o.example.net:1/?t={WORD}'\n"),
     ],
 )  # fmt: skip
