@@ -30,24 +30,6 @@ def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
     assert "monitor" not in found.text
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        {"a.sh": "export LP_EXTRA='-v 6'\nlivepeer -gateway -orchAddr a.example.net:1 $LP_EXTRA"},
-        {"a.service": "[Service]\nEnvironment=LP_EXTRA=6\nExecStart=livepeer -gateway -orchAddr a:1 -v ${LP_EXTRA}"},
-        {"compose.yaml": "services:\n  g:\n    image: livepeer/go-livepeer:${LP_EXTRA:-v0.9.1}\n    env_file: .env\n"
-         "    command: -gateway -orchAddr a.example.net:1\n", ".env": "LP_EXTRA=v0.9.0\n"},
-        {"compose.yaml": "services:\n  g:\n    image: livepeer/go-livepeer\n    env_file: .env\n"
-         "    command: -gateway -orchAddr a.example.net:1\nsecrets:\n  s:\n    environment: LP_EXTRA\n",
-         ".env": "LP_EXTRA=one\n"},
-    ],
-)  # fmt: skip
-def test_variable_that_the_source_itself_uses_is_no_mistake(texts: dict[str, str]) -> None:
-    found = adopt([Source(name, text) for name, text in texts.items()])
-    assert found.nodes
-    assert "adopt-flag-unknown" not in codes(found)
-
-
 def test_variable_that_nobody_reads_is_a_mistake() -> None:
     found = adopted(a__sh="export LP_EXTRA=6\nlivepeer -gateway -orchAddr a.example.net:1 -v $LP_EXTRAS")
     assert "adopt-flag-unknown" in codes(found)
@@ -181,34 +163,11 @@ def test_orchestrators_of_live_runners_compile_to_what_they_are(more: str, wante
     assert {flag for flag in before.differences(after) if not reasons.get(flag)} == set()
 
 
-def test_password_file_that_no_source_places_is_asked_for_at_the_wallet() -> None:
-    text = (
-        'docker run -v "$HOME/.lpData":/root/.lpData livepeer/go-livepeer:v0.9.1 -gateway '
-        "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethPassword /root/.lpData/pw -ethAcctAddr 0x"
-        + "1"
-        * 40
-    )
-    spec = adopted(start__sh=text.replace('-v "$HOME/.lpData":/root/.lpData ', "")).text
-    assert spec.count("TODO password") == 1
-    assert spec.index("[wallets.payer]") < spec.index("TODO password") < spec.index("[gateways.")
-
-
 def test_flag_with_a_long_name_is_told_though_its_line_has_a_secret() -> None:
     found = adopted(start__sh=f"livepeer -gateway -orchAddr a.b:1 -objectStore=s3://AKIA2E0A8F3B244C9986:{SECRET}@eu/x")
     (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-secret-inline"]
     assert told.diagnostic.message.startswith("the value of -objectStore stands in this file in clear; the spec names ")
     assert SECRET not in repr(told.diagnostic)
-
-
-def test_address_of_the_chain_is_named_for_the_fleet_although_a_node_has_its_variable() -> None:
-    compose = (
-        "services:\n  orch:\n    image: livepeer/go-livepeer:v0.9.1\n    env_file: .env\n    command: -orchestrator "
-        "-network arbitrum-one-mainnet -ethUrl ${ARB_RPC} -serviceAddr orch.example.net:8935 -pricePerUnit 9\n"
-    )
-    key = "9f2d4c1b8a7e6d5f4c3b2a1908f7e6d5"
-    found = adopt([Source("compose.yml", compose), Source(".env", f"ARB_RPC=https://arb.infura.io/v3/{key}\n")])
-    assert tomllib.loads(found.text)["fleet"]["rpc"] == {"env": "ARB_RPC"}
-    assert key not in found.text
 
 
 def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -> None:

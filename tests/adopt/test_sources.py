@@ -78,25 +78,6 @@ def test_a_text_in_which_a_node_may_start_is_never_passed_over_in_silence() -> N
     assert "adopt-branch-not-followed" in {d.code for d in found.diagnostics if d.severity is not Severity.NOTE}
 
 
-@pytest.mark.parametrize(
-    ("options", "gpus"),
-    [
-        ("--gpus device=3 IMAGE WORDS 0", [3]), ("--gpus '\"device=1,3\"' IMAGE WORDS 1,0", [3, 1]),
-        ("--gpus all IMAGE WORDS 2", [2]), ("--gpus=all IMAGE WORDS all", "all"),
-        ("--gpus 'device=2,capabilities=utility' IMAGE WORDS all", [2]), ("--gpus 1 IMAGE WORDS all", [0]),
-        ("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=2,3 IMAGE WORDS all", [2, 3]),
-        ("--gpus device=GPU-3a23c669 IMAGE WORDS all", None), ("-eNVIDIA_VISIBLE_DEVICES=GPU-3a IMAGE WORDS 0", None),
-    ],
-)  # fmt: skip
-def test_gpus_of_a_container_are_those_of_its_host(options: str, gpus: object) -> None:
-    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia"
-    text = f"docker run {options}".replace("IMAGE", "livepeer/go-livepeer:v0.9.1").replace("WORDS", words)
-    found = adopted({"a.sh": text})
-    (worker,) = tomllib.loads(found.text)["transcoders"].values()
-    assert worker.get("gpus") == gpus
-    assert ("nvidia-smi -L" in found.text) is (gpus is None)
-
-
 def test_options_of_docker_run_are_those_of_a_container() -> None:
     text = (
         "docker run -dit --name=lp --net host -u 1000 -v /srv:/data:ro --mount type=bind,source=/k,target=/k "

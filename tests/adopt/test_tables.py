@@ -364,42 +364,6 @@ def test_command_that_shows_a_deposit_reaches_the_node(run: str, command: str) -
 DEVICES = "{resources: {reservations: {devices: [{driver: nvidia, device_ids: ['2'], capabilities: [gpu]}]}}}"
 
 
-@pytest.mark.parametrize(
-    ("text", "gpus"),
-    [
-        ("docker run --gpus device=3 IMAGE WORDS 0", [3]),
-        ("docker run --gpus '\"device=1,3\"' IMAGE WORDS 1,0", [3, 1]),
-        ("docker run --gpus all IMAGE WORDS 2", [2]),
-        ("docker run --gpus all IMAGE WORDS all", "all"),
-        ("docker run --gpus '\"device=2,3\"' IMAGE WORDS all", [2, 3]),
-        ("docker run --gpus 1 IMAGE WORDS all", [0]),
-        ("docker run --runtime nvidia -e NVIDIA_VISIBLE_DEVICES=2,3 IMAGE WORDS all", [2, 3]),
-        (f"services:\n  t:\n    image: IMAGE\n    command: WORDS 0\n    deploy: {DEVICES}", [2]),
-        ("livepeer WORDS 0,2", [0, 2]),
-        ("docker run --gpus device=GPU-3a23c669 IMAGE WORDS all", None),
-        ("docker run -e NVIDIA_VISIBLE_DEVICES=GPU-3a23c669 IMAGE WORDS 0", None),
-        ("docker run --gpus device=1 IMAGE WORDS 1", None),  # it counts the one that it sees from 0
-        ("livepeer WORDS GPU-3a23c669", None),
-    ],
-)
-def test_gpus_are_those_of_the_host(text: str, gpus: object) -> None:
-    words = WORKER.removeprefix("livepeer ").removesuffix(" 0")
-    found = adopted(text.replace("IMAGE", IMAGE).replace("WORDS", words), "c.yaml" if "services" in text else "a.sh")
-    assert table(found, "transcoders").get("gpus") == gpus
-    assert (asked(found).get("gpus") is Ask.GPUS) is (gpus is None)
-
-
-@pytest.mark.parametrize(("numbers", "gpus"), [("2", [2]), ("0", [0]), ("all", "all")])
-def test_worker_that_only_runs_models_names_gpus_of_its_host_whatever_its_container_sees(
-    numbers: str, gpus: list[int] | str
-) -> None:
-    """It gives the numbers to Docker."""
-    words = (
-        f"-aiWorker -orchAddr a.example.net:1 -orchSecret /s -aiModels /m.json -aiModelsDir /models -nvidia {numbers}"
-    )
-    assert table(adopted(f"docker run --gpus device=2 {IMAGE} {words}"), "ai_workers")["gpus"] == gpus
-
-
 # ---------------------------------------------------------------------------------------------------------- variables
 
 
