@@ -95,17 +95,10 @@ def deploy(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
-    options = {
-        "allowed_signers": allowed_signers,
-        "signer": signer,
-        "journal": journal,
-        "forks": forks,
-        "worker": worker,
-    }
-    settings = load_settings(spec, overlay=overlay, output=output, **options)
-    _need_sense(
-        bool(limit), bool(shard), plan is not None, resume, check, bool(allowed_signers or signer), keep_running
-    )
+    options = {"allowed_signers": allowed_signers, "signer": signer, "journal": journal, "forks": forks}
+    settings = load_settings(spec, overlay=overlay, output=output, worker=worker, **options)
+    signed = bool(allowed_signers or signer)
+    _need_sense(bool(limit), bool(shard), plan is not None, resume, check, signed, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     part = shard_of(shard)

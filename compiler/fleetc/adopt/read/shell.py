@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     r"|(?P<operator>&&|\|\||\|&|;;&?|;&|<<<|<<-?|&>>?|[0-9]?(?:[<>]&(?:[0-9]+-?|-)?|>>|>\||<>|[<>])|[;&|()\n])"
 )
 _FIRST = re.compile(
-    r"(?P<function>(?:function[ \t]++)?([A-Za-z_][\w.:-]*+)[ \t]*+\(\s*+\)\s*[{(]|function[ \t]++(\S++)\s*[{(])"
+    r"(?P<function>(?:(?:function[ \t]++)?([A-Za-z_][\w.:-]*+)[ \t]*+\(\s*+\)|function[ \t]++(\S++))(?:\s|#.*)*+[{(])"
     r"|(?P<keyword>(?:if|case|for|while|until|select|then|do|else|elif|fi|done|esac|[{}!])(?=[ \t\r\n;&|()<>]))|"
     + _TOKEN.pattern
 )
@@ -319,7 +319,7 @@ class _Reader(Values):
             path = normpath(join(self.directory, first)) if below else first
             given = self._environment(own)
             self._node(Process("", span, tuple(words[1:]), given, program=path, unread=self.unread), words)
-        elif first.startswith("-") and first.lstrip("-").partition("=")[0] in TYPES:
+        elif command.head[0] == "-" and first.lstrip("-").partition("=")[0] in TYPES:
             self._loose(words, span)
         elif base in ("cat", "tee") and self.heredoc and (command.outputs or base == "tee"):
             self._write([*command.outputs, *(words[1:] if base == "tee" else [])], self.heredoc)

@@ -136,7 +136,7 @@ class Values:
     variables: dict[str, Word]
     arrays: dict[str, list[Word]] = field(default_factory=dict)
     doubtful: bool = False
-    left: int = 1_000_000
+    left: int = 1_200_000
     at: int = 0
 
     def take(self, amount: int) -> None:
