@@ -91,7 +91,7 @@ def test_many_services_units_and_files_cost_little_each() -> None:
 
 
 def test_very_long_script_is_not_followed() -> None:
-    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr " + "a" * 1_000_000)])
+    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr " + "a" * 1_300_000)])
     assert {d.code for d in found.diagnostics} == {"adopt-nothing-found", "adopt-branch-not-followed"}
     assert found.text == ""
 

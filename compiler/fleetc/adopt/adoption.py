@@ -43,9 +43,9 @@ _MOST_NAMES = 20
 class Adopted:
     """What came of some sources. `text` is the spec, "" where there is none.
 
-    `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are settings,
-    by node, that could not be compared because an answer is missing. `unused` are sources without a trace in the spec,
-    `elsewhere` messages, by code and place, whose fact a question or a secret says too.
+    `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are
+    settings, by node, that could not be compared because an answer is missing. `unused` are sources without a trace in
+    the spec, `elsewhere` messages, by code and place, whose fact a question or a secret says too.
     """
 
     sources: tuple[Source, ...]
@@ -76,8 +76,8 @@ class Adopted:
 def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping[str, OnHost] | None = None) -> Adopted:
     """Adopt sources, of which people have `said` something. `on_hosts` is what hosts say that runs there.
 
-    Raises WrongAnswerError for an answer that cannot be taken, SenselessAnswerError where what a host says makes no sense, UnknownNodeError where somebody says the host of a
-    node that there is none of.
+    Raises WrongAnswerError for an answer that cannot be taken, SenselessAnswerError where what a host says makes no
+    sense, UnknownNodeError where somebody says the host of a node that there is none of.
     """
     said, ledger = said or Said(), Ledger()
     seen = {host: observed(host, one.answer, ledger, said.only) for host, one in (on_hosts or {}).items()}

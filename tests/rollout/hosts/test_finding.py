@@ -1,4 +1,4 @@
-"""`fleetc adopt --from` and `fleetc deploy --check` against a real sshd: a node that runs there becomes a spec, and then a plan.
+"""`fleetc adopt --from` and `fleetc deploy --check` against a real sshd: a node becomes a spec, and then a plan.
 
 The node is a stand-in that the test starts; the host has its own directories and this machine's processes.
 """

@@ -43,7 +43,7 @@ class Ask(Enum):
     DEPOSIT = "what is set aside for tickets; {command} shows it in wei"
     RESERVE = "what backs them; {command} shows it in wei, as FundsRemaining"
     LISTENER = "the node cannot listen where the source says"
-    SAME_PORT = "fleetc gives containers the network of their host, where {node} has port {port}"
+    SAME_PORT = "{node} has port {port} of this host too: give one of them another port"
     EXPOSED_CLI = "others reach {listener} and command the node; keep it with cli_exposed = true and a firewall"
     ORCHESTRATORS = "off-chain a gateway finds nobody without a list"
     ORCHESTRATOR = "a worker does not start without the address of its orchestrator"

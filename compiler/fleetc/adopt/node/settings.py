@@ -60,7 +60,7 @@ _LONGEST_TEXT = 50_000
 class Running:
     """A process with its role. `settings` are those in force by flag; `reasons` say why a compiled one differs.
 
-    `runners` are the tables of its live runners, by label. `unread` is what it reads its settings from and no source is.
+    `runners` are the tables of its live runners, by label, `unread` what it reads settings from and no source is.
     """
 
     process: Process

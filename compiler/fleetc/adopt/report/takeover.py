@@ -35,8 +35,10 @@ _MOST_CHANGES = 6
 
 @dataclass(frozen=True)
 class Taken:
-    """A node of the spec and the process whose place it takes. `match` says by what the process was known, `changes` are
-    settings, `other` what else differs in words, `secrets` variables that only the host can compare.
+    """A node of the spec and the process whose place it takes.
+
+    `match` says by what the process was known, `changes` are settings, `other` what else differs in words, `secrets`
+    variables that only the host can compare.
     """
 
     node: str
