@@ -91,8 +91,14 @@ def test_many_services_units_and_files_cost_little_each() -> None:
 
 
 def test_very_long_script_is_not_followed() -> None:
-    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr " + "a" * 1_300_000)])
+    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr a:1\n" + "ls /tmp\n" * 200_000)])
     assert {d.code for d in found.diagnostics} == {"adopt-nothing-found", "adopt-branch-not-followed"}
+    assert found.text == ""
+
+
+def test_line_that_no_program_takes_is_refused() -> None:
+    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr " + "a" * 1_300_000)])
+    assert {d.code for d in found.diagnostics} == {"adopt-source-unreadable"}
     assert found.text == ""
 
 

@@ -24,7 +24,7 @@ from fleetc.toml.document import Source
 
 IMAGE_HOME = "/root"
 """The home of the user that containers of the node run as, unless a source says another one."""
-EXAMPLE_PATH = "/path/on/the/host"
+EXAMPLE_PATH = "/..."
 """What questions have in place of a path that no source says."""
 _VOLUMES = "/var/lib/docker/volumes"
 """Where Docker keeps volumes, unless its settings say otherwise."""

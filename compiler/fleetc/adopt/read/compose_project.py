@@ -75,7 +75,7 @@ def projects(
 
 
 def _variables(folder: str, library: Library) -> Mapping[str, Word]:
-    source = library.sources.get(posixpath.join(folder, ".env"))
+    source = library.named(posixpath.join(folder, ".env"))
     return environment(source.name, source.text).variables if source is not None else {}
 
 

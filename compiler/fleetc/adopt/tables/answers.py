@@ -148,9 +148,9 @@ def _unlike_others(example: Any, numbers: Iterator[int]) -> Any:
         return _STAND_INS[example]
     if example == "0x...":
         return f"0x{next(numbers):040x}"
-    if example == "203.0.113.10":
+    if example == "...":
         return f"host-{next(numbers)}.example.net"
-    return f"{example}/{next(numbers)}" if example == "/path/on/the/host" else example
+    return f"/example/{next(numbers)}" if example == "/..." else example
 
 
 def _without(examples: Assembled, error: Diagnostic, places: set[tuple[str, ...]]) -> bool:

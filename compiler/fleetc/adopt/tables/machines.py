@@ -41,7 +41,7 @@ def add_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[s
 def ask_address(table: Table, public: str = "") -> None:
     """Ask where people log in to a host, if nothing says it; its public address is what the question offers."""
     if "address" not in table.values:
-        table.put(Ask.ADDRESS, "address", toml(public or "203.0.113.10"))
+        table.put(Ask.ADDRESS, "address", toml(public or "..."))
 
 
 def _host(name: str, here: Sequence[Running], known: HostTable | None, session: Session) -> Table:
