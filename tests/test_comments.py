@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.cli.first_spec import Answers, Kind, Network, first_spec
+from fleetc.cli.first.spec import Answers, Kind, Network, first_spec
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from tests.rules.support import free_gateway, free_orchestrator, offchain, printed

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleetc.cli.first_spec import Answers, Kind, Network, Where, first_spec, read_host
+from fleetc.cli.first.spec import Answers, Kind, Network, Where, first_spec, read_host
 from fleetc.formatting import formatted
 from fleetc.language.editor import editor_schema
 from fleetc.pipeline import check_spec

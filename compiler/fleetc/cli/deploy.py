@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import (
+from fleetc.cli.shared.options import (
     HERE,
     AssumeDeadOption,
     ClearOption,
@@ -32,16 +32,24 @@ from fleetc.cli.options import (
     TodayOption,
     WorkerOption,
 )
-from fleetc.cli.output import files_failure, message, wrong_usage
-from fleetc.cli.planned import around, count, refusals, shard_of
-from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
-from fleetc.cli.taking_over import keep_running as take
-from fleetc.cli.taking_over import takeovers
-from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
+from fleetc.cli.shared.output import files_failure, message, wrong_usage
+from fleetc.cli.shared.planned import around, count, refusals, shard_of
+from fleetc.cli.shared.rolling import About, failures, opened_journal, skipped, tell
+from fleetc.cli.shared.taking_over import keep_running, takeovers
+from fleetc.cli.shared.working import (
+    compile_or_exit,
+    load_settings,
+    need_fresh,
+    read_policies,
+    target_of,
+    tell_settings,
+)
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
     from fleetc.adopt import Takeover
+    from fleetc.blueprint.blueprint import Blueprint
+    from fleetc.emit.tree import Tree
     from fleetc.rollout.hosts.deploy import Outcome
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.hosts.rolling import Stated
@@ -70,8 +78,7 @@ def deploy(
         bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
     ] = False,
     keep_running: Annotated[
-        bool,
-        typer.Option("--keep-running", help="Take over processes that run without fleetc, where nothing changes."),
+        bool, typer.Option("--keep-running", help="Take over processes that run without fleetc, where nothing changes.")
     ] = False,
     journal: JournalOption = None,
     today: TodayOption = None,
@@ -81,7 +88,8 @@ def deploy(
 ) -> None:
     """Roll out the compiled tree to its hosts, batch by batch.
 
-    A host whose nodes are not well goes back to its release before, and so do the others of its batch.
+    The tree must be up to date with the spec. A host whose nodes are not well goes back to its release before, and so
+    do the others of its batch.
 
     With --shard, several machines share the work. Whatever each of them is at, they never change all gateways at once,
     nor all orchestrators that a gateway can use. The canary hosts are in the first part; the other parts begin only
@@ -89,24 +97,16 @@ def deploy(
 
     With --check, nodes that hosts run already without fleetc are compared with the spec: each setting that would be
     another one, and whether the process restarts.
-
-    The tree must be up to date with the spec.
     """
     from fleetc.rollout.hosts.deploy import deploy_tree, resumed
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
-    options = {
-        "allowed_signers": allowed_signers,
-        "signer": signer,
-        "journal": journal,
-        "forks": forks,
-        "worker": worker,
-    }
-    settings = load_settings(spec, overlay=overlay, output=output, **options)
-    _need_sense(
-        bool(limit), bool(shard), plan is not None, resume, check, bool(allowed_signers or signer), keep_running
+    signed = {"allowed_signers": allowed_signers, "signer": signer}
+    settings = load_settings(
+        spec, overlay=overlay, output=output, journal=journal, forks=forks, worker=worker, **signed
     )
+    _need_sense(limit, shard, plan, resume, check, allowed_signers or signer, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     part = shard_of(shard)
@@ -114,28 +114,32 @@ def deploy(
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
     _need_no_signature(spec, settings)
-    # What was sound when the rollout began must be able to end: a silence may end in between.
-    day = None if resume else today
+    day = None if resume else today  # a rollout that began soundly can end, though a silence ended in between
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), day)
-    assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
-    tell_settings(spec, settings)
-    need_fresh(compiled.tree, target_of(spec, settings))
     tree, blueprint = compiled.tree, compiled.blueprint
+    assert tree is not None and blueprint is not None  # noqa: S101  # it compiled
+    tell_settings(spec, settings)
+    need_fresh(tree, target_of(spec, settings))
     if part is not None and not hosts_of(blueprint, (), part):
         message(f"note: part {part} has no hosts, so there is nothing to do: take fewer parts")
         return
     with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
         if keep_running:
-            plans = takeovers(tree, blueprint, hosts_of(blueprint, hosts, part), settings)
-            _show(plans, keep=True)
-            if not check:
-                take(tree, plans, settings)
+            _keep_running(tree, blueprint, hosts_of(blueprint, hosts, part), settings, check)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
         if check and not keep_running and form is RolloutFormat.text:
             _show(takeovers(tree, blueprint, _first_rollouts(outcome), settings))
     tell(outcome, About(spec, settings, blueprint, form))
+
+
+def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settings: Settings, check: bool) -> None:
+    """Show what becomes of processes that run without fleetc, and take them over."""
+    plans = takeovers(tree, blueprint, hosts, settings)
+    _show(plans, keep=True)
+    if not check:
+        keep_running(tree, plans, settings)
 
 
 def _first_rollouts(outcome: Outcome) -> list[str]:
@@ -152,7 +156,7 @@ def _show(plans: Sequence[Takeover], keep: bool = False) -> None:
 
 
 def _need_sense(
-    limit: bool, shard: bool, plan: bool, resume: bool, check: bool, signed: bool, keep_running: bool
+    limit: object, shard: object, plan: object, resume: bool, check: bool, signed: object, keep_running: bool
 ) -> None:
     """Exit where options that were given contradict each other."""
     if signed and not plan:

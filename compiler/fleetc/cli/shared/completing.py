@@ -146,14 +146,13 @@ def releases(incomplete: str) -> list[str]:
 
 def ready_rules(incomplete: str) -> list[str]:
     """The rules that fleetc ships to copy."""
-    from fleetc.disk.files import FilesError, read_starter
-    from fleetc.policy.source import FOLDER, SUFFIX
+    from fleetc.cli.shared.ready_rules import names_of, ready_texts
+    from fleetc.disk.files import FilesError
 
     try:
-        shipped = [path for path in read_starter() if path.startswith(f"{FOLDER}/") and path.endswith(SUFFIX)]
+        return _beginning(incomplete, iter(names_of(ready_texts())))
     except FilesError:
         return []
-    return _beginning(incomplete, (path.removeprefix(f"{FOLDER}/").removesuffix(SUFFIX) for path in shipped))
 
 
 def examples(incomplete: str) -> list[str]:

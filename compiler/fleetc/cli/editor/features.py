@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -19,9 +19,10 @@ from fleetc.assist import completion, hints, hover, lenses, names
 from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
 from fleetc.assist.state import Snapshot
-from fleetc.cli import lsp_projects
-from fleetc.cli.lsp_desk import Desk, Work
-from fleetc.cli.lsp_wire import Plain, Ruler, guarded, path_of, uri_of
+from fleetc.cli.editor import projects
+from fleetc.cli.editor.desk import Desk, Work
+from fleetc.cli.editor.server import Server
+from fleetc.cli.editor.wire import Plain, Ruler, guarded, path_of, uri_of
 from fleetc.disk import files
 from fleetc.fixes import together
 from fleetc.formatting import formatted
@@ -33,9 +34,6 @@ from fleetc.review.affects import Shipped
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.toml.edits import TextEdit
-
-if TYPE_CHECKING:
-    from fleetc.cli.lsp_server import Server
 
 _KINDS = {
     "table": types.CompletionItemKind.Struct,
@@ -103,7 +101,7 @@ class Asking:
 
     def _closed(self, asked: Asked) -> list[list[Source]]:
         """The spec of a question with each of its overlays that is not open."""
-        return lsp_projects.closed_overlays(asked.work.project, dict(self.desk.texts))
+        return projects.closed_overlays(asked.work.project, dict(self.desk.texts))
 
     def _location(self, asked: Asked, name: str, page: Page, spot: Spot) -> types.Location:
         path = asked.work.project.path_of(name)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import typer
 
-from fleetc.cli.first_spec import MEANINGS, Answers, HostAnswer, Network, Where, read_hosts
+from fleetc.cli.first.spec import MEANINGS, Answers, HostAnswer, Network, Where, read_hosts
 
 _WHERE = {
     Where.docker: "Docker Compose; a change of prices restarts the node",

@@ -69,6 +69,6 @@ def _paged(text: str, command: list[str]) -> bool:
 
 
 def _complain(pager: str, reason: str) -> None:
-    from fleetc.cli.output import message
+    from fleetc.cli.shared.output import message
 
     message(f"note: the pager {pager} cannot be started: {reason}; {VARIABLE}, or else PAGER, names it")

@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleetc.cli.output import coloured, message
-from fleetc.cli.working import Inputs, day_used
+from fleetc.cli.shared.output import coloured, message
+from fleetc.cli.shared.working import Inputs, day_used
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:

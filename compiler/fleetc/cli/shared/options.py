@@ -1,4 +1,4 @@
-"""The options that commands share, and the meaning of their exit codes.
+"""The options that commands share.
 
 In: nothing. Out: annotated types for typer.
 """
@@ -11,11 +11,9 @@ from typing import Annotated
 
 import typer
 
-from fleetc.cli import completing
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.output import files_failure, wrong_usage
 from fleetc.messages.forms import Format, ReportFormat, RolloutFormat
-
-PROBLEMS, USAGE, FAILURE = 1, 2, 3
-
 
 HERE = Path()
 
@@ -25,7 +23,6 @@ def upwards(spec: Path | None) -> Path | None:
 
     Exits if that one has settings of its own: they are for commands that run there, and would not count here.
     """
-    from fleetc.cli.output import files_failure, wrong_usage
     from fleetc.disk.files import FilesError, spec_above
     from fleetc.settings import checkout_settings
 

@@ -19,9 +19,9 @@ from typing import TypeVar
 from fleetc.assist import state
 from fleetc.assist.page import Page
 from fleetc.assist.state import Snapshot
-from fleetc.cli import lsp_projects
-from fleetc.cli.lsp_projects import Project
-from fleetc.cli.working import quietly
+from fleetc.cli.editor import projects
+from fleetc.cli.editor.projects import Project
+from fleetc.cli.shared.working import quietly
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.locate import outside
 from fleetc.messages.related import codes_by_field
@@ -89,15 +89,15 @@ class Desk:
 
     def sort(self) -> None:
         """Find the projects of which a file is open, and forget the others."""
-        self._projects = {path: lsp_projects.project_of(path, self.texts, self.folders) for path in self.texts}
-        projects = {project for project in self._projects.values() if project is not None}
-        for gone in self.works.keys() - projects:
+        self._projects = {path: projects.project_of(path, self.texts, self.folders) for path in self.texts}
+        open_now = {project for project in self._projects.values() if project is not None}
+        for gone in self.works.keys() - open_now:
             work = self.works.pop(gone)
             if work.timer:
                 work.timer.cancel()
             for path in work.shown:
                 self._leave(path)
-        for project in projects:
+        for project in open_now:
             self.works.setdefault(project, Work(project))
 
     def again(self, spec: Path | None = None) -> None:
@@ -178,9 +178,9 @@ def _thought(work: Callable[[], T]) -> T:
     return found
 
 
-def _checked(project: Project, texts: lsp_projects.Open, before: Snapshot) -> Snapshot:
+def _checked(project: Project, texts: projects.Open, before: Snapshot) -> Snapshot:
     try:
-        read = lsp_projects.read(project, texts)
+        read = projects.read(project, texts)
     except FilesError as problem:
         item = outside(problem.code, problem.message, problem.help, problem.path)
         return replace(before, sources=(), located=(item,), repairs={}, sound=False, read=False, whole=False)

@@ -1,4 +1,4 @@
-"""The language server: what an editor asks by the protocol, and the answers of `assist/`.
+"""The language server: one editor, what it has open, and the problems that it is shown.
 
 In: requests of an editor on standard input. Out: answers on standard output, which nothing else writes to. It starts no
 program, and reads only what `fleetc check` would read.
@@ -16,10 +16,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from fleetc.assist.page import Page
-from fleetc.cli import lsp_features, lsp_wire
-from fleetc.cli.lsp_desk import Desk, Work
-from fleetc.cli.lsp_wire import Ruler, guarded, path_of, uri_of
-from fleetc.policy.source import FOLDER, SUFFIX
+from fleetc.cli.editor import wire
+from fleetc.cli.editor.desk import Desk, Work
+from fleetc.cli.editor.wire import Ruler, uri_of
 from fleetc.version import __version__
 
 
@@ -37,7 +36,7 @@ class Server(LanguageServer):
     """One editor, and what it has open."""
 
     def __init__(self) -> None:
-        super().__init__("fleetc", __version__, protocol_cls=Protocol, converter_factory=lsp_wire.converter)
+        super().__init__("fleetc", __version__, protocol_cls=Protocol, converter_factory=wire.converter)
         self.desk = Desk(self.publish, self.leave)
 
     @property
@@ -68,7 +67,7 @@ class Server(LanguageServer):
         for item in work.snapshot.located:
             path = project.path_of(item.primary.file)
             if project.overlay is None or path == project.overlay:
-                found.setdefault(path, []).append(lsp_wire.diagnostic(item, ruler, page_of, project.path_of))
+                found.setdefault(path, []).append(wire.diagnostic(item, ruler, page_of, project.path_of))
         for path, items in sorted(found.items(), key=lambda one: one[0] in self.desk.texts):
             version = self.workspace.get_text_document(uri_of(path)).version
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
@@ -86,80 +85,3 @@ class Server(LanguageServer):
     def leave(self, path: Path) -> None:
         """Show nothing in a file any more."""
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), []))
-
-
-def server() -> Server:
-    """A server with all that it can do."""
-    made = Server()
-    _follow(made)
-    lsp_features.register(made)
-    return made
-
-
-def _follow(made: Server) -> None:
-    """Follow what is open."""
-
-    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    @guarded
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
-        path = path_of(params.text_document.uri)
-        if path is not None:
-            made.desk.folders = tuple(filter(None, map(path_of, made.workspace.folders)))
-            made.desk.put(path, params.text_document.text)
-
-    @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    @guarded
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
-        """Only LF ends a line here, as in editors: pygls also divides its own copy of a text at rarer characters."""
-        path = path_of(params.text_document.uri)
-        page = made.desk.pages.get(path) if path is not None else None
-        if path is None or page is None:
-            return
-        for change in params.content_changes:
-            page = _changed(page, change, made.ruler)
-        made.desk.put(path, page.text)
-
-    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    @guarded
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
-        path = path_of(params.text_document.uri)
-        if path is not None:
-            made.desk.drop(path)
-
-    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    @guarded
-    def saved(params: types.DidSaveTextDocumentParams) -> None:
-        made.desk.sort()
-        made.desk.again()
-
-    @made.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    @guarded
-    def elsewhere(params: types.DidChangeWatchedFilesParams) -> None:
-        made.desk.sort()
-        made.desk.again()
-
-    @made.feature(types.INITIALIZED)
-    @guarded
-    async def ready(params: types.InitializedParams) -> None:
-        """Hear of files that change without an editor, if the editor can tell."""
-        workspace = made.client_capabilities.workspace
-        watches = workspace.did_change_watched_files if workspace is not None else None
-        if watches is None or not watches.dynamic_registration:
-            return
-        patterns = [types.FileSystemWatcher(pattern) for pattern in ("**/*.toml", f"**/{FOLDER}/*{SUFFIX}")]
-        options = types.DidChangeWatchedFilesRegistrationOptions(patterns)
-        wanted = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-        await made.client_register_capability_async(types.RegistrationParams([wanted]))
-
-    @made.feature(types.SHUTDOWN)
-    def ended(params: None) -> None:
-        made.desk.close()
-
-
-def _changed(page: Page, change: types.TextDocumentContentChangeEvent, ruler: Ruler) -> Page:
-    """A text with one change, which names a stretch of it, or is the whole new text."""
-    text = change.text.replace("\r\n", "\n")
-    if not isinstance(change, types.TextDocumentContentChangePartial):
-        return Page(text)
-    start, end = ruler.offset(page, change.range.start), ruler.offset(page, change.range.end)
-    return Page(page.text[:start] + text + page.text[end:])

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fleetc.cli.options import HERE, USAGE
-from fleetc.cli.output import files_failure, message, plain, wrong_usage
-from fleetc.cli.working import load_settings, quietly
+from fleetc.cli.shared.options import HERE
+from fleetc.cli.shared.output import USAGE, files_failure, message, plain, wrong_usage
+from fleetc.cli.shared.working import load_settings, quietly
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format
 

@@ -14,7 +14,7 @@ import typer
 
 from fleetc.adopt import Folders
 from fleetc.adopt.node.host_paths import plain_path
-from fleetc.cli.output import wrong_usage
+from fleetc.cli.shared.output import wrong_usage
 
 if TYPE_CHECKING:
     from fleetc.adopt import Adopted

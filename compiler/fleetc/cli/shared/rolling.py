@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from fleetc.cli.output import files_failure, message, plain, report, wrong_usage
-from fleetc.cli.working import read_sources
+from fleetc.cli.shared.output import files_failure, message, plain, report, wrong_usage
+from fleetc.cli.shared.working import read_sources
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 
-from fleetc.cli.baseline import tree_at
+from fleetc.cli.shared.baseline import tree_at
 from fleetc.disk import files, git
 from fleetc.disk.manifest import FilesError
 from fleetc.emit.tree import FILE_MODE, Artifact

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from fleetc import settings
 from fleetc.assist.page import Page
-from fleetc.cli.working import system_day
+from fleetc.cli.shared.working import system_day
 from fleetc.disk import files
 from fleetc.disk.manifest import FilesError
 from fleetc.disk.reading import decode_source

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fleetc.cli.output import files_failure, message, plain, wrong_usage
-from fleetc.cli.working import read_sources, target_of
+from fleetc.cli.shared.output import files_failure, message, plain, wrong_usage
+from fleetc.cli.shared.working import read_sources, target_of
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import typer
 
-from fleetc.cli.options import USAGE
-from fleetc.cli.output import message
+from fleetc.cli.shared.output import USAGE, message
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from fleetc.cli.options import PROBLEMS, USAGE
-from fleetc.cli.output import about_foreign, files_failure, message, plain, print_blocks, report
+from fleetc.cli.shared.output import PROBLEMS, USAGE, about_foreign, files_failure, message, plain, print_blocks, report
 from fleetc.emit.tree import MANIFEST
 from fleetc.messages.forms import Format
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fleetc.cli.known_trees import KnownTrees
+from fleetc.cli.shared.known_trees import KnownTrees
 from fleetc.rollout.hosts.kept import Ran, releases_of, rolled_out
 from fleetc.rollout.journal.history import MAY_RUN, History, Run
 from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Comparison, HostState

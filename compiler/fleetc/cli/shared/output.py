@@ -1,4 +1,4 @@
-"""What the commands print: answers on stdout, messages on stderr.
+"""What the commands print: answers on stdout, messages on stderr; and the meaning of their exit codes.
 
 In: diagnostics, failures and text. Out: text on a stream, encoded for a terminal.
 """
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 
-from fleetc.cli.options import USAGE
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from fleetc.pipeline import Checked, Compiled
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
+
+PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
 
 def answer(compiled: Compiled, form: Format, found: Sequence[Located], **more: Any) -> None:

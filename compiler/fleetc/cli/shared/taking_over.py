@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fleetc.cli.asked_hosts import senseless
+from fleetc.cli.shared.asked_hosts import senseless
 
 if TYPE_CHECKING:
     from fleetc.adopt import Takeover
