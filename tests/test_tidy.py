@@ -7,6 +7,7 @@ from which is a contract of import-linter, in pyproject.toml.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import tomllib
 from collections import Counter
@@ -20,6 +21,7 @@ import pytest
 
 from fleetc.cli.commands import COMMANDS
 from fleetc.emit import formats
+from fleetc.rollout.verify import judge
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "compiler" / "fleetc"
@@ -103,6 +105,24 @@ SIBLINGS = {
     "emit": [m for m in MODULES if f"fleetc.{m.name}" in _FORMATS],
     "cli": [m for m in MODULES if m.name.startswith("cli.") and m.path.stem in _COMMANDS],
 }
+
+
+def test_what_is_written_is_listed() -> None:
+    """A file that nothing lists is dead, and nobody would hear of it."""
+    listed = _COMMANDS | {"app", "commands", "__init__"}
+    commands = [m.path.stem for m in MODULES if m.path.parent == PACKAGE / "cli" and m.path.stem not in listed]
+    makes = [m for m in MODULES if m.room == "emit" and re.search(r"^def emit\(host", m.text, re.M)]
+    looks = [m.path.stem for m in MODULES if m.name.startswith("rollout.verify.checks.")]
+    judging = inspect.getsource(judge)
+    assert [
+        *(f"add an entry for `{name}` to GROUPS in compiler/fleetc/cli/commands.py" for name in commands),
+        *(f"add {m.name}.emit to HOST_FORMATS in emit/formats.py" for m in makes if f"fleetc.{m.name}" not in _FORMATS),
+        *(
+            f"add the functions of {name}.py to CHECKS in compiler/fleetc/rollout/verify/judge.py"
+            for name in looks
+            if not re.search(rf"\b{name}\.\w+[,(]", judging)
+        ),
+    ] == []
 
 
 @pytest.mark.parametrize("room", SIBLINGS)

@@ -42,7 +42,7 @@ def test_every_code_that_is_reported_has_a_page() -> None:
     reported = set().union(*(_codes(ast.parse(path.read_text("utf-8"))) for path in _modules()))
     reported |= {code for code, _ in manifest._CAUSES.values()} | {"system-refused"}
     assert len(reported) > 80
-    assert reported - set(pages()) == set()
+    assert reported - set(pages()) == set(), "give these codes pages in compiler/fleetc/messages/pages/"
 
 
 def test_every_page_belongs_to_a_code_that_is_reported() -> None:
@@ -72,13 +72,14 @@ def test_page_of_a_message_has_its_parts(code: str) -> None:
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
 def test_rule_reports_only_its_own_code_and_its_page_has_its_parts(rule: Rule) -> None:
     (module,) = (_CORE / "rules").glob(f"*/{rule.code.replace('-', '_')}.py")
-    assert _codes(ast.parse(module.read_text("utf-8"))) <= {rule.code}
+    others = _codes(ast.parse(module.read_text("utf-8"))) - {rule.code}
+    assert others == set(), f"{module.name} reports only {rule.code}: another code is a rule of its own"
     parts = re.fullmatch(
         r"(?P<what>[^\n]+\.)\n\nWhy: (?P<why>.+?)\n\nExample:\n\n(?P<bad>.+?)\n\nInstead:\n\n(?P<good>.+)\n",
         pages()[rule.code],
         re.DOTALL,
     )
-    assert parts is not None
+    assert parts is not None, f"{module.name}: its docstring is one sentence, then Why:, Example: and Instead:"
     assert parts["bad"] != parts["good"]
     for example in (parts["bad"], parts["good"]):
         assert all(not line or line.startswith("    ") for line in example.splitlines())
@@ -88,5 +89,7 @@ def test_rule_reports_only_its_own_code_and_its_page_has_its_parts(rule: Rule) -
 def test_every_rule_has_a_test_with_a_snapshot_in_the_folder_of_its_subject() -> None:
     for module in (_CORE / "rules").glob("*/[!_]*.py"):
         folder, name = Path(__file__).parents[1] / "rules" / module.parent.name, f"test_{module.stem}"
-        assert (folder / f"{name}.py").is_file(), f"write {folder / name}.py"
-        assert (folder / "__snapshots__" / f"{name}.ambr").is_file(), f"{folder / name}.py has no snapshot"
+        place = folder.relative_to(ROOT)
+        assert (folder / f"{name}.py").is_file(), f"write {place / name}.py: see 'A rule' in CONTRIBUTING.md"
+        advice = f"compare with `snapshot` in {place / name}.py, and run pytest {place} --snapshot-update"
+        assert (folder / "__snapshots__" / f"{name}.ambr").is_file(), advice
