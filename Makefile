@@ -4,9 +4,8 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-QUICK := tests/rules tests/emit tests/test_golden.py tests/test_tidy.py tests/test_lowering.py tests/test_mapping.py tests/test_slots.py \
-  tests/test_signers.py tests/test_live_runners.py tests/test_language_codes.py tests/test_quantities.py tests/test_references.py \
-  tests/test_addresses.py tests/test_unit_errors.py tests/test_streams.py tests/test_avatar_language.py tests/test_avatar_lowering.py
+QUICK := tests/rules tests/emit tests/language tests/lower tests/test_golden.py tests/test_tidy.py \
+  tests/analysis/test_slots.py tests/analysis/test_signers.py
 
 .PHONY: help demo demo-live quick test test-hosts test-all lint format render docs bench lock clean
 

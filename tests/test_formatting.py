@@ -17,7 +17,7 @@ from fleetc.formatting import FormattingError, formatted
 from fleetc.toml.document import Source
 from fleetc.toml.reader import read
 from tests.support import ROOT, fleetc
-from tests.toml_texts import EVERY_FORM
+from tests.toml.toml_texts import EVERY_FORM
 
 SPECS = sorted(ROOT.glob("inventories/*/*.toml"))
 

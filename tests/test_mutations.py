@@ -28,7 +28,7 @@ from fleetc.upstream import ABILITIES, FLAGS
 from tests.mutating import Mutation, Raw, mutations, spread
 from tests.node import Settings, StartupError, addresses, broken_rules, notes, read, reading
 from tests.support import EXAMPLES, INVENTORIES, example_text, shipped
-from tests.test_releases import RICH
+from tests.upstream.test_releases import RICH
 
 FEW = 32
 COUNT = 50

@@ -13,6 +13,7 @@ import pytest
 from fleetc.lower import lower
 from fleetc.pipeline import check_spec
 from tests import node
+from tests.lower.test_lowering import content, flags, plan, service, settings
 from tests.node import live_runners
 from tests.rules.support import (
     SECRET,
@@ -29,7 +30,6 @@ from tests.rules.support import (
     wallet,
 )
 from tests.support import ROOT, compile_text, fleetc, sources_of
-from tests.test_lowering import content, flags, plan, service, settings
 
 VECTORS = json.loads((ROOT / "tests" / "data" / "live_runners.json").read_text())
 APPS = ROOT / "tests" / "data" / "runners"

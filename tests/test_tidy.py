@@ -7,17 +7,22 @@ from which is a contract of import-linter, in pyproject.toml.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from fleetc.cli.commands import COMMANDS
 from fleetc.emit import formats
+from fleetc.rollout.verify import judge
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "compiler" / "fleetc"
@@ -65,6 +70,15 @@ class Module:
                 names = (f"{node.module}.{alias.name}" for alias in node.names)
                 yield from ((name, self.place(node)) for name in (node.module, *names))
 
+    def imported_from(self, named: Collection[str]) -> Iterator[str]:
+        """The modules among these that it imports; a module of a package is not the package."""
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names if alias.name in named)
+            elif isinstance(node, ast.ImportFrom) and node.module and node.module in named:
+                names = (f"{node.module}.{alias.name}" for alias in node.names)
+                yield from (name if name in named else node.module for name in names)
+
     def place(self, node: ast.stmt | ast.expr) -> str:
         return f"{self.path.relative_to(ROOT)}:{node.lineno}"
 
@@ -90,11 +104,36 @@ def test_core_touches_neither_disk_nor_clock_nor_network() -> None:
     assert [node for node in calls if node.attr in CLOCKS and ast.unparse(node.value) in ("date", "datetime")] == []
 
 
-@pytest.mark.parametrize("room", ["rules", "emit"])
+_COMMANDS = {listed.name.replace("-", "_") for listed in COMMANDS}
+_FORMATS = {value.__name__ for value in vars(formats).values() if isinstance(value, ModuleType)}
+SIBLINGS = {
+    "rules": [m for m in MODULES if m.room == "rules" and m.name not in ("rules", "rules.silences")],
+    "emit": [m for m in MODULES if f"fleetc.{m.name}" in _FORMATS],
+    "cli": [m for m in MODULES if m.name.startswith("cli.") and m.path.stem in _COMMANDS],
+}
+
+
+def test_what_is_written_is_listed() -> None:
+    """A file that nothing lists is dead, and nobody would hear of it."""
+    listed = _COMMANDS | {"app", "commands", "__init__"}
+    commands = [m.path.stem for m in MODULES if m.path.parent == PACKAGE / "cli" and m.path.stem not in listed]
+    makes = [m for m in MODULES if m.room == "emit" and re.search(r"^def emit\(host", m.text, re.M)]
+    looks = [m.path.stem for m in MODULES if m.name.startswith("rollout.verify.checks.")]
+    judging = inspect.getsource(judge)
+    assert [
+        *(f"add an entry for `{name}` to GROUPS in compiler/fleetc/cli/commands.py" for name in commands),
+        *(f"add {m.name}.emit to HOST_FORMATS in emit/formats.py" for m in makes if f"fleetc.{m.name}" not in _FORMATS),
+        *(
+            f"add the functions of {name}.py to CHECKS in compiler/fleetc/rollout/verify/judge.py"
+            for name in looks
+            if not re.search(rf"\b{name}\.\w+[,(]", judging)
+        ),
+    ] == []
+
+
+@pytest.mark.parametrize("room", SIBLINGS)
 def test_siblings_do_not_import_one_another(room: str) -> None:
-    rules = [m for m in MODULES if m.room == "rules" and m.path.name != "__init__.py"]
-    listed = {value.__name__ for value in vars(formats).values() if isinstance(value, ModuleType)}
-    siblings = rules if room == "rules" else [m for m in MODULES if f"fleetc.{m.name}" in listed]
+    siblings = SIBLINGS[room]
     names = {f"fleetc.{module.name}" for module in siblings}
     assert len(names) >= 13
     found = [
@@ -106,6 +145,22 @@ def test_siblings_do_not_import_one_another(room: str) -> None:
     assert found == []
 
 
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    """Imports within functions and those for types count too: they only hide a circle."""
+    named = {f"fleetc.{module.name}".rstrip("."): module for module in MODULES}
+    graph = {name: set(module.imported_from(named)) - {name} for name, module in named.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as circle:
+        pytest.fail(" imports ".join(reversed(circle.args[1])))
+
+
+def test_no_folder_has_more_files_than_a_reader_can_survey() -> None:
+    folders = Counter(path.parent for top in (PACKAGE, ROOT / "tests") for path in top.rglob("*.py"))
+    crowded = [f"{folder.relative_to(ROOT)} has {count} files" for folder, count in folders.items() if count > 40]
+    assert crowded == [], "more than 40: give what belongs together a folder of its own"
+
+
 def test_only_the_runner_imports_ansible_runner() -> None:
     found = {m.name for m in MODULES for imported, _ in m.imports() if imported.split(".")[0] == "ansible_runner"}
     assert found == {"rollout.hosts.runner"}
@@ -114,7 +169,7 @@ def test_only_the_runner_imports_ansible_runner() -> None:
 def test_only_online_talks_to_services() -> None:
     network = {"httpx", "urllib", "http", "ssl", "asyncio"}
     found = {m.name for m in MODULES for imported, _ in m.imports() if imported.split(".")[0] in network}
-    loops = {"cli.streaming", "cli.comment", "cli.lsp_desk"}  # they start the loop of asyncio
+    loops = {"cli.shared.streaming", "cli.comment", "cli.editor.desk"}  # they start the loop of asyncio
     assert found == {"online.http", "online.asking", "online.public", "online.forges"} | loops
     assert {m.name for m in MODULES for imported, _ in m.imports() if imported == "httpx"} == {
         "online.http",

@@ -15,7 +15,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fleetc.cli.lsp_features import PART_KINDS
+from fleetc.cli.editor.features import PART_KINDS
 from tests.assist.editing import Editor
 from tests.support import INVENTORIES
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.bench.measure import ROOT
-from tests.farm_image import compile_standin
+from tests.farm.image import compile_standin
+from tests.farm.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 from tests.keystores import key_file
-from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 
 _ACCOUNT = "0x" + "1" * 40
 _PASSWORD = b"hunter2"

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from fleetc.text.keccak import keccak256
+from tests.farm.sshd_host import free_ports
 from tests.outside_tools import node_package
-from tests.sshd_host import free_ports
 
 HERE = Path(__file__).parent
 CONTRACTS: dict[str, str] = json.loads((HERE / "protocol.json").read_text())["contracts"]

@@ -21,8 +21,8 @@ from typing import NoReturn
 from urllib.parse import urlencode
 
 from tests.demo_live.stage import FROM_OUTSIDE, Stage, standing, write_log
-from tests.farm_system import FarmError
-from tests.sshd_host import PROGRAMS, needed
+from tests.farm.sshd_host import PROGRAMS, needed
+from tests.farm.system import FarmError
 from tests.standin import set_on_node
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

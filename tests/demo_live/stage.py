@@ -1,8 +1,8 @@
 """What the demo runs against, all on this machine: two hosts, a chain, and a stream API.
 
 In: the directory of the fleet, and one for all else. Out: `Stage`, while the context lasts. Hosts are those of
-`tests/sshd_host.py`: a real sshd, whose containers are processes of the stand-in node. What has to be on hosts before a
-first rollout is there. Chain and stream API are stand-ins, served by threads of this process.
+`tests/farm/sshd_host.py`: a real sshd, whose containers are processes of the stand-in node. What has to be on hosts
+before a first rollout is there. Chain and stream API are stand-ins, served by threads of this process.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.chain import SoundChain
-from tests.farm_image import compile_standin
+from tests.farm.image import compile_standin
+from tests.farm.sshd_host import PROGRAMS, SshdHost, free_ports, write_keys
 from tests.keystores import key_file
-from tests.sshd_host import PROGRAMS, SshdHost, free_ports, write_keys
 from tests.standin.stream_api import serve
 
 SPEC = Path(__file__).with_name("fleet.toml")

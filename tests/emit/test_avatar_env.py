@@ -20,7 +20,7 @@ from fleetc.text.encoders import EncodingError
 from tests.emit.programs import program
 from tests.support import EXAMPLES, ROOT, check_text, compile_text, shipped, sources_of
 from tests.support_values import nasty_values, unescape_c
-from tests.test_encoding_programs import ENVIRONMENT_GENERATOR, recording_engine
+from tests.text.test_encoding_programs import ENVIRONMENT_GENERATOR, recording_engine
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
 ODD = (

@@ -13,7 +13,7 @@ from fleetc.places.origin import given
 from fleetc.text.encoders import visible
 from tests.emit import support
 from tests.support import ROOT, compile_text
-from tests.test_encoding import PageReader
+from tests.text.test_encoding import PageReader
 
 
 def page_of(plan: Blueprint) -> str:

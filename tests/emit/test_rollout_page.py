@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from fleetc.blueprint.blueprint import SecretVariable
 from tests.emit import support
-from tests.test_encoding import PageReader
+from tests.text.test_encoding import PageReader
 
 
 def page_of(*secrets: SecretVariable, count: int = 2, **changes: object) -> str:

@@ -18,10 +18,10 @@ import pytest
 
 from fleetc.rollout.hosts.finding import FILES, ROLES
 from fleetc.upstream import FLAGS
-from tests.farm_image import compile_standin
+from tests.farm.image import compile_standin
+from tests.farm.sshd_host import free_ports
 from tests.host_program.program import Program, loaded
 from tests.keystores import key_file
-from tests.sshd_host import free_ports
 from tests.standin import can_build
 
 pytestmark = [

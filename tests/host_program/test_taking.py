@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.farm_image import compile_standin
+from tests.farm.image import compile_standin
 from tests.host_program.test_live import Machine, edited
 from tests.standin import can_build
 from tests.support import compile_text

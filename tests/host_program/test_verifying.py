@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.certificates import certificates
 from tests.chain import ARBITRUM, running
 from tests.host_program.program import Program, loaded
-from tests.ill_servers import ENDLESS, ILLNESSES, NEVER_ENDS, dripping, ill, says, silent
+from tests.online.certificates import certificates
+from tests.online.ill_servers import ENDLESS, ILLNESSES, NEVER_ENDS, dripping, ill, says, silent
 
 pytestmark = pytest.mark.usefixtures("processes")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.farm import Farm, reasons_unavailable
+from tests.farm.farm import Farm, reasons_unavailable
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.farm import Host
+from tests.farm.farm import Host
 
 STATE = "/var/lib/fleetc"
 

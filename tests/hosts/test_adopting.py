@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.farm import Farm
+from tests.farm.farm import Farm
 from tests.hosts.test_deploy import SKIPPED
 from tests.support import ROOT
 

@@ -21,8 +21,8 @@ import pytest
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.pipeline import compile_spec
-from tests.farm import Farm, Host, Process
-from tests.farm_system import run_checked
+from tests.farm.farm import Farm, Host, Process
+from tests.farm.system import run_checked
 from tests.hosts.switches import in_phase
 from tests.keystores import key_file
 from tests.standin import gcc_words

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.farm import STANDIN_IMAGE, Farm, FarmError, Host, HostSpec
-from tests.farm_image import compile_standin
-from tests.farm_system import cgroup_hierarchies
+from tests.farm.farm import STANDIN_IMAGE, Farm, FarmError, Host, HostSpec
+from tests.farm.image import compile_standin
+from tests.farm.system import cgroup_hierarchies
 
 pytestmark = [pytest.mark.hosts, pytest.mark.usefixtures("processes")]
 

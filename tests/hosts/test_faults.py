@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.farm import Farm
+from tests.farm.farm import Farm
 from tests.hosts.switches import STATE, in_phase, journal_of, state_of, switch_of, wait
 from tests.hosts.test_deploy import CANARY, LACKING, Rollout, process_of
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.test_pages import FLEET, GUIDE, blocks
-from tests.farm import STANDIN_IMAGE, Farm
+from tests.farm.farm import STANDIN_IMAGE, Farm
 from tests.hosts.test_deploy import ACCOUNTS, CANARY, Rollout
 from tests.keystores import key_file
 

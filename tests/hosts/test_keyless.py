@@ -16,7 +16,7 @@ import pytest
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.pipeline import compile_spec
-from tests.farm import STANDIN_IMAGE, Farm
+from tests.farm.farm import STANDIN_IMAGE, Farm
 from tests.hosts.test_deploy import CANARY, Rollout, process_of
 from tests.keystores import key_file
 from tests.support import ROOT, shipped, sources_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.farm import Farm
+from tests.farm.farm import Farm
 from tests.hosts.test_deploy import Rollout
 
 pytestmark = pytest.mark.usefixtures("processes")

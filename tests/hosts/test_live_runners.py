@@ -21,14 +21,14 @@ import pytest
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.pipeline import compile_spec
-from tests.farm import STANDIN_IMAGE, Farm, Host, Process
-from tests.farm_system import run_checked
+from tests.farm.farm import STANDIN_IMAGE, Farm, Host, Process
+from tests.farm.system import run_checked
 from tests.host_program.avatar_world import HOST_COMPOSE, SLOT_COMPOSE
 from tests.hosts.test_deploy import CANARY, Rollout
 from tests.keystores import key_file
 from tests.standin import runner_words
+from tests.standin.test_standin import until
 from tests.support import ROOT, shipped, sources_of
-from tests.test_standin import until
 
 pytestmark = pytest.mark.usefixtures("processes")
 

@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from tests.farm import Farm, Host
-from tests.farm_image import STANDIN_PATH
+from tests.farm.farm import Farm, Host
+from tests.farm.image import STANDIN_PATH
 from tests.hosts.switches import STATE, in_phase, switch_of, wait
 from tests.hosts.test_moves import Moving
 

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from fleetc.upstream.monitoring_images import monitoring_images
-from tests.farm import Farm, Host
+from tests.farm.farm import Farm, Host
 from tests.monitoring.test_project import DEBIAN, of_debian
 from tests.support import fleetc
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.farm import Farm
+from tests.farm.farm import Farm
 from tests.hosts.switches import in_phase, wait
 from tests.hosts.test_faults import Faulty
 

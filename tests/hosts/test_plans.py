@@ -15,7 +15,7 @@ import pytest
 
 from fleetc.rollout.plan.data import SealedPlan
 from fleetc.rollout.plan.document import decode, seal_of
-from tests.farm import Farm
+from tests.farm.farm import Farm
 from tests.hosts.switches import in_phase
 from tests.hosts.test_deploy import CANARY, SECRET, Rollout
 

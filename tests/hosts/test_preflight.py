@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.chain import ARBITRUM, anvil
-from tests.farm import Farm
+from tests.farm.farm import Farm
 from tests.hosts.test_deploy import SKIPPED, Rollout
 
 pytestmark = pytest.mark.usefixtures("processes")

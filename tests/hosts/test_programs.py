@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.farm import Farm
-from tests.farm_image import STANDIN_PATH
-from tests.farm_system import run_checked
+from tests.farm.farm import Farm
+from tests.farm.image import STANDIN_PATH
+from tests.farm.system import run_checked
 from tests.hosts.test_deploy import process_of
 from tests.hosts.test_faults import Faulty
 from tests.standin import gcc_words

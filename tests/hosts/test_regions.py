@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.farm import STANDIN_IMAGE, Farm, Host, HostSpec
+from tests.farm.farm import STANDIN_IMAGE, Farm, Host, HostSpec
 from tests.hosts.switches import in_phase, journal_of, state_of, switch_of, wait
 from tests.hosts.test_deploy import CANARY, Rollout
 from tests.keystores import key_file

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.farm import Farm
+from tests.farm.farm import Farm
 from tests.hosts.test_deploy import ACCOUNTS, Rollout, process_of
 
 pytestmark = pytest.mark.usefixtures("processes")

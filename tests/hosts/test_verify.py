@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.farm import Farm
+from tests.farm.farm import Farm
 from tests.hosts.test_deploy import CANARY, Rollout
 from tests.support import ROOT
 

@@ -20,13 +20,13 @@ from fleetc.stream_api.data import Report
 from fleetc.stream_api.ids import Known
 from fleetc.stream_api.report import all_as_text
 from fleetc.text.masking import Mask
-from tests.certificates import certificates
-from tests.ill_servers import ILLNESSES, Speaks, ill, silent
+from tests.language.stream_fields import ANSWERED, ROWS
+from tests.language.test_stream_fields import _with
+from tests.online.certificates import certificates
+from tests.online.ill_servers import ILLNESSES, Speaks, ill, silent
 from tests.online.support import TOKEN, Api, asked, running
 from tests.standin.stream_api import FAULTS
 from tests.stream_api.support import planned
-from tests.stream_fields import ANSWERED, ROWS
-from tests.test_stream_fields import _with
 
 QUICK = Limits(tries=1, answer_seconds=2.0, total_seconds=20.0)
 PLAN = planned({})

@@ -15,7 +15,7 @@ import pytest
 
 from fleetc.review.reports.comment import marker
 from fleetc.text.encoders import markdown_text
-from tests.ill_servers import ILLNESSES, ill
+from tests.online.ill_servers import ILLNESSES, ill
 from tests.standin import forges
 from tests.standin.forges import BOT, TOKEN, Fault, Forge
 from tests.support import fleetc

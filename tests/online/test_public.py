@@ -12,8 +12,8 @@ import pytest
 
 from fleetc.online import public
 from fleetc.online.public import Answer, ask_public
-from tests.certificates import certificates
-from tests.ill_servers import ILLNESSES, NEVER_ENDS, dripping, ill, says, silent
+from tests.online.certificates import certificates
+from tests.online.ill_servers import ILLNESSES, NEVER_ENDS, dripping, ill, says, silent
 
 pytestmark = pytest.mark.usefixtures("processes")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_init import git
 from tests.policy.support import FLEET, write
 from tests.support import fleetc
-from tests.test_init import git
 
 pytestmark = pytest.mark.usefixtures("processes")
 

@@ -29,7 +29,7 @@ from tests.mutating import mutations, spread
 from tests.review import support
 from tests.review.support import classes, compiled_or_none, example, review, side
 from tests.support import EXAMPLES, example_sources, shipped
-from tests.test_releases import RICH
+from tests.upstream.test_releases import RICH
 
 COUNT = 25
 WHOLE = 300

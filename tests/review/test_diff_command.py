@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from fleetc.cli.baseline import unchecked
+from fleetc.cli.shared.baseline import unchecked
 from fleetc.disk import git
 from fleetc.disk.manifest import FilesError
 from fleetc.pipeline import compile_spec

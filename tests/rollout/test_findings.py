@@ -7,8 +7,8 @@ import pytest
 from fleetc.places.diagnostic import Severity
 from fleetc.rollout.findings import Finding, clock_finding, diagnostics_of
 from fleetc.rollout.hosts.begun import findings_in
+from tests.disk.test_foreign import DEMO
 from tests.support import compile_text, compiled_example
-from tests.test_foreign import DEMO
 
 
 def test_finding_is_at_its_node_or_else_at_its_host() -> None:

@@ -1,4 +1,4 @@
 """The command line: one file for each command, named as it is typed. They read files, call the core, print, and exit.
 
-`app.py` lists them; `options.py`, `output.py` and `working.py` have what they share.
+`commands.py` lists them; `shared/` has what several need, `editor/` and `first/` what `lsp` and `init` need.
 """

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.asked_hosts import read_hosts, senseless
-from fleetc.cli.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
-from fleetc.cli.options import PROBLEMS
-from fleetc.cli.output import coloured, files_failure, message, print_located, wrong_usage
-from fleetc.cli.paging import put
+from fleetc.cli.shared.asked_hosts import read_hosts, senseless
+from fleetc.cli.shared.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
+from fleetc.cli.shared.output import PROBLEMS, coloured, files_failure, message, print_located, wrong_usage
+from fleetc.cli.shared.paging import put
 from fleetc.messages.forms import AdoptionFormat, Format
 
 if TYPE_CHECKING:

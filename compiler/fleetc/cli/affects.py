@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli import completing
-from fleetc.cli.options import (
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.options import (
     HERE,
     OverlayOption,
     ReportOption,
     SpecArgument,
 )
-from fleetc.cli.output import files_failure, message, wrong_usage
-from fleetc.cli.paging import put
-from fleetc.cli.working import (
+from fleetc.cli.shared.output import files_failure, message, wrong_usage
+from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.working import (
     compile_or_exit,
     load_settings,
     quietly,

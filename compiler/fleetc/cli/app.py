@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from fleetc.cli.commands import HELP, Commands
-from fleetc.cli.paging import VARIABLE
+from fleetc.cli.shared.paging import VARIABLE
 
 app = typer.Typer(
     name="fleetc",

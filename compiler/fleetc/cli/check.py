@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument, TodayOption
-from fleetc.cli.output import files_failure, message, report, wrong_usage
-from fleetc.cli.paging import put
-from fleetc.cli.working import STDIN, day_used, load_settings, quietly, read_policies, read_sources, tell_day
+from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, SpecArgument, TodayOption
+from fleetc.cli.shared.output import PROBLEMS, files_failure, message, report, wrong_usage
+from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.working import STDIN, day_used, load_settings, quietly, read_policies, read_sources, tell_day
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:

@@ -309,7 +309,7 @@ class Commands(TyperGroup):
 
 
 def _unknown(name: str) -> NoReturn:
-    from fleetc.cli.output import wrong_usage
+    from fleetc.cli.shared.output import wrong_usage
     from fleetc.text.suggestions import did_you_mean
 
     names = [listed.name for listed in COMMANDS]

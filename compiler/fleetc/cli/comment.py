@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from fleetc.cli.options import FAILURE, PROBLEMS, USAGE
-from fleetc.cli.output import files_failure, message, wrong_usage
-from fleetc.cli.working import read_limits
+from fleetc.cli.shared.output import FAILURE, PROBLEMS, USAGE, files_failure, message, wrong_usage
+from fleetc.cli.shared.working import read_limits
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:

@@ -11,18 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import (
-    HERE,
-    PROBLEMS,
-    FormatOption,
-    OutputOption,
-    OverlayOption,
-    SpecArgument,
-    TodayOption,
-)
-from fleetc.cli.output import about_foreign, answer, files_failure, message, plain, print_blocks
-from fleetc.cli.remembering import Remembered
-from fleetc.cli.working import (
+from fleetc.cli.shared.options import HERE, FormatOption, OutputOption, OverlayOption, SpecArgument, TodayOption
+from fleetc.cli.shared.output import PROBLEMS, about_foreign, answer, files_failure, message, plain, print_blocks
+from fleetc.cli.shared.remembering import Remembered
+from fleetc.cli.shared.working import (
     RECOMPILE,
     compile_or_exit,
     day_used,

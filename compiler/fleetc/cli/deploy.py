@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import (
+from fleetc.cli.shared.options import (
     HERE,
     AssumeDeadOption,
     ClearOption,
@@ -33,12 +33,18 @@ from fleetc.cli.options import (
     TodayOption,
     WorkerOption,
 )
-from fleetc.cli.output import files_failure, message, wrong_usage
-from fleetc.cli.planned import around, count, refusals, shard_of
-from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
-from fleetc.cli.taking_over import keep_running as take
-from fleetc.cli.taking_over import takeovers
-from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
+from fleetc.cli.shared.output import files_failure, message, wrong_usage
+from fleetc.cli.shared.planned import around, count, refusals, shard_of
+from fleetc.cli.shared.rolling import About, failures, opened_journal, skipped, tell
+from fleetc.cli.shared.taking_over import keep_running, takeovers
+from fleetc.cli.shared.working import (
+    compile_or_exit,
+    load_settings,
+    need_fresh,
+    read_policies,
+    target_of,
+    tell_settings,
+)
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
@@ -81,7 +87,8 @@ def deploy(
 ) -> None:
     """Roll out the compiled tree to its hosts, batch by batch.
 
-    A host whose nodes are not well goes back to its release before, and so do the others of its batch.
+    The tree must be up to date with the spec. A host whose nodes are not well goes back to its release before, and so
+    do the others of its batch.
 
     With --shard, several machines share the work. Whatever each of them is at, they never change all gateways at once,
     nor all orchestrators that a gateway can use. The canary hosts are in the first part; the other parts begin only
@@ -95,10 +102,11 @@ def deploy(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
-    options = {"allowed_signers": allowed_signers, "signer": signer, "journal": journal, "forks": forks}
-    settings = load_settings(spec, overlay=overlay, output=output, worker=worker, **options)
-    signed = bool(allowed_signers or signer)
-    _need_sense(bool(limit), bool(shard), plan is not None, resume, check, signed, keep_running)
+    signed = {"allowed_signers": allowed_signers, "signer": signer}
+    settings = load_settings(
+        spec, overlay=overlay, output=output, journal=journal, forks=forks, worker=worker, **signed
+    )
+    _need_sense(limit, shard, plan, resume, check, allowed_signers or signer, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     part = shard_of(shard)
@@ -106,13 +114,12 @@ def deploy(
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
     _need_no_signature(spec, settings)
-    # What was sound when the rollout began must be able to end: a silence may end in between.
-    day = None if resume else today
+    day = None if resume else today  # a rollout that began soundly can end, though a silence ended in between
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), day)
-    assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
-    tell_settings(spec, settings)
-    need_fresh(compiled.tree, target_of(spec, settings))
     tree, blueprint = compiled.tree, compiled.blueprint
+    assert tree is not None and blueprint is not None  # noqa: S101  # it compiled
+    tell_settings(spec, settings)
+    need_fresh(tree, target_of(spec, settings))
     if part is not None and not hosts_of(blueprint, (), part):
         message(f"note: part {part} has no hosts, so there is nothing to do: take fewer parts")
         return
@@ -128,11 +135,11 @@ def deploy(
 
 
 def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settings: Settings, check: bool) -> None:
-    """Say what becomes of processes that run without fleetc, and have hosts keep those that can go on."""
+    """Show what becomes of processes that run without fleetc, and take them over."""
     plans = takeovers(tree, blueprint, hosts, settings)
     _show(plans, keep=True)
     if not check:
-        take(tree, plans, settings)
+        keep_running(tree, plans, settings)
 
 
 def _first_rollouts(outcome: Outcome) -> list[str]:
@@ -149,7 +156,7 @@ def _show(plans: Sequence[Takeover], keep: bool = False) -> None:
 
 
 def _need_sense(
-    limit: bool, shard: bool, plan: bool, resume: bool, check: bool, signed: bool, keep_running: bool
+    limit: object, shard: object, plan: object, resume: bool, check: bool, signed: object, keep_running: bool
 ) -> None:
     """Exit where options that were given contradict each other."""
     if signed and not plan:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli import completing
-from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, upwards
-from fleetc.cli.output import coloured, message, plain, wrong_usage
-from fleetc.cli.paging import put
-from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_sources
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, upwards
+from fleetc.cli.shared.output import PROBLEMS, coloured, message, plain, wrong_usage
+from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.working import compile_or_exit, load_settings, quietly, read_sources
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format, written
 from fleetc.places.diagnostic import Severity

@@ -6,44 +6,32 @@ In: arguments, through typer. Out: the report on stdout or in a file, broken lim
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument, TodayOption
-from fleetc.cli.output import coloured, files_failure, message, report, wrong_usage
-from fleetc.cli.paging import put
-from fleetc.cli.working import (
+from fleetc.cli.shared.comparing import FINDINGS, options, run
+from fleetc.cli.shared.options import HERE, OverlayOption, SpecArgument, TodayOption
+from fleetc.cli.shared.output import PROBLEMS, coloured, files_failure, message, report, wrong_usage
+from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.working import (
     compile_or_exit,
     load_settings,
     quietly,
     read_limits,
     read_policies,
-    system_day,
-    target_of,
 )
-from fleetc.messages.forms import Format, written
+from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
     from fleetc.places.diagnostic import Diagnostic
-    from fleetc.review.data import Review, RuleNote
-    from fleetc.review.limits import Breach, ImpactLimit
-    from fleetc.review.sides import Side
     from fleetc.settings import Settings
-    from fleetc.toml.document import Source
 
 ReportForm = StrEnum("ReportForm", ["text", "markdown", "html", "json", "sarif", "github", "junit"])
-_FINDINGS: frozenset[str] = frozenset({"sarif", "github", "junit"})
-"""The forms of diagnostics that a review can have: each change is one."""
-
-_NAMED = 10
-"""How many changes that break one limit are named."""
 
 
 def diff(
@@ -67,14 +55,14 @@ def diff(
     ] = None,
 ) -> None:
     """Review what would change, which line causes it, what it means."""
-    from fleetc.cli.baseline import kind_of
+    from fleetc.cli.shared.baseline import kind_of
     from fleetc.disk import files
 
     settings = load_settings(spec, overlay=overlay)
     if limits is not None and max_impact:
         wrong_usage("--max-impact and --limits both set limits; use one of them")
     asked = options(against, max_impact, form, output)
-    told = Format(form) if form in _FINDINGS else Format.text
+    told = Format(form) if form in FINDINGS else Format.text
     policies = read_policies(spec, today, told, ("check", "change"))
     compares_specs = against is not None and kind_of(Path(against)) != "tree"
     compiled, _ = compile_or_exit(spec, settings, told, policies, today, later=True, keep=compares_specs)
@@ -108,202 +96,3 @@ def _tell_warnings(compiled: Compiled, standing: tuple[Diagnostic, ...], setting
     if standing:
         count = "1 warning is" if len(standing) == 1 else f"{len(standing)} warnings are"
         message(f"note: {count} as before this change; fleetc check shows all warnings")
-
-
-class Options(NamedTuple):
-    """What a user asks for; `form` is one of `ReportForm`."""
-
-    against: str | None
-    limits: tuple[ImpactLimit, ...]
-    form: str
-    output: Path | None
-
-
-def options(against: str | None, max_impact: str, form: str, output: Path | None) -> Options:
-    """Parse the options before any work is done. Raises typer.BadParameter."""
-    from fleetc.review.limits import LimitError, parse_limits
-
-    try:
-        return Options(against, parse_limits(max_impact) if max_impact else (), form, output)
-    except LimitError as problem:
-        raise typer.BadParameter(str(problem), param_hint="--max-impact") from problem
-
-
-class Compared(NamedTuple):
-    """A review and the request for it. `standing` are the warnings that both sides have."""
-
-    review: Review
-    asked: Options
-    templates: Mapping[str, str]
-    sources: Sequence[Source]
-    pages: Mapping[str, str] = {}
-    standing: tuple[Diagnostic, ...] = ()
-
-    @property
-    def differs(self) -> bool:
-        """Whether anything would change."""
-        review = self.review
-        return bool(review.changes or review.files or review.foreign or any(n.kind != "finding" for n in review.rules))
-
-    def text(self, colour: bool) -> str:
-        """The report for standard output; nothing if it was written to a file instead. Raises `FilesError`."""
-        text = _report(self, colour)
-        if self.asked.output is None:
-            return text
-        _write(text, self.asked.output)
-        return ""
-
-    @property
-    def breaches(self) -> tuple[Breach, ...]:
-        """The limits that the changes break."""
-        from fleetc.review.limits import breaches
-
-        return () if self.unchecked else tuple(breaches(self.review, self.asked.limits))
-
-    @property
-    def unchecked(self) -> tuple[str, ...]:
-        """Why no limit can be checked, in a sentence; empty if all can be."""
-        if self.asked.limits and self.review.foreign:
-            return ("every limit is broken, because a rollout would use files that the spec does not compile to",)
-        if self.asked.limits and self.review.files_only:
-            return ("the limits cannot be checked, because only files are compared; see the notes of the review",)
-        return ()
-
-    @property
-    def broken(self) -> tuple[str, ...]:
-        """A line for each broken limit and for the changes that break it; one line if no limit can be checked."""
-        unchecked = tuple(f"error: {reason}" for reason in self.unchecked)
-        return unchecked or tuple(line for breach in self.breaches for line in _lines(breach))
-
-
-def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, today: date | None = None) -> Compared:
-    """Compare. Raises `FilesError`, see `baseline.py`."""
-    from fleetc.cli.baseline import baseline, comparable
-    from fleetc.disk import files
-    from fleetc.review.compare import compare
-    from fleetc.review.sides import of_compiled
-
-    shipped = files.read_templates(), files.read_playbooks()
-    limit = settings.max_spec_mib * 1024 * 1024
-    recorded = target_of(spec, settings)
-    old = baseline(asked.against, spec, settings, shipped, limit, like=compiled)
-    new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
-    review = replace(compare(old, comparable(old, new)), rules=_rules(old, new, compiled, today))
-    mine = asked.against is None or (
-        Path(asked.against).exists() and recorded.exists() and recorded.samefile(asked.against)
-    )
-    foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
-    review = replace(review, foreign=foreign, notes=(*review.notes, *notes))
-    pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
-    return Compared(review, asked, shipped[0], _sources(compiled), pages, _standing(old, compiled, today))
-
-
-def _standing(old: Side, compiled: Compiled, today: date | None) -> tuple[Diagnostic, ...]:
-    """The warnings about a spec that it would also have had before: the same words at the same key."""
-    from fleetc.pipeline import judge
-
-    found = compiled.checked.diagnostics
-    if not found or old.fleet is None or old.document is None:
-        return ()
-    codes = {one.code for one in found}
-    before = {_words(one) for one in judge(old.document, old.fleet, today, codes=codes)}
-    return tuple(one for one in found if _words(one) in before)
-
-
-def _words(one: Diagnostic) -> tuple[object, ...]:
-    return one.code, one.severity, one.message, one.primary.place
-
-
-def _rules(old: Side, new: Side, compiled: Compiled, today: date | None) -> tuple[RuleNote, ...]:
-    """What the review says of rules beside the spec; nothing where neither side has any."""
-    if not any(side.policies is not None and side.policies.sources for side in (old, new)):
-        return ()
-    from fleetc.review.policies import rule_notes
-
-    day = new.policies.today if new.policies is not None else (today or system_day()).isoformat()
-    return rule_notes(old, new, compiled.checked.diagnostics, day)
-
-
-def _beside(
-    compiled: Compiled, recorded: Path, shipped: tuple[Mapping[str, str], Mapping[str, bytes]], old: Side | None
-) -> tuple[tuple[str, ...], list[str]]:
-    """What is in the tree's directory and no comparison of specs shows: paths that a rollout would use, notes.
-
-    `old` is the side of that directory if the review is against it. The next compile removes files that its own spec
-    compiles to, and the review shows them as removed. A review against anything else says nothing about the files in
-    the directory: if they claim to be of this very spec, each must hold what it compiles to.
-    """
-    from fleetc.disk import files
-    from fleetc.disk.manifest import shown
-    from fleetc.emit.tree import SPEC_FOLDER, is_rolled_out
-    from fleetc.pipeline import compile_spec
-
-    tree = compiled.tree
-    assert tree is not None  # noqa: S101  # it compiled
-    found = files.strangers(tree, recorded, reads=lambda path: old is None and _counts(path))
-    if found.foreign and old is not None and old.document is not None:
-        before = compile_spec(old.document.sources, *shipped).tree
-        found = files.strangers(tree, recorded, besides=[a.path for a in before.artifacts] if before else ())
-    foreign = [path for path in found.foreign if is_rolled_out(path)]
-    idle = [path for path in found.foreign if not is_rolled_out(path)]
-    notes = [f"{shown(path)} in {recorded} is not part of the tree, and nothing uses it" for path in idle]
-    copies = [path for path in tree.as_mapping() if path.startswith(SPEC_FOLDER)]
-    if not set(copies).isdisjoint(found.changed) or not all((recorded / path).exists() for path in copies):
-        foreign += [path for path in found.changed if path.removeprefix("ansible/") in shipped[1]]
-        notes.insert(0, f"the tree in {recorded} was not compiled from this spec; run fleetc compile")
-    else:
-        foreign += found.changed
-    return tuple(sorted(foreign)), notes
-
-
-def _counts(path: str) -> bool:
-    """Whether the content of a file of the tree decides what a rollout does, or which spec the tree is of."""
-    from fleetc.emit.tree import SPEC_FOLDER, is_rolled_out
-
-    return is_rolled_out(path) or path.startswith(SPEC_FOLDER)
-
-
-def _sources(compiled: Compiled) -> Sequence[Source]:
-    document = compiled.checked.document
-    assert document is not None  # noqa: S101  # it compiled
-    return document.sources
-
-
-def _report(found: Compared, colour: bool) -> str:
-    from fleetc.review.reports import findings, html, json, markdown, terminal  # only here: a run needs one of them
-
-    review, form = found.review, found.asked.form
-    if form in _FINDINGS:
-        items = findings.located(review, found.breaches, found.unchecked, found.sources[0].name)
-        return written(Format(form), items, found.sources, pages=found.pages)
-    if form == "markdown":
-        return markdown.as_markdown(review)
-    if form == "html":
-        return html.as_html(review, found.templates)
-    return json.as_json(review, found.breaches) if form == "json" else terminal.as_text(review, colour)
-
-
-def _write(text: str, file: Path) -> None:
-    from fleetc.disk.manifest import failure
-
-    try:
-        file.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as problem:
-        raise failure(problem, str(file), "write") from problem
-
-
-def _lines(breach: Breach) -> Iterator[str]:
-    yield f"error: the limit {breach}"
-    for change in breach.changes[:_NAMED]:
-        where = " ".join(filter(None, (change.targets[0].host, change.targets[0].node)))
-        more = f" and {len(change.targets) - 1} more" if len(change.targets) > 1 else ""
-        cause = change.causes[0] if change.causes else None
-        at = f" ({cause.file}:{cause.line}:{cause.column})" if cause is not None and cause.line else ""
-        yield f"  {change.kind} {change.what} on {where or 'the whole fleet'}{more}{at}"
-    for note in breach.rules[:_NAMED]:
-        at = f" ({note.cause.file}:{note.cause.line}:{note.cause.column})" if note.cause and note.cause.line else ""
-        yield f"  {note.text}{at}"
-    if len(breach.rules) > _NAMED:
-        yield f"  and {len(breach.rules) - _NAMED} more"
-    if len(breach.changes) > _NAMED:
-        yield f"  and {len(breach.changes) - _NAMED} more changes"

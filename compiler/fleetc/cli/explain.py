@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli import completing
 from fleetc.cli.commands import COMMANDS
-from fleetc.cli.options import PROBLEMS
-from fleetc.cli.output import coloured, message, plain, wrong_usage
-from fleetc.cli.paging import put
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.output import PROBLEMS, coloured, message, plain, wrong_usage
+from fleetc.cli.shared.paging import put
 
 if TYPE_CHECKING:
     from fleetc.messages.sheet import Sheet
@@ -83,9 +82,9 @@ def explain(
 
 def _print_rule(code: str, sheet: Sheet) -> None:
     """The page of a rule beside the spec here, or of a ready one."""
-    from fleetc.cli.options import HERE, upwards
-    from fleetc.cli.policy import ready_pages
-    from fleetc.cli.working import read_policies
+    from fleetc.cli.shared.options import HERE, upwards
+    from fleetc.cli.shared.ready_rules import ready_pages
+    from fleetc.cli.shared.working import read_policies
     from fleetc.messages.entries import rule_page
     from fleetc.messages.forms import Format
     from fleetc.text.suggestions import did_you_mean

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
-from fleetc.cli.output import files_failure, message, plain
-from fleetc.cli.working import STDIN, load_settings, read_sources
+from fleetc.cli.shared.options import HERE, OverlayOption, SpecArgument
+from fleetc.cli.shared.output import PROBLEMS, files_failure, message, plain
+from fleetc.cli.shared.working import STDIN, load_settings, read_sources
 from fleetc.messages.forms import Format, written
 from fleetc.text import leaks
 

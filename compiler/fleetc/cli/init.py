@@ -15,12 +15,11 @@ from typing import Annotated
 
 import typer
 
-from fleetc.cli import completing
-from fleetc.cli.first_spec import Kind, Network, Where
-from fleetc.cli.options import PROBLEMS
-from fleetc.cli.output import files_failure, message, report, wrong_usage
-from fleetc.cli.starter import CiService
-from fleetc.cli.working import load_settings, read_sources
+from fleetc.cli.first.spec import Kind, Network, Where
+from fleetc.cli.first.starter import CiService
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.output import PROBLEMS, files_failure, message, report, wrong_usage
+from fleetc.cli.shared.working import load_settings, read_sources
 from fleetc.messages.forms import Format, written
 from fleetc.toml.document import Source
 
@@ -95,7 +94,7 @@ def init(
 
     On a terminal it asks four questions; elsewhere options answer them. Nothing is ever overwritten.
     """
-    from fleetc.cli import starter
+    from fleetc.cli.first import starter
     from fleetc.disk import files
     from fleetc.language.editor import editor_schema
     from fleetc.text.encoders import plain_output
@@ -141,8 +140,8 @@ def _specs(
     spec: Path, given: tuple[Kind | None, Where | None, Network | None, list[str] | None], example: str | None
 ) -> Mapping[str, str]:
     """The spec, and an example's overlays and story, by name; exits where the answers make no sound spec."""
-    from fleetc.cli.first_spec import Answers, first_spec, read_hosts
-    from fleetc.cli.starter import example_files
+    from fleetc.cli.first.spec import Answers, first_spec, read_hosts
+    from fleetc.cli.first.starter import example_files
     from fleetc.disk import files
     from fleetc.text.suggestions import did_you_mean
 
@@ -160,7 +159,7 @@ def _specs(
     if os.path.lexists(spec):
         return {files.SPEC_NAME: ""}  # never written: it exists
     if all(one is None for one in given) and sys.stdin.isatty() and sys.stdout.isatty():
-        from fleetc.cli.questions import ask
+        from fleetc.cli.first.questions import ask
 
         answers = ask()
     else:
@@ -197,7 +196,7 @@ def _need_sound(source: Source) -> None:
 
 def _own_requirement(given: str | None) -> str:
     """The pip line for this fleetc; exits if there is no fixed source."""
-    from fleetc.cli import starter
+    from fleetc.cli.first import starter
 
     found = starter.requirement(given if given is not None else _installed_from())
     if found is None:
@@ -226,7 +225,7 @@ def _named_secrets(directory: Path, text: str | None) -> list[str]:
 
     Exits if it has errors.
     """
-    from fleetc.cli import starter
+    from fleetc.cli.first import starter
     from fleetc.disk import files
     from fleetc.pipeline import compile_spec
 

@@ -10,7 +10,7 @@ import gc
 import os
 from importlib.util import find_spec
 
-from fleetc.cli.output import wrong_usage
+from fleetc.cli.shared.output import wrong_usage
 
 
 def lsp() -> None:
@@ -22,7 +22,8 @@ def lsp() -> None:
         wrong_usage("the language server needs the package pygls: pip install 'fleetc[lsp]'")
     import logging
 
-    from fleetc.cli.lsp_server import server
+    from fleetc.cli.editor import features, following
+    from fleetc.cli.editor.server import Server
 
     gc.freeze()  # what is imported stays
     gc.enable()  # it lives long
@@ -31,4 +32,7 @@ def lsp() -> None:
         logging.disable(logging.CRITICAL)  # its records hold texts of the spec
     with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
         os.dup2(2, 1)  # whatever else would print does not disturb the protocol
-        server().start_io(asked, answered)
+        server = Server()
+        following.register(server)
+        features.register(server)
+        server.start_io(asked, answered)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from fleetc.cli.output import files_failure, message
+from fleetc.cli.shared.output import files_failure, message
 from fleetc.messages.forms import Format
 
 

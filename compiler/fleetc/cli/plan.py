@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, LimitOption, ShardOption, SignerOption, SignersOption, SpecArgument, TodayOption
-from fleetc.cli.output import files_failure, message, wrong_usage
-from fleetc.cli.rolling import NOT_REACHED, tell_ways
-from fleetc.cli.working import (
+from fleetc.cli.shared.options import (
+    HERE,
+    LimitOption,
+    ShardOption,
+    SignerOption,
+    SignersOption,
+    SpecArgument,
+    TodayOption,
+)
+from fleetc.cli.shared.output import files_failure, message, wrong_usage
+from fleetc.cli.shared.rolling import NOT_REACHED, tell_ways
+from fleetc.cli.shared.working import (
     STDIN,
     compile_or_exit,
     load_settings,
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
     from fleetc.rollout.plan.data import Baseline
     from fleetc.rollout.plan.make import Inputs, Meaning
     from fleetc.settings import Settings
-from fleetc.cli.planned import around, made, refusals, shard_of
+from fleetc.cli.shared.planned import around, made, refusals, shard_of
 
 _DAY = "24h"
 
@@ -174,7 +182,7 @@ def _signed(verified: Verified, settings: Settings) -> str:
 
 def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
     """What was rolled out last; None if not given. Raises FilesError."""
-    from fleetc.cli.baseline import baseline
+    from fleetc.cli.shared.baseline import baseline
     from fleetc.disk import files
 
     if against is None:
@@ -186,7 +194,7 @@ def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
 
 def _meaning(baseline: Baseline, before: Side | None, spec: Path, settings: Settings, compiled: Compiled) -> Meaning:
     """What the plan means for each host and node, compared with the trees that have what they run."""
-    from fleetc.cli.known_trees import KnownTrees
+    from fleetc.cli.shared.known_trees import KnownTrees
     from fleetc.review.sides import of_compiled
     from fleetc.rollout.plan.meaning import meaning_of
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli import completing
-from fleetc.cli.options import HERE, PROBLEMS, TodayOption, upwards
-from fleetc.cli.output import files_failure, message, plain, wrong_usage
-from fleetc.cli.working import read_policies, system_day
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.options import HERE, TodayOption, upwards
+from fleetc.cli.shared.output import PROBLEMS, files_failure, message, plain, wrong_usage
+from fleetc.cli.shared.working import read_policies, system_day
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
@@ -58,36 +58,16 @@ def policy(
         files_failure(failure, Format.text)
 
 
-def _ready() -> dict[str, str]:
-    """The shipped texts below policy/, by path."""
-    from fleetc.disk import files
-    from fleetc.policy.source import FOLDER
-
-    start = f"{FOLDER}/"
-    return {path.removeprefix(start): text for path, text in files.read_starter().items() if path.startswith(start)}
-
-
-def ready_pages() -> dict[str, str]:
-    """The page of each ready rule, by code."""
-    from fleetc.policy.source import PREFIX, page_of
-
-    texts = _ready()
-    return {PREFIX + name: page_of(texts[f"{name}.star"]) for name in _names(texts)}
-
-
-def _names(texts: dict[str, str]) -> list[str]:
-    return [path.removesuffix(".star") for path in texts if path.endswith(".star")]
-
-
 def _list(spec: Path) -> None:
+    from fleetc.cli.shared.ready_rules import names_of, ready_texts
     from fleetc.policy.source import page_of
 
-    texts = _ready()
+    texts = ready_texts()
     here = {rule.name for rule in _rules(spec, None)}
-    for name in _names(texts):
+    for name in names_of(texts):
         mark = "here" if name in here else ""
         typer.echo(f"{name:<18} {mark:<5} {page_of(texts[f'{name}.star']).splitlines()[0]}")
-    others = sorted(here - set(_names(texts)))
+    others = sorted(here - set(names_of(texts)))
     if others:
         message(f"also here: {', '.join(others)}")
     message("fleetc policy add NAME copies one; fleetc explain policy/NAME says what it is for")
@@ -99,12 +79,13 @@ def _rules(spec: Path, today: date | None) -> tuple[Policy, ...]:
 
 
 def _add(spec: Path, names: list[str]) -> None:
+    from fleetc.cli.shared.ready_rules import names_of, ready_texts
     from fleetc.disk import files
     from fleetc.policy.source import FOLDER
     from fleetc.text.suggestions import did_you_mean
 
-    texts = _ready()
-    known = _names(texts)
+    texts = ready_texts()
+    known = names_of(texts)
     if not names:
         wrong_usage("name the rules to copy; fleetc policy list shows them")
     for name in names:

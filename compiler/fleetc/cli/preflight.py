@@ -9,9 +9,8 @@ import sys
 
 import typer
 
-from fleetc.cli.options import (
+from fleetc.cli.shared.options import (
     HERE,
-    PROBLEMS,
     ForksOption,
     FormatOption,
     LimitOption,
@@ -20,9 +19,10 @@ from fleetc.cli.options import (
     SpecArgument,
     WorkerOption,
 )
-from fleetc.cli.planned import count
-from fleetc.cli.rolling import failures, skipped, tell_findings
-from fleetc.cli.working import compile_or_exit, load_settings
+from fleetc.cli.shared.output import PROBLEMS
+from fleetc.cli.shared.planned import count
+from fleetc.cli.shared.rolling import failures, skipped, tell_findings
+from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import (
+from fleetc.cli.shared.options import (
     HERE,
     AssumeDeadOption,
     ClearOption,
@@ -23,9 +23,9 @@ from fleetc.cli.options import (
     TakeOverOption,
     WorkerOption,
 )
-from fleetc.cli.output import message, plain, wrong_usage
-from fleetc.cli.rolling import About, failures, opened_journal, tell
-from fleetc.cli.working import compile_or_exit, load_settings
+from fleetc.cli.shared.output import message, plain, wrong_usage
+from fleetc.cli.shared.rolling import About, failures, opened_journal, tell
+from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def rollback(
 
     The spec is not changed: revert it too, or the next rollout brings the release back.
     """
-    from fleetc.cli.ways_back import listing, telling
+    from fleetc.cli.shared.ways_back import listing, telling
     from fleetc.rollout.hosts.deploy import deploy_tree
     from fleetc.rollout.hosts.kept import names_of, releases_before
     from fleetc.rollout.hosts.progress import progress

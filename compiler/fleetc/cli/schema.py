@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.paging import put
+from fleetc.cli.shared.paging import put
 
 if TYPE_CHECKING:
     pass

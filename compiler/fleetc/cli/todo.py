@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fleetc.cli.options import (
+from fleetc.cli.shared.options import (
     HERE,
-    PROBLEMS,
     ForksOption,
     LimitOption,
     OverlayOption,
@@ -25,10 +24,10 @@ from fleetc.cli.options import (
     SpecArgument,
     WorkerOption,
 )
-from fleetc.cli.output import plain, wrong_usage
-from fleetc.cli.paging import put
-from fleetc.cli.rolling import failures, tell_findings
-from fleetc.cli.working import compile_or_exit, load_settings
+from fleetc.cli.shared.output import PROBLEMS, plain, wrong_usage
+from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.rolling import failures, tell_findings
+from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, ReportFormat
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli import completing
-from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
-from fleetc.cli.output import coloured, plain, report, wrong_usage
-from fleetc.cli.paging import put
-from fleetc.cli.working import load_settings, quietly, read_sources
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.options import HERE, OverlayOption, SpecArgument
+from fleetc.cli.shared.output import PROBLEMS, coloured, plain, report, wrong_usage
+from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
 
 if TYPE_CHECKING:

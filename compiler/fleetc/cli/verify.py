@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
-from fleetc.cli.options import HERE, ForksOption, LimitOption, OverlayOption, SpecArgument, WorkerOption
-from fleetc.cli.output import coloured, files_failure, message, wrong_usage
-from fleetc.cli.rolling import failures
-from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
+from fleetc.cli.shared.options import HERE, ForksOption, LimitOption, OverlayOption, SpecArgument, WorkerOption
+from fleetc.cli.shared.output import coloured, files_failure, message, wrong_usage
+from fleetc.cli.shared.rolling import failures
+from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:

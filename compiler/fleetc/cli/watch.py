@@ -17,9 +17,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fleetc.cli.options import HERE, OutputOption, OverlayOption, SpecArgument
-from fleetc.cli.output import about_foreign, coloured, files_failure, message, print_blocks, wrong_usage
-from fleetc.cli.working import STDIN, compile_or_exit, load_settings, quietly, read_policies, system_day, target_of
+from fleetc.cli.shared.options import HERE, OutputOption, OverlayOption, SpecArgument
+from fleetc.cli.shared.output import about_foreign, coloured, files_failure, message, print_blocks, wrong_usage
+from fleetc.cli.shared.working import (
+    STDIN,
+    compile_or_exit,
+    load_settings,
+    quietly,
+    read_policies,
+    system_day,
+    target_of,
+)
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
@@ -83,7 +91,7 @@ def _round(spec: Path, overlay: list[Path] | None, output: Path | None, last: Co
 
 
 def _review_and_write(spec: Path, settings: Settings, compiled: Compiled, today: date) -> None:
-    from fleetc.cli.diff import options, run
+    from fleetc.cli.shared.comparing import options, run
     from fleetc.disk import files
     from fleetc.emit.tree import MANIFEST
 

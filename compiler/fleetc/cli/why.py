@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fleetc.cli import completing
-from fleetc.cli.options import (
-    HERE,
-    PROBLEMS,
-    OverlayOption,
-    ReportOption,
-    upwards,
-)
-from fleetc.cli.output import coloured, files_failure, message, report, wrong_usage
-from fleetc.cli.paging import put
-from fleetc.cli.working import (
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.options import HERE, OverlayOption, ReportOption, upwards
+from fleetc.cli.shared.output import PROBLEMS, coloured, files_failure, message, report, wrong_usage
+from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.working import (
     load_settings,
     quietly,
     read_sources,

@@ -1,6 +1,7 @@
 """Reads files as they were at a revision, from the repository that `checkout.py` finds.
 
-In: the name of a revision, paths. Out: a `Revision`, contents of files, or a `FilesError`. Called by `cli/baseline.py`.
+In: the name of a revision, paths. Out: a `Revision`, contents of files, or a `FilesError`. Called by
+`cli/shared/baseline.py`.
 """
 
 from __future__ import annotations

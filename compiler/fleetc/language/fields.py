@@ -2,6 +2,7 @@
 
 In: raw TOML values. Out: frozen typed values, or a pydantic error of type `spec` that carries a sentence and a help
 line for people (`language/problems.py` turns it into a diagnostic). Used by every other file of this package.
+`sets` makes a field of a node that becomes a flag unchanged.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     StrictBool,
     StrictInt,
@@ -362,3 +364,16 @@ Share = Annotated[str, percentage(1), WithJsonSchema({"type": "string", "pattern
 Weight = Annotated[Decimal, Parsed(_weight), _text_schema("0.3")]
 HttpUrl = Annotated[q.Url, Parsed(_url(("http", "https"))), _text_schema("https://example.net/hook")]
 WebSocketUrl = Annotated[q.Url, Parsed(_url(("ws", "wss"))), _text_schema("ws://192.0.2.1:80")]
+
+
+class Sets(NamedTuple):
+    """The mark of a field whose value becomes the flag of the node with this name, written by `rows.written`."""
+
+    flag: str
+
+
+def sets(flag: str, default: Any, description: str, **constraints: Any) -> Any:
+    """A field of a node that sets a flag; the rest are options of pydantic's `Field`."""
+    field = Field(default, description=description, **constraints)
+    field.metadata.append(Sets(flag))
+    return field

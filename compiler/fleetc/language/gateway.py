@@ -33,8 +33,8 @@ from fleetc.language.fields import (
     matching,
     refuse,
     refuse_quantity,
+    sets,
 )
-from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings, Mode
 from fleetc.language.secret_fields import HttpUrlOrSecret, QueueUrlOrSecret, Secret, StoreUrlOrSecret
 

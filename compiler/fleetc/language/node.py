@@ -30,8 +30,8 @@ from fleetc.language.fields import (
     WholeSeconds,
     is_gpu_uuid,
     refuse,
+    sets,
 )
-from fleetc.language.marks import sets
 from fleetc.language.quantities import QuantityError, Url, parse_url
 from fleetc.language.secret_fields import Secret
 

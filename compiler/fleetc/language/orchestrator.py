@@ -24,8 +24,8 @@ from fleetc.language.fields import (
     Text,
     Wei,
     refuse,
+    sets,
 )
-from fleetc.language.marks import sets
 from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, Mode
 from fleetc.language.quantities import QuantityError, Url, parse_host, parse_url
 from fleetc.language.runner import Capability

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel
 
+from fleetc.language.fields import Sets
 from fleetc.language.fleet import NODE_TABLES, Fleet, Node
-from fleetc.language.marks import Sets
 from fleetc.language.quantities import Duration, Wei
 from fleetc.text.suggestions import folded
 from fleetc.upstream import FLAGS

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from fleetc.language.fields import Address, Flag, Listener, Name, PositiveDuration, RunnerLoad, refuse
+from fleetc.language.fields import Address, Flag, Listener, Name, PositiveDuration, RunnerLoad, refuse, sets
 from fleetc.language.gateway import Buyer, Reach
-from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings
 from fleetc.language.secret_fields import HttpUrlOrSecret, Secret
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fleetc.language.fields import Flag, Integer, Text
-from fleetc.language.marks import sets
+from fleetc.language.fields import Flag, Integer, Text, sets
 from fleetc.language.node import AiSettings, GpuIds, GpuSettings, NodeSettings
 from fleetc.language.secret_fields import Secret
 

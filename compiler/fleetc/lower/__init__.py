@@ -5,9 +5,9 @@ In: a `Fleet` without errors. Out: a `Blueprint` in which every argument, variab
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from fleetc.blueprint.blueprint import (
     Blueprint,
@@ -20,13 +20,9 @@ from fleetc.blueprint.blueprint import (
 )
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.gateway import Gateway
 from fleetc.language.host import Rollout
 from fleetc.language.node import ChainSettings
-from fleetc.language.orchestrator import Orchestrator
-from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.signing import account_of, has_signer, payer
-from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.lower.avatar import lower_avatar
 from fleetc.lower.gateway import lower_gateway
 from fleetc.lower.health import health
@@ -48,6 +44,18 @@ from fleetc.places.origin import derived
 
 SIGNER_ELSEWHERE = "signer elsewhere"
 """The end of an edge from a gateway to a signer outside the fleet; no node can have this name."""
+
+
+_SERVICES: Mapping[str, Callable[[Fleet, Node, Any], Service]] = {
+    "gateways": lower_gateway,
+    "orchestrators": lower_orchestrator,
+    "transcoders": lower_transcoder,
+    "ai_workers": lower_ai_worker,
+    "remote_signers": lower_signer,
+    "redeemers": lower_redeemer,
+    "reward_callers": lower_reward_caller,
+}
+"""What lowers the nodes of each table."""
 
 
 def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
@@ -132,7 +140,7 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         services=(
             *(lower_runner(fleet, placed) for placed in fleet.runners_by_host.get(name, ())),
             *(
-                _checked(fleet, node, _service(fleet, node))
+                _checked(fleet, node, _SERVICES[node.table](fleet, node, node.settings))
                 for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)
             ),
         ),
@@ -175,24 +183,6 @@ def _exclusive(fleet: Fleet, node: Node) -> tuple[str, ...]:
     if not isinstance(settings, ChainSettings) or settings.wallet is None or reward_caller(fleet, node) is None:
         return ()
     return (f"calls reward for {fleet.wallets[settings.wallet].address}",)
-
-
-def _service(fleet: Fleet, node: Node) -> Service:
-    settings = node.settings
-    if isinstance(settings, Gateway):
-        return lower_gateway(fleet, node, settings)
-    if isinstance(settings, Orchestrator):
-        return lower_orchestrator(fleet, node, settings)
-    if isinstance(settings, Transcoder):
-        return lower_transcoder(fleet, node, settings)
-    if isinstance(settings, Signer):
-        return lower_signer(fleet, node, settings)
-    if isinstance(settings, Redeemer):
-        return lower_redeemer(fleet, node, settings)
-    if isinstance(settings, RewardCaller):
-        return lower_reward_caller(fleet, node, settings)
-    assert isinstance(settings, AiWorker)  # noqa: S101  # the last member of the union, for the type checker
-    return lower_ai_worker(fleet, node, settings)
 
 
 def _edges(fleet: Fleet) -> Iterator[Connection]:

@@ -1,33 +1,110 @@
-"""What the picture of a review says of each node: its role, its prices and its ports, in a few words.
+"""The picture of a review as values: hosts with their nodes, what each does in a few words, and the edges between.
 
-In: a fleet, and the hosts that are drawn. Out: one text for each node and slot. Called by `compare.py`.
+In: two `Side`s, their blueprints, the changes. Out: a `Box` for each host, `Edge`s. Called by `compare.py`.
+`reports/picture.py` draws it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from fleetc.analysis.prices import NodePrice, prices_of
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.language import effective
 from fleetc.language.effective_avatar import SlotInForce, slots_of
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import ANY_PRICE, price_in_words, reach_of
+from fleetc.review.data import Box, Change, Edge, NodeRef
+from fleetc.review.sides import Side
 
 _PRICES = 3
 
+_DRAWN_WHOLE = 60
+"""The most nodes and slots of a fleet of which the picture shows all, and not only what changes."""
 
-def slot_name(host: str, unit: str) -> str:
+
+def picture_of(
+    old: Side,
+    new: Side,
+    blueprints: tuple[Blueprint, Blueprint] | None,
+    hosts: set[str],
+    changes: Sequence[Change],
+    ends: Iterable[NodeRef],
+) -> tuple[tuple[Box, ...], tuple[Edge, ...]]:
+    """Hosts with their nodes and the edges between, before and after; of a large fleet only what changes."""
+    fleets = [fleet for fleet in (new.fleet, old.fleet) if fleet is not None]
+    edges = _edges(*blueprints) if blueprints else []
+    node_hosts: dict[str, str] = {}
+    for fleet in fleets:
+        for node in fleet.nodes:
+            node_hosts.setdefault(node.name, node.settings.host)
+        for stack in fleet.stacks:
+            for slot in slots_of(fleet, stack):
+                node_hosts.setdefault(_slot_name(stack.settings.host, f"slot-{slot.number:02}"), stack.settings.host)
+    changed = {target.node for change in changes for target in change.targets if target.node}
+    units = (target for target in ends if target.node.startswith(f"{AVATAR_DIRECTORY}/"))
+    changed |= {_slot_name(target.host, target.node.removeprefix(f"{AVATAR_DIRECTORY}/")) for target in units}
+    names = {name for fleet in fleets for name in fleet.hosts}
+    if len(node_hosts) > _DRAWN_WHOLE:
+        edges = [edge for edge in edges if edge.state or edge.source in changed or edge.target in changed]
+        near = {node_hosts[end] for edge in edges for end in edge[:2] if end in node_hosts}
+        names &= hosts | near
+    inside: dict[str, list[str]] = {}
+    for name, host in node_hosts.items():
+        inside.setdefault(host, []).append(name)
+    before, after = ({} if fleet is None else _facts_of(fleet, names) for fleet in (old.fleet, new.fleet))
+    both = old.fleet is not None and new.fleet is not None
+    boxes = []
+    for name in sorted(names):
+        nodes = tuple(sorted(inside.get(name, ())))
+        boxes.append(
+            Box(
+                name,
+                _label(fleets, name),
+                nodes,
+                tuple(node for node in nodes if node in changed),
+                tuple(node for node in nodes if both and node not in before),
+                tuple(node for node in nodes if both and node not in after),
+                tuple((node, after.get(node) or before[node]) for node in nodes),
+                _host_state(old.fleet, new.fleet, name),
+            )
+        )
+    return tuple(boxes), tuple(edges)
+
+
+def _edges(old: Blueprint, new: Blueprint) -> list[Edge]:
+    """The connections of both sides, those of one side with their state."""
+    before, after = set(old.edges), set(new.edges)
+    states = {
+        edge: "added" if edge not in before else "removed" if edge not in after else "" for edge in before | after
+    }
+    return sorted(Edge(*edge, state) for edge, state in states.items())
+
+
+def _host_state(old: Fleet | None, new: Fleet | None, name: str) -> str:
+    """Whether only one side has a host."""
+    if old is None or new is None or (name in old.hosts) == (name in new.hosts):
+        return ""
+    return "added" if name in new.hosts else "removed"
+
+
+def _label(fleets: Iterable[Fleet], name: str) -> str:
+    host = next(fleet.hosts[name] for fleet in fleets if name in fleet.hosts)
+    return " ".join(filter(None, (name, host.runtime, host.region)))
+
+
+def _slot_name(host: str, unit: str) -> str:
     """What the picture calls a slot: a stack that is renamed keeps its slots."""
     return f"{host}/{unit}"
 
 
-def facts_of(fleet: Fleet, hosts: Collection[str]) -> dict[str, str]:
+def _facts_of(fleet: Fleet, hosts: Collection[str]) -> dict[str, str]:
     """Each node and slot on some hosts, with what it does."""
     found = {node.name: "; ".join(_of_node(fleet, node)) for node in fleet.nodes if node.settings.host in hosts}
     for stack in fleet.stacks:
         if stack.settings.host in hosts:
             for slot in slots_of(fleet, stack):
-                found[slot_name(stack.settings.host, f"slot-{slot.number:02}")] = _of_slot(slot)
+                found[_slot_name(stack.settings.host, f"slot-{slot.number:02}")] = _of_slot(slot)
     return found
 
 

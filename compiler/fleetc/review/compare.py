@@ -16,11 +16,10 @@ from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.emit import data_files, env, flags
 from fleetc.emit.source_copy import copies
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
-from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet, Node
 from fleetc.language.signing import payer
-from fleetc.review.boxes import facts_of, slot_name
-from fleetc.review.data import Box, Cause, Change, Edge, NodeRef, Review
+from fleetc.review.boxes import picture_of
+from fleetc.review.data import Cause, Change, NodeRef, Review
 from fleetc.review.gravity import gravity
 from fleetc.review.impact.avatars import with_shared
 from fleetc.review.impact.effects import Impact
@@ -61,7 +60,7 @@ def compare(old: Side, new: Side) -> Review:
     made.sort(key=lambda pair: _rank(pair[0]))
     changes = [change for change, _ in made]
     ends = frozenset[NodeRef]().union(*processes)
-    boxes, edges = _picture(old, new, blueprints, hosts, changes, ends)
+    boxes, edges = picture_of(old, new, blueprints, hosts, changes, ends)
     return Review(
         fleet=new.fleet.fleet.name if new.fleet else "",
         baseline=old.name,
@@ -224,80 +223,3 @@ def _rank(change: Change) -> tuple[object, ...]:
     order = [gravity(effect) for effect in change.effects]
     values = (change.old or "", change.new or "", repr(change.targets))
     return (order, -len(change.targets), change.kind, change.what, *values)
-
-
-_DRAWN_WHOLE = 60
-"""The most nodes and slots of a fleet of which the picture shows all, and not only what changes."""
-
-
-# --- picture --------------------------------------------------------------------------------------
-
-
-def _picture(
-    old: Side,
-    new: Side,
-    blueprints: tuple[Blueprint, Blueprint] | None,
-    hosts: set[str],
-    changes: Sequence[Change],
-    ends: Iterable[NodeRef],
-) -> tuple[tuple[Box, ...], tuple[Edge, ...]]:
-    """Hosts with their nodes and the edges between, before and after; of a large fleet only what changes."""
-    fleets = [fleet for fleet in (new.fleet, old.fleet) if fleet is not None]
-    edges = _edges(*blueprints) if blueprints else []
-    node_hosts: dict[str, str] = {}
-    for fleet in fleets:
-        for node in fleet.nodes:
-            node_hosts.setdefault(node.name, node.settings.host)
-        for stack in fleet.stacks:
-            for slot in slots_of(fleet, stack):
-                node_hosts.setdefault(slot_name(stack.settings.host, f"slot-{slot.number:02}"), stack.settings.host)
-    changed = {target.node for change in changes for target in change.targets if target.node}
-    units = (target for target in ends if target.node.startswith(f"{AVATAR_DIRECTORY}/"))
-    changed |= {slot_name(target.host, target.node.removeprefix(f"{AVATAR_DIRECTORY}/")) for target in units}
-    names = {name for fleet in fleets for name in fleet.hosts}
-    if len(node_hosts) > _DRAWN_WHOLE:
-        edges = [edge for edge in edges if edge.state or edge.source in changed or edge.target in changed]
-        near = {node_hosts[end] for edge in edges for end in edge[:2] if end in node_hosts}
-        names &= hosts | near
-    inside: dict[str, list[str]] = {}
-    for name, host in node_hosts.items():
-        inside.setdefault(host, []).append(name)
-    before, after = ({} if fleet is None else facts_of(fleet, names) for fleet in (old.fleet, new.fleet))
-    both = old.fleet is not None and new.fleet is not None
-    boxes = []
-    for name in sorted(names):
-        nodes = tuple(sorted(inside.get(name, ())))
-        boxes.append(
-            Box(
-                name,
-                _label(fleets, name),
-                nodes,
-                tuple(node for node in nodes if node in changed),
-                tuple(node for node in nodes if both and node not in before),
-                tuple(node for node in nodes if both and node not in after),
-                tuple((node, after.get(node) or before[node]) for node in nodes),
-                _host_state(old.fleet, new.fleet, name),
-            )
-        )
-    return tuple(boxes), tuple(edges)
-
-
-def _edges(old: Blueprint, new: Blueprint) -> list[Edge]:
-    """The connections of both sides, those of one side with their state."""
-    before, after = set(old.edges), set(new.edges)
-    states = {
-        edge: "added" if edge not in before else "removed" if edge not in after else "" for edge in before | after
-    }
-    return sorted(Edge(*edge, state) for edge, state in states.items())
-
-
-def _host_state(old: Fleet | None, new: Fleet | None, name: str) -> str:
-    """Whether only one side has a host."""
-    if old is None or new is None or (name in old.hosts) == (name in new.hosts):
-        return ""
-    return "added" if name in new.hosts else "removed"
-
-
-def _label(fleets: Iterable[Fleet], name: str) -> str:
-    host = next(fleet.hosts[name] for fleet in fleets if name in fleet.hosts)
-    return " ".join(filter(None, (name, host.runtime, host.region)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fleetc import rules
 from fleetc.messages.locate import NAMES, locate
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 from fleetc.policy.examples import trials
@@ -19,6 +18,7 @@ from fleetc.policy.source import CHANGE, CHECK, PREFIX, Policy
 from fleetc.review.data import RULE_KINDS, Cause, RuleNote
 from fleetc.review.reports.wording import count
 from fleetc.review.sides import Side
+from fleetc.rules.silences import heard
 from fleetc.toml.document import Source
 
 Told = tuple[str, Diagnostic]
@@ -201,14 +201,14 @@ class _Silences:
     def heard(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
         """What the base does not silence: silences of the head are told, and hide nothing here."""
         fleet = self._old or self._new
-        return list(rules.heard(fleet, found)) if fleet is not None else list(found)
+        return list(heard(fleet, found)) if fleet is not None else list(found)
 
     def hidden_by(self, name: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
         """What one silence of the head takes away that the base does not."""
         if self._new is None:
             return []
         alone = self._new.model_copy(update={"silences": {name: self._new.silences[name]}})
-        left = list(rules.heard(alone, found))
+        left = list(heard(alone, found))
         return self.heard(each for each in found if each not in left)
 
 

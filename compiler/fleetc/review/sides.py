@@ -1,7 +1,7 @@
 """One side of a comparison: a compiled or recorded tree, and its spec if known.
 
-In: a `Compiled`, or the files of a directory with its manifest. Out: `Side`. Made here and by `cli/baseline.py`, and
-compared by `compare.py`.
+In: a `Compiled`, or the files of a directory with its manifest. Out: `Side`. Made here and by
+`cli/shared/baseline.py`, and compared by `compare.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Hosts behind a real sshd on 127.0.0.1, for what a rollout leaves on the machine that it starts from.
 
 In: a directory, and how many hosts. Out: `Loopback`: a fleet with secrets of all four kinds, whose `start` runs the
-real `fleetc deploy`. Hosts are those of `tests/sshd_host.py`.
+real `fleetc deploy`. Hosts are those of `tests/farm/sshd_host.py`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.farm_image import compile_standin
+from tests.farm.image import compile_standin
+from tests.farm.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 from tests.keystores import key_file
-from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 from tests.support import ROOT
 
 _RUN = secrets.token_hex(4)

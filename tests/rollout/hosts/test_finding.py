@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.farm_image import compile_standin
-from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
+from tests.farm.image import compile_standin
+from tests.farm.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 from tests.support import ROOT
 
 pytestmark = pytest.mark.usefixtures("processes")

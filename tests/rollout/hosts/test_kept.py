@@ -8,8 +8,8 @@ from fleetc.rollout.hosts.kept import releases_before, releases_of, rolled_back
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.journal.history import Change, History, Run
 from fleetc.rollout.verify.data import Back
+from tests.disk.test_foreign import DEMO
 from tests.support import compile_text
-from tests.test_foreign import DEMO
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 BLUEPRINT = compile_text(DEMO).blueprint

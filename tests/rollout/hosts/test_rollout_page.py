@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from tests.chain import SoundChain
+from tests.farm.sshd_host import needed
 from tests.rollout.hosts.loopback import ANOTHER, CANARIES, Loopback, texts_below
-from tests.sshd_host import needed
 
 pytestmark = pytest.mark.usefixtures("processes")
 

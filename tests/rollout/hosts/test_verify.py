@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.chain import SoundChain
+from tests.farm.sshd_host import SshdHost, needed
 from tests.rollout.hosts.loopback import CANARIES, PAYER, Loopback
-from tests.sshd_host import SshdHost, needed
 from tests.standin import set_on_node
 from tests.support import killed_on_error
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.farm.sshd_host import needed
 from tests.rollout.hosts.loopback import CANARIES, NAMES, SKIPPED, Loopback, texts_below
-from tests.sshd_host import needed
 
 pytestmark = pytest.mark.usefixtures("processes")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.cli.known_trees import KnownTrees
+from fleetc.cli.shared.known_trees import KnownTrees
 from fleetc.disk import files
 from fleetc.pipeline import compile_spec
 from fleetc.review.sides import of_compiled

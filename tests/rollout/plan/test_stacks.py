@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.cli.baseline import baseline
+from fleetc.cli.shared.baseline import baseline
 from fleetc.disk import files
 from fleetc.emit.tree import Tree
 from fleetc.pipeline import compile_spec

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from fleetc.messages.explain import pages
 from fleetc.online.public import Answer
 from fleetc.rollout.hosts.runner import Event
+from fleetc.rollout.verify import judge
 from fleetc.rollout.verify.data import Back
 from tests.rollout.verify.healthy import ETH, World
 from tests.support import compiled_example
@@ -508,6 +512,17 @@ def test_planted_drift_is_found_and_nothing_else(planted: Planted, documented: b
     world = World(compiled_example(planted.fleet), documented)
     planted.change(world)
     assert world.found() == sorted(planted.expected)
+
+
+def test_checks_ask_what_hosts_ask_and_their_codes_have_pages() -> None:
+    checks = [path.read_text("utf-8") for path in Path(judge.__file__).parent.rglob("*.py")]
+    asked = {path for text in checks for path in re.findall(r'"(/[A-Za-z][A-Za-z/]*)"', text)}
+    questions = Path(judge.__file__).with_name("questions.py").read_text("utf-8")
+    unasked = [path for path in sorted(asked) if f'"{path}"' not in questions]
+    assert unasked == [], "no host asks these: add them to compiler/fleetc/rollout/verify/questions.py"
+    codes = {code for text in checks for code in re.findall(r'(?:drift|warning|unknown)",\s*"([a-z]+-[a-z-]+)"', text)}
+    assert len(codes) > 20
+    assert codes - set(pages()) == set(), "give these codes pages in compiler/fleetc/messages/pages/running.py"
 
 
 def test_there_are_enough() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.places.diagnostic import Severity
+from tests.lower.test_capabilities import selling
 from tests.rules.support import flagged
-from tests.test_capabilities import selling
 
 
 def test_warning_says_what_to_post_and_what_replaces_it(snapshot: SnapshotAssertion) -> None:

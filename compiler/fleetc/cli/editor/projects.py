@@ -1,0 +1,168 @@
+"""Which spec a file in an editor belongs to, and its texts: those in the editor, and those on disk of the others.
+
+In: the path of a file and the texts that are open. Out: `Project`, and `Texts` that a check can read. It reads what
+`fleetc check` reads in the directory of the spec, by the same settings, and for names what else may be an overlay
+there; nothing else: a checkout may be hostile.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from fleetc import settings
+from fleetc.assist.page import Page
+from fleetc.cli.shared.working import system_day
+from fleetc.disk import files
+from fleetc.disk.manifest import FilesError
+from fleetc.disk.reading import decode_source
+from fleetc.language.fleet import Fleet
+from fleetc.language.sharing import CLASSES, DEFAULTS
+from fleetc.policy.judging import Policies
+from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
+from fleetc.settings import CHECKOUT_FILES, Settings
+from fleetc.toml.document import REMOVE, Source
+from fleetc.toml.including import matches
+
+_SPEC = re.compile(r"^[ \t]*spec[ \t]*=", re.MULTILINE)
+
+_MOST_BESIDE = 100
+
+Open = Mapping[Path, str]
+"""The texts in the editor, by the paths of their files."""
+
+
+class Project(NamedTuple):
+    """A spec, and the overlay that somebody edits, if it is none that the settings apply anyway."""
+
+    spec: Path
+    overlay: Path | None = None
+
+    @property
+    def directory(self) -> Path:
+        """Where `fleetc check` would run."""
+        return self.spec.parent
+
+    def path_of(self, name: str) -> Path:
+        """The file that messages call by a name."""
+        return self.directory / name if name else self.spec
+
+
+class Texts(NamedTuple):
+    """What a check reads: the sources, the rules beside them, the day."""
+
+    sources: list[Source]
+    policies: Policies | None
+    today: date
+
+
+def project_of(path: Path, texts: Open, folders: Sequence[Path] = ()) -> Project | None:
+    """The spec that a file is, that includes it, or that it is an overlay of; None for any other file.
+
+    A spec is sought in the directories above, up to a folder that the editor has opened, or to the top of the checkout.
+    """
+    if path.suffix != ".toml" or path.name in CHECKOUT_FILES:
+        return None
+    text = texts.get(path, "")
+    if path.name == files.SPEC_NAME or _SPEC.search(text):
+        return Project(path)
+    spec = _spec_above(path.parent, folders)
+    if spec is None:
+        return None
+    project = Project(spec)
+    part = path.relative_to(spec.parent).as_posix()
+    try:
+        included = files.included_by(_read(spec, spec.name, texts, _loaded(project).max_spec_mib * 2**20))
+        overlays = [project.path_of(str(one)) for one in _loaded(project).overlay]
+    except FilesError:
+        return project
+    if path in overlays or any(matches(pattern, part) for pattern in included):
+        return project
+    return Project(spec, path) if path.parent == spec.parent and _speaks_the_language(text) else None
+
+
+def _spec_above(directory: Path, folders: Sequence[Path]) -> Path | None:
+    for here in (directory, *directory.parents):
+        if not any(here.is_relative_to(folder) for folder in folders):
+            break
+        if (here / files.SPEC_NAME).is_file():
+            return here / files.SPEC_NAME
+    above = files.spec_above(directory)
+    if above is None:
+        return None
+    return Path(os.path.abspath(directory / above / files.SPEC_NAME))  # noqa: PTH100  # resolve() would follow links
+
+
+def _speaks_the_language(text: str) -> bool:
+    """Whether a text has tables of a spec and no others: what else lies beside a spec is no overlay."""
+    page = Page(text)
+    named = {str(block.path[0]) for block in page.blocks if block.path}
+    named |= {str(path[0]) for path in page.marks(page.blocks[0])}
+    return bool(named) and named <= {*Fleet.model_fields, REMOVE, DEFAULTS, CLASSES}
+
+
+def read(project: Project, texts: Open) -> Texts:
+    """The texts of a project, as far as they are open those of the editor. Raises `FilesError`."""
+    found = _loaded(project)
+    limit = found.max_spec_mib * 2**20
+    base = _read(project.spec, project.spec.name, texts, limit)
+    parts = [_named(part, project, texts) for part in files.read_parts(base, project.spec, limit)]
+    overlays = [*found.overlay, *([Path(project.overlay.name)] if project.overlay else [])]
+    over = [_read(project.path_of(str(name)), str(name), texts, limit) for name in overlays]
+    rules = files.read_policies(project.spec, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
+    today = system_day()
+    named = tuple(replace(rule, name=_name(rule.name, project)) for rule in rules)
+    return Texts([base, *parts, *over], Policies(named, today.isoformat()) if named else None, today)
+
+
+def closed_overlays(project: Project, texts: Open) -> list[list[Source]]:
+    """The sources of a spec with each overlay beside it that no editor has open. Links are not followed."""
+    found = []
+    for path in sorted(project.directory.glob("*.toml"))[:_MOST_BESIDE]:
+        if path in texts or path.is_symlink():
+            continue
+        try:
+            text = _read(path, path.name, {}, _loaded(project).max_spec_mib * 2**20).text
+            one = project_of(path, {**texts, path: text})
+            if one is not None and one.overlay == path:
+                found.append(read(one, texts).sources)
+        except FilesError:
+            continue
+    return found
+
+
+def _loaded(project: Project) -> Settings:
+    """The settings of a check in the directory of a spec. Raises `FilesError`."""
+    try:
+        return settings.load(project.spec, here=project.directory)
+    except ValidationError as failure:
+        fault = failure.errors(include_input=False, include_url=False)[0]
+        name = ".".join(map(str, fault["loc"]))
+        message = f"setting {name}: {fault['msg'].removeprefix('Value error, ')}"
+        raise FilesError("settings-unreadable", message, path=CHECKOUT_FILES[0], advice="correct the setting") from None
+
+
+def _read(path: Path, name: str, texts: Open, limit: int) -> Source:
+    if path in texts:
+        return decode_source(texts[path].encode("utf-8", "surrogatepass"), name)
+    return files.read_source(path, name, limit)
+
+
+def _named(part: Source, project: Project, texts: Open) -> Source:
+    """A file that the spec includes, by its name from there. What cannot be included is not read from an editor."""
+    path = project.directory / part.part
+    text = texts.get(path)
+    if text is not None and not part.problem:
+        return replace(decode_source(text.encode("utf-8", "surrogatepass"), part.part), part=part.part)
+    return replace(part, name=_name(part.name, project))
+
+
+def _name(name: str, project: Project) -> str:
+    return name.removeprefix(f"{project.directory}{os.sep}")

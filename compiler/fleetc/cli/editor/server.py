@@ -1,0 +1,87 @@
+"""The language server: one editor, what it has open, and the problems that it is shown.
+
+In: requests of an editor on standard input. Out: answers on standard output, which nothing else writes to. It starts no
+program, and reads only what `fleetc check` would read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import FeatureRequestError
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from fleetc.assist.page import Page
+from fleetc.cli.editor import wire
+from fleetc.cli.editor.desk import Desk, Work
+from fleetc.cli.editor.wire import Ruler, uri_of
+from fleetc.version import __version__
+
+
+class Protocol(LanguageServerProtocol):
+    """The protocol without the copy of each text that pygls keeps, which it divides into lines at each key press."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[Any]:
+        """Remember the version, and hand on the change."""
+        self.workspace.get_text_document(params.text_document.uri).version = params.text_document.version
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+
+class Server(LanguageServer):
+    """One editor, and what it has open."""
+
+    def __init__(self) -> None:
+        super().__init__("fleetc", __version__, protocol_cls=Protocol, converter_factory=wire.converter)
+        self.desk = Desk(self.publish, self.leave)
+
+    @property
+    def ruler(self) -> Ruler:
+        """How the editor counts columns."""
+        return Ruler(self.workspace.position_encoding or types.PositionEncodingKind.Utf16)
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Tell of a message that could not be handled, without its texts and without a traceback."""
+        if source is not FeatureRequestError:
+            words = f"fleetc: internal error ({type(error).__name__}); set FLEETC_DEBUG=1 to see where, and report it"
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, words))
+
+    def publish(self, work: Work) -> None:
+        """Show what a check found: in the files of a spec all of it, in an overlay that is only looked at its own."""
+        project, ruler = work.project, self.ruler
+        pages: dict[str, Page | None] = {}
+
+        def page_of(name: str) -> Page | None:
+            if name not in pages:
+                pages[name] = self.desk.page(work, name)
+            return pages[name]
+
+        found: dict[Path, list[types.Diagnostic]] = {path: [] for path in work.shown}
+        for path in self.desk.texts:
+            if self.desk.work_of(path) is work:
+                found[path] = []
+        for item in work.snapshot.located:
+            path = project.path_of(item.primary.file)
+            if project.overlay is None or path == project.overlay:
+                found.setdefault(path, []).append(wire.diagnostic(item, ruler, page_of, project.path_of))
+        for path, items in sorted(found.items(), key=lambda one: one[0] in self.desk.texts):
+            version = self.workspace.get_text_document(uri_of(path)).version
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
+        work.shown = frozenset(path for path, items in found.items() if items)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Have the editor ask again for what stands beside the text, if it can: it comes from the check."""
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
+
+    def leave(self, path: Path) -> None:
+        """Show nothing in a file any more."""
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), []))

@@ -1,0 +1,165 @@
+"""What a shell offers when somebody presses Tab: names of the spec at hand, codes, fields, flags, releases.
+
+In: what was written of a word. Out: the words that begin with it. It runs at each press of a key, so it reads the spec
+as plain TOML and checks nothing; whatever is wrong with a spec, nothing is offered and nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fleetc.toml.document import Source
+
+
+def _beginning(incomplete: str, words: Iterator[str]) -> list[str]:
+    return sorted({word for word in words if word.startswith(incomplete)})
+
+
+def _spec() -> dict[str, Any]:
+    """The tables of the spec here, or of the nearest above; empty where there is none, or none that can be read."""
+    from pathlib import Path
+
+    import tomli
+
+    from fleetc.disk.files import FilesError, find_spec, read_parts, read_source, spec_above
+
+    try:
+        place = spec_above(Path.cwd())
+        if place is None:
+            return {}
+        path = find_spec(place)
+        source = read_source(path, str(path))
+        spec = tomli.loads(source.text)
+        return _written_out([source, *read_parts(source, path)]) if _shares(spec) else spec
+    except (FilesError, OSError, ValueError, RecursionError):
+        return {}
+
+
+def _shares(spec: dict[str, Any]) -> bool:
+    """Whether names of the spec come from counters, patterns or other files."""
+    tables = [table for table in spec.values() if isinstance(table, dict)]
+    return "include" in spec or any("{" in name for table in tables for name in table)
+
+
+def _written_out(sources: list[Source]) -> dict[str, Any]:
+    """The spec with those names; it takes the language, which a press of a key does not wait for otherwise."""
+    from fleetc.language.spec import read_spec
+
+    document, _ = read_spec(sources)
+    return {} if document is None else document.raw
+
+
+def _table(spec: dict[str, Any], name: str) -> dict[str, Any]:
+    found = spec.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _nodes(spec: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The host and the name of each node."""
+    from fleetc.language.fleet import NODE_TABLES
+
+    for table in NODE_TABLES:
+        for name, node in _table(spec, table).items():
+            yield str(node.get("host", "")) if isinstance(node, dict) else "", name
+
+
+def _writers(spec: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The host and the name of each node, and of each live runner with a host."""
+    yield from _nodes(spec)
+    for name, runner in _table(spec, "runners").items():
+        if isinstance(runner, dict) and "host" in runner:
+            yield str(runner["host"]), name
+
+
+def hosts(incomplete: str) -> list[str]:
+    """Hosts of the spec."""
+    return _beginning(incomplete, iter(_table(_spec(), "hosts")))
+
+
+def streams(incomplete: str) -> list[str]:
+    """Streams of the spec."""
+    return _beginning(incomplete, iter(_table(_spec(), "streams")))
+
+
+def nodes(incomplete: str) -> list[str]:
+    """Nodes of the spec."""
+    return _beginning(incomplete, (name for _, name in _nodes(_spec())))
+
+
+def writers(incomplete: str) -> list[str]:
+    """Nodes of the spec, and live runners that it starts, which have logs on their hosts."""
+    return _beginning(incomplete, (name for _, name in _writers(_spec())))
+
+
+def logs(incomplete: str) -> list[str]:
+    """HOST/NODE for each of them; the shell itself offers files."""
+    return _beginning(incomplete, (f"{host}/{name}" for host, name in _writers(_spec())))
+
+
+def paths(incomplete: str) -> list[str]:
+    """Key paths of the spec."""
+    from fleetc.toml.edits import toml_key
+
+    def below(table: dict[str, Any], prefix: str) -> Iterator[str]:
+        for key, value in table.items():
+            path = f"{prefix}{toml_key(key)}"
+            yield path
+            if isinstance(value, dict):
+                yield from below(value, f"{path}.")
+
+    return _beginning(incomplete, below(_spec(), ""))
+
+
+def explained(incomplete: str) -> list[str]:
+    """What `explain` has pages for: tables, fields, codes, and flags of the node."""
+    from fleetc.messages.explain import pages
+    from fleetc.messages.tables import names
+
+    if incomplete.startswith("-"):
+        return flags(incomplete)
+    return _beginning(incomplete, iter([*names(), *pages()]))
+
+
+def flags(incomplete: str) -> list[str]:
+    """Flags of the node, as they are written behind a node: with a hyphen or without."""
+    from fleetc.upstream import FLAGS
+
+    start = "-" if incomplete.startswith("-") else ""
+    return _beginning(incomplete, (f"{start}{flag}" for flag in FLAGS))
+
+
+def codes_of_hosts(incomplete: str) -> list[str]:
+    """CODE= for what hosts may lack."""
+    from fleetc.messages.pages.hosts import HOST_PAGES
+
+    return _beginning(incomplete, (f"{code}=" for code in HOST_PAGES))
+
+
+def releases(incomplete: str) -> list[str]:
+    """Releases of the node that fleetc knows."""
+    from fleetc.upstream import RELEASES, format_release
+
+    return _beginning(incomplete, map(format_release, RELEASES))
+
+
+def ready_rules(incomplete: str) -> list[str]:
+    """The rules that fleetc ships to copy."""
+    from fleetc.cli.shared.ready_rules import names_of, ready_texts
+    from fleetc.disk.files import FilesError
+
+    try:
+        return _beginning(incomplete, iter(names_of(ready_texts())))
+    except FilesError:
+        return []
+
+
+def examples(incomplete: str) -> list[str]:
+    """The fleets that fleetc ships."""
+    from fleetc.disk.files import FilesError, read_examples
+
+    try:
+        return _beginning(incomplete, (name.partition("/")[0] for name in read_examples()))
+    except FilesError:
+        return []

@@ -1,0 +1,100 @@
+"""The options of `fleetc adopt` that say where homes and sources are on hosts, and which host a node runs on.
+
+In: [HOST=]PATH, and HOST[@ADDRESS][=NODE,...]. Out: `Folders`, and addresses; exits where a path is no absolute one, or
+no source is of a host.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fleetc.adopt import Folders
+from fleetc.adopt.node.paths import plain_path
+from fleetc.cli.shared.output import wrong_usage
+
+if TYPE_CHECKING:
+    from fleetc.adopt import Adopted
+
+Homes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--home",
+        metavar="[HOST=]PATH",
+        help="Home of whoever starts the nodes, for paths that begin with ~ or $HOME; repeatable.",
+    ),
+]
+Directories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--directory",
+        metavar="[HOST=]PATH",
+        help="Where the Compose file or script is on its host, for paths that begin there; HOST may also be a folder "
+        "of sources; repeatable.",
+    ),
+]
+NodeHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host",
+        metavar="HOST[@ADDRESS][=NODE,...]",
+        help="The host that nodes run on, where one file starts nodes of several hosts; NODE is the name in the spec, "
+        "or that of the unit or container. Without nodes, all are meant whose host nothing else says; repeatable.",
+    ),
+]
+
+
+def folders_of(homes: list[str] | None, directories: list[str] | None, nodes: list[str] | None) -> Folders:
+    """What people say of all hosts, and of each."""
+    named = [(node, host) for host, _, some in map(_hosted, nodes or []) for node in some]
+    placed = dict(named)
+    if len(placed) < len(named):
+        bare = Counter(node for node, _ in named)[""] > 1
+        wrong_usage(f"--host names {'several hosts without nodes' if bare else 'a node twice'}; it runs on one host")
+    return Folders(_by_host(homes or [], "--home"), _by_host(directories or [], "--directory"), placed)
+
+
+def addresses_of(nodes: list[str] | None) -> dict[str, str]:
+    """Where hosts are that somebody names for a node."""
+    return {host: address for host, address, _ in map(_hosted, nodes or []) if address}
+
+
+def _hosted(text: str) -> tuple[str, str, list[str]]:
+    """A host, its address or "", and nodes on it; "" for all whose host nothing else says."""
+    host, equals, some = text.partition("=")
+    name, at, address = host.partition("@")
+    nodes = some.split(",")
+    if not name or (equals and not all(nodes)) or (at and not address):
+        wrong_usage(
+            "--host takes a host and nodes of it, such as gpu-1=orch,gate, or gpu-1@203.0.113.20=orch with its "
+            "address; without nodes, it is the host of all whose host nothing else says"
+        )
+    return name, address, nodes
+
+
+def _by_host(given: list[str], option: str) -> dict[str, str]:
+    """Paths by host; "" is for all hosts."""
+    found: dict[str, str] = {}
+    for text in given:
+        host, equals, path = text.rpartition("=")
+        plain = plain_path(path)
+        if plain is None or (equals and not host):
+            wrong_usage(f"{option} takes an absolute path on the host, such as /home/ubuntu, or HOST=PATH")
+        found[host.rstrip("/")] = plain
+    return found
+
+
+def refuse_unknown(folders: Folders, found: Adopted) -> None:
+    """Exit where something is said of a host or a folder that no node is of: it would answer nothing."""
+    hosts = {node.host for node in found.nodes}
+    processes = [node.process for node in found.nodes]
+    known = {"", *hosts, *(one.host for one in processes), *(posixpath.dirname(one.span.source) for one in processes)}
+    unknown = sorted({*folders.homes, *folders.directories} - known)
+    if found.nodes and unknown:
+        wrong_usage(
+            f"no node of the sources is on {' or '.join(unknown)}; for --home and --directory, their "
+            f"{'host is' if len(hosts) == 1 else 'hosts are'} {', '.join(sorted(hosts))}"
+        )

@@ -1,0 +1,195 @@
+"""The options that commands share.
+
+In: nothing. Out: annotated types for typer.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.output import files_failure, wrong_usage
+from fleetc.messages.forms import Format, ReportFormat, RolloutFormat
+
+HERE = Path()
+
+
+def upwards(spec: Path | None) -> Path | None:
+    """The spec that was named; where none was, the working directory, or the nearest above it that has a fleet.toml.
+
+    Exits if that one has settings of its own: they are for commands that run there, and would not count here.
+    """
+    from fleetc.disk.files import FilesError, spec_above
+    from fleetc.settings import checkout_settings
+
+    if spec != HERE or (found := spec_above(Path.cwd())) in (None, HERE):
+        return spec
+    try:
+        made = checkout_settings(Path.cwd() / found)
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+    if made:
+        wrong_usage(f"the spec is in {found}, whose {made[0].file} has settings: run fleetc there, or name the spec")
+    return found
+
+
+SpecArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SPEC",
+        help="Spec file, or a directory that holds a fleet.toml; by default that of the working directory, or the "
+        "nearest above it in the same git checkout.",
+        show_default=False,
+        callback=upwards,
+    ),
+]
+
+
+OverlayOption = Annotated[
+    list[Path] | None,
+    typer.Option("--overlay", metavar="FILE", help="Overlay file to apply to the spec; repeatable."),
+]
+
+
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Directory of the tree; by default rendered/ beside the spec."),
+]
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format of diagnostics.")]
+
+
+RolloutFormatOption = Annotated[
+    RolloutFormat, typer.Option("--format", help="Form of the report; json is events, one a line, as they happen.")
+]
+
+
+ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Output format.")]
+
+
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option("--limit", metavar="HOST", help="Only this host; repeatable.", autocompletion=completing.hosts),
+]
+
+
+ShardOption = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="K/N",
+        help="Only the K-th of N parts of the fleet; other machines roll out the others at the same time.",
+    ),
+]
+
+
+ClearOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--clear",
+        metavar="HOST",
+        help="Try this host in quarantine again; repeatable.",
+        autocompletion=completing.hosts,
+    ),
+]
+
+
+WorkerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--worker", metavar="COMMAND", help="Start ansible-runner worker by this, and have Ansible run there."
+    ),
+]
+
+
+RenamedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--renamed",
+        metavar="HOST",
+        help="This host, or its fleet, had another name in the last rollout; repeatable.",
+        autocompletion=completing.hosts,
+    ),
+]
+
+
+ForksOption = Annotated[int | None, typer.Option("--forks", metavar="N", help="How many hosts to reach at once.")]
+
+
+JournalOption = Annotated[
+    Path | None,
+    typer.Option("--journal", metavar="DIR", help="Directory with the journals of rollouts.", show_default=False),
+]
+
+
+AssumeDeadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assume-dead",
+        metavar="HOST",
+        help="State that this host is gone for good and runs nothing; repeatable.",
+        autocompletion=completing.hosts,
+    ),
+]
+
+
+TakeOverOption = Annotated[
+    list[str] | None,
+    typer.Option("--take-over", metavar="ID", help="State that the rollout with this id is dead; repeatable."),
+]
+
+
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
+]
+
+
+SkipOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--skip",
+        metavar="CODE=REASON",
+        help="Go on in spite of this finding of the preflight; repeatable.",
+        autocompletion=completing.codes_of_hosts,
+    ),
+]
+
+
+def _day(text: str) -> date:
+    """A day as people write it on a command line."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no day: write it like 2027-01-31") from None
+
+
+def _or_now(given: date | None) -> date:
+    """The day that was given, else that of this machine's clock: nothing below `cli/` reads it."""
+    return given or datetime.now().astimezone().date()
+
+
+TodayOption = Annotated[
+    date | None,
+    typer.Option(
+        "--today",
+        metavar="DATE",
+        help="The day by which silences end, and that rules in policy/ are told, such as 2027-01-31; by default that "
+        "of this machine.",
+        show_default=False,
+        parser=_day,
+        callback=_or_now,
+    ),
+]
+
+
+SignersOption = Annotated[
+    Path | None, typer.Option("--allowed-signers", metavar="FILE", help="File of the people who may sign plans.")
+]
+
+
+SignerOption = Annotated[str | None, typer.Option("--signer", metavar="NAME", help="Who must have signed the plan.")]

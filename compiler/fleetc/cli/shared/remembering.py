@@ -1,0 +1,75 @@
+"""What a compile remembers, so that the next one knows at once that nothing has changed.
+
+In: the inputs of a compile and its directory. Out: whether the stat index says that this is what they compile to, with
+what people were told then; or the note that the index keeps of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fleetc.cli.shared.output import coloured, message
+from fleetc.cli.shared.working import Inputs, day_used
+from fleetc.messages.forms import Format, written
+
+if TYPE_CHECKING:
+    from fleetc.disk.stat_index import Note
+    from fleetc.pipeline import Checked
+    from fleetc.policy.judging import Policies
+    from fleetc.settings import Settings
+
+
+class Remembered:
+    """One compile of a spec into a directory. `files` counts those of an unchanged tree."""
+
+    def __init__(self, spec: Path, target: Path, inputs: Inputs, policies: Policies | None, today: date | None) -> None:
+        from fleetc import version
+        from fleetc.disk import files
+        from fleetc.disk.stat_index import digest_of, index_file, program_digest
+
+        self.target, self.today, self.files = target, today, 0
+        tops = (files.repository_top(place) for place in (Path.cwd(), files.find_spec(spec).parent))
+        self.file = index_file(target, [top for top in tops if (top / ".git").exists()])
+        rules = policies.sources if policies is not None else ()
+        self.inputs = digest_of(
+            [version.__version__, sys.version, program_digest(Path(version.__file__).parent)],
+            [policies.today if policies is not None else "", today.isoformat() if today is not None else ""],
+            [text for source in (*inputs.sources, *rules) for text in (source.name, source.text)],
+            [str(len(inputs.sources))],
+            [text for pair in sorted(inputs.templates.items()) for text in pair],
+            [text for pair in sorted(inputs.playbooks.items()) for text in pair],
+        )
+
+    def is_unchanged(self, settings: Settings) -> bool:
+        """Whether the directory is what these inputs compile to. If so, people are told again what they were told."""
+        from fleetc.disk.stat_index import unchanged
+
+        found = unchanged(self.target, self.file, self.inputs) if self.file is not None else None
+        if found is None:
+            return False
+        self.files, told = found
+        sys.stderr.write(told.get("coloured" if coloured(settings, sys.stderr) else "plain", ""))
+        if "day" in told:
+            message(told["day"])
+        return True
+
+    def note(self, checked: Checked) -> Note | None:
+        """What the index keeps of a compile without errors."""
+        from fleetc.disk.stat_index import Note
+
+        return Note(self.file, self.inputs, self._told(checked)) if self.file is not None else None
+
+    def _told(self, checked: Checked) -> Mapping[str, str]:
+        from fleetc.messages.locate import locate
+
+        told = {}
+        for day in day_used(checked, self.today).values():
+            told["day"] = f"note: silences are judged as of {day}"
+        if checked.diagnostics:
+            located = locate(checked.diagnostics, checked.texts, checked.document)
+            told |= {"plain": written(Format.text, located), "coloured": written(Format.text, located, colour=True)}
+        return told

@@ -1,0 +1,133 @@
+"""What `fleetc deploy` and `fleetc rollback` share: the journal, what goes wrong before hosts are touched, the report.
+
+In: a spec, the settings, an outcome. Out: an open journal; text on stdout; an exit code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from fleetc.cli.shared.output import files_failure, message, plain, report, wrong_usage
+from fleetc.cli.shared.working import read_sources
+from fleetc.messages.forms import Format, RolloutFormat
+
+if TYPE_CHECKING:
+    from fleetc.blueprint.blueprint import Blueprint
+    from fleetc.rollout.findings import Finding
+    from fleetc.rollout.hosts.deploy import Outcome
+    from fleetc.rollout.hosts.journal import Journal
+    from fleetc.settings import Settings
+
+NOT_REACHED = "could not be reached"
+"""How reasons begin of hosts that ssh did not get to."""
+
+_TOLD = 3
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Print why a rollout cannot begin, and exit."""
+    from fleetc.disk.files import FilesError
+    from fleetc.rollout.hosts.secrets import DeployError
+
+    try:
+        yield
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+    except DeployError as failure:
+        message(f"error: {failure}")
+        raise typer.Exit(failure.exit_code) from None
+
+
+@contextmanager
+def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool, form: RolloutFormat) -> Iterator[Journal]:
+    """The journal of the fleet: for this rollout alone, or only to read for a dry run. Raises FilesError.
+
+    As JSON, each of its lines is printed as an event.
+    """
+    from fleetc.disk import files
+    from fleetc.rollout.hosts.journal import opened, to_read
+    from fleetc.rollout.hosts.owner import this_run
+    from fleetc.settings import journals
+
+    directory = journals(settings, files.find_spec(spec))
+    if check:
+        yield to_read(directory, fleet)
+        return
+    with opened(directory, fleet, this_run()["id"]) as journal:
+        if journal.dropped:
+            message(f"note: the last line of {plain(str(journal.path))} was torn, and is dropped")
+        if journal.history.broken_off:
+            run = journal.history.broken_off
+            message(f"note: the {run.kind} of {plain(run.who)} at {plain(run.begun)} broke off; hosts say what it left")
+        if form is RolloutFormat.json:
+            from fleetc.rollout.reports.events import entry_event
+
+            journal.heard = lambda entry: typer.echo(entry_event(entry), nl=False)
+        yield journal
+
+
+class About(NamedTuple):
+    """What a rollout is about: its spec, the settings and the blueprint; and the form of its report."""
+
+    spec: Path
+    settings: Settings
+    blueprint: Blueprint
+    form: RolloutFormat
+
+
+def tell(outcome: Outcome, about: About) -> None:
+    """Print what became of each host, and what it lacks at its lines of the spec; exit unless all is well."""
+    from fleetc.rollout.reports import written
+
+    if outcome.findings:
+        tell_findings(outcome.findings, about.spec, about.settings, about.blueprint, Format.text)
+    typer.echo(written(about.form, outcome), nl=False)
+    tell_ways([host.host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)], about.blueprint)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
+
+
+def tell_ways(names: Sequence[str], blueprint: Blueprint) -> None:
+    """Say of hosts that could not be reached how to find out why, of the first few."""
+    from fleetc.rollout.findings import reaching_help
+
+    hosts = {host.name: host for host in blueprint.hosts}
+    for name in [name for name in names if name in hosts][:_TOLD]:
+        message(f"note: {name}: {plain(reaching_help(hosts[name]))}")
+
+
+def tell_findings(
+    findings: Sequence[Finding], spec: Path, settings: Settings, blueprint: Blueprint, form: Format
+) -> bool:
+    """Print findings as diagnostics of the spec; whether one of them is an error."""
+    from fleetc.language.spec import read_spec
+    from fleetc.pipeline import Checked
+    from fleetc.places.diagnostic import has_errors
+    from fleetc.rollout.findings import diagnostics_of
+
+    sources = read_sources(spec, settings, form)
+    diagnostics = tuple(diagnostics_of(findings, blueprint))
+    report(Checked(read_spec(sources)[0], None, diagnostics), sources, settings, form, always=True)
+    return has_errors(diagnostics)
+
+
+def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Codes of findings that a person skips, each with the reason; exits where one has no reason, or is no code."""
+    from fleetc.messages.pages import PAGES
+    from fleetc.text.suggestions import did_you_mean
+
+    found = []
+    for text in given:
+        code, _, reason = text.partition("=")
+        if not reason.strip():
+            wrong_usage(f"--skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
+        if code not in PAGES:
+            wrong_usage(f'no finding has the code "{plain(code)}"; {did_you_mean(code, PAGES)}')
+        found.append((code, reason.strip()))
+    return tuple(found)

@@ -1,0 +1,97 @@
+"""Where hosts can go back to, in words: the releases that the journal has, when they came, and what going back means.
+
+In: the history of a journal, hosts, the spec and the settings. Out: lines. Called by `rollback`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fleetc.cli.shared.known_trees import KnownTrees
+from fleetc.rollout.hosts.kept import Ran, releases_of, rolled_out
+from fleetc.rollout.journal.history import MAY_RUN, History, Run
+from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Comparison, HostState
+from fleetc.rollout.plan.make import Meaning
+from fleetc.rollout.plan.meaning import meaning_of, trees_of
+from fleetc.rollout.plan.summary import NOT_KNOWN, effect_line
+from fleetc.settings import Settings
+
+_SHORT = 12
+_NAMED = 12
+
+
+def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: Settings) -> Iterator[str]:
+    """Where a rollback leads: for each release its hosts, when it was rolled out, and what it means."""
+    trees = KnownTrees(spec, settings, list(back_to), here=True)
+    hosts: dict[str, list[str]] = {}
+    for host, release in back_to.items():
+        hosts.setdefault(release, []).append(host)
+    for release, named in hosts.items():
+        known, meaning = _meaning(history, dict.fromkeys(named, release), trees)
+        verb = "goes" if len(named) == 1 else "go"
+        came = _came(rolled_out(history, named[0], release), known)
+        yield f"{_names(named)} {verb} back to the release {release[:_SHORT]}, {came}"
+        yield from (f"    {line}" for line in _meant(meaning))
+
+
+def listing(history: History, names: Sequence[str], spec: Path, settings: Settings) -> Iterator[str]:
+    """The releases that hosts had, by host, the newest first."""
+    trees = KnownTrees(spec, settings, names, here=True)
+    told = {name: releases_of(history, name) for name in names}
+    if not any(told.values()):
+        yield "the journal has no release of these hosts: no rollout with it changed one"
+        return
+    for name, releases in told.items():
+        if releases:
+            yield name
+            yield from (f"  {line}" for ran in releases for line in _listed(history, name, ran, trees))
+    yield "fleetc rollback --to DIGEST --check asks the hosts whether they still keep a release"
+
+
+def _listed(history: History, host: str, ran: Ran, trees: KnownTrees) -> Iterator[str]:
+    known, meaning = _meaning(history, {host: ran.release}, trees)
+    here = _now(history, host)
+    runs = here.known != UNKNOWN and here.release == ran.release
+    yield f"{ran.release[:_SHORT]}  {'given last, ' if runs else ''}{_came(ran.run, known)}"
+    if not runs:
+        yield from (f"    {line}" for line in _meant(meaning))
+
+
+def _came(run: Run | None, tree: str) -> str:
+    """When a release came to its host, and which tree has it."""
+    came = f"rolled out at {run.begun} by {run.who}" if run else "the journal does not say when it was rolled out"
+    return f"{came}; it is in {tree}" if tree else came
+
+
+def _meant(meaning: Meaning) -> Iterator[str]:
+    """What going back means, or why nobody knows."""
+    for (host, _), effects in meaning.effects.items():
+        if host:  # what concerns the fleet as a whole stays as the spec has it
+            yield from map(effect_line, effects)
+    yield from (f"{NOT_KNOWN}, because {one.note}" for one in meaning.compared if not one.name)
+
+
+def _now(history: History, host: str) -> HostState:
+    """What a host runs, as far as the journal tells."""
+    given = history.hosts.get(host)
+    ended = next((run.changes[host].result for run in reversed(history.runs) if host in run.changes), "")
+    if given is None or ended in MAY_RUN:
+        return HostState(host, UNKNOWN, note="the journal does not tell")
+    return HostState(host, RECORDED, given.release)
+
+
+def _meaning(history: History, back_to: Mapping[str, str], trees: KnownTrees) -> tuple[str, Meaning]:
+    """The tree that has the releases to go back to, "" without one, and what they mean against what hosts run."""
+    wanted = {host: HostState(host, RECORDED, release) for host, release in back_to.items()}
+    found = trees_of(wanted, trees)
+    if len(found) != 1 or len(found[0].hosts) != len(back_to):
+        note = f"the release to go back to is in no tree known here; {trees.why()}"
+        return "", Meaning(compared=(Comparison(tuple(back_to), "", "", note),))
+    states = [_now(history, host) for host in back_to]
+    return found[0].name, meaning_of(states, trees, found[0].side, trees.why)
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

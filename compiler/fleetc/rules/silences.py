@@ -1,0 +1,127 @@
+"""Silences: what the spec wants to hear no more, and what is wrong with them.
+
+In: a fleet, and what was found in it. Out: what is left of that (`heard`), and diagnostics about silences themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+
+from fleetc.language.fleet import Fleet
+from fleetc.language.host import Silence
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error, fix_remove, note, warning
+from fleetc.toml import comments
+
+_POLICY = "policy/"
+"""What codes of the rules beside a spec begin with."""
+
+SOON = 14
+"""How many days before a silence ends people hear of it."""
+
+CODES = frozenset({"silence-ends-soon", "silence-expired", "silenced-error", "unknown-silence", "unused-silence"})
+"""The codes of what is said of silences, for which all rules have to be asked."""
+
+
+def _ended(silence: Silence, today: date | None) -> bool:
+    return silence.until is not None and today is not None and silence.until < today
+
+
+def heard(fleet: Fleet, found: Iterable[Diagnostic], today: date | None = None) -> Iterator[Diagnostic]:
+    """What the spec does not silence."""
+    silenced = {(s.code, s.at) for s in fleet.silences.values() if not _ended(s, today)}
+    for diagnostic in found:
+        if not any(key in silenced for key in _keys(diagnostic)):
+            yield diagnostic
+
+
+def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
+    """The silences that would remove a diagnostic, as code and place.
+
+    For a warning: everywhere, its place, and each above that, by the path that it speaks of where it points into the
+    text; for a doubted error, exactly its place; for others none.
+    """
+    if diagnostic.severity is Severity.ERROR:
+        if diagnostic.doubted is not None:
+            yield diagnostic.code, _dotted(diagnostic.doubted)
+        return
+    place = diagnostic.primary.place
+    if isinstance(place, Span):
+        if diagnostic.doubted is None:
+            return
+        place = diagnostic.doubted
+    yield diagnostic.code, None
+    dotted = _dotted(place)
+    end = len(dotted)
+    while end > 0:
+        yield diagnostic.code, dotted[:end]
+        end = dotted.rfind(".", 0, end)
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def of_silences(
+    fleet: Fleet,
+    found: Sequence[Diagnostic],
+    of_rules: Iterable[str],
+    policies: Mapping[str, bool] | None,
+    today: date | None,
+) -> Iterator[Diagnostic]:
+    """A silence that names no rule, that has ended, that tries to silence an error, or that silences nothing."""
+    codes = {comments.TODO_LEFT, *of_rules, *(policies or ())}
+    errors = {d.code for d in found if d.severity is Severity.ERROR}
+    doubted = {d.code for d in found if d.doubted is not None}
+    covered = {key for diagnostic in found for key in _keys(diagnostic)}
+    for name, silence in sorted(fleet.silences.items()):
+        place = Label(("silences", name, "code"))
+        if silence.code.startswith(_POLICY) and (policies is None or policies.get(silence.code) is False):
+            continue  # nobody asked that rule
+        if silence.code not in codes:
+            yield error(
+                "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"
+            )
+            continue
+        covers = (silence.code, silence.at) in covered
+        if _ended(silence, today):
+            yield _expired(name, silence, today, covers)
+            continue
+        if covers:
+            yield from _ending(name, silence, today)
+            continue
+        if silence.code in errors:
+            advice = "repair its cause"
+            if silence.code in doubted:
+                advice += "; a false alarm is silenced at the one place that it names"
+            yield error("silenced-error", f'"{silence.code}" is an error and cannot be silenced', place, help=advice)
+        else:
+            yield warning(
+                "unused-silence",
+                f'nothing here gives the warning "{silence.code}" any more',
+                place,
+                help="remove it",
+                fix=fix_remove(("silences", name)),
+            )
+
+
+def _expired(name: str, silence: Silence, today: date | None, covers: bool) -> Diagnostic:
+    """A silence after its last day; where it would take nothing away any more, it only has to go."""
+    message = f'the silence of "{silence.code}" held until {silence.until}, and today is {today}'
+    place = Label(("silences", name, "until"), f"{silence.owner} answers for it")
+    if not covers:
+        remove = fix_remove(("silences", name))
+        return error("silence-expired", message, place, help="nothing here gives this warning: remove it", fix=remove)
+    advice = "repair the cause and remove the silence, or agree on another day with its owner"
+    return error("silence-expired", message, place, help=advice)
+
+
+def _ending(name: str, silence: Silence, today: date | None) -> Iterator[Diagnostic]:
+    """A silence whose last day is near."""
+    if silence.until is None or today is None or (silence.until - today).days > SOON:
+        return
+    days = (silence.until - today).days
+    when = "which is today" if days == 0 else f"{days} day{'' if days == 1 else 's'} from today ({today})"
+    message = f'the silence of "{silence.code}" holds until {silence.until}, {when}'
+    place = Label(("silences", name, "until"), f"{silence.owner} answers for it")
+    yield note("silence-ends-soon", message, place, help="it is an error from the next day on")
