@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("processes")
 
 
 class Fleet:
-    """The spec as it stands and its host: each test begins at a state that was kept and looks at what one change does."""
+    """A spec and its host: each test begins at a state that was kept and looks at what one change does."""
 
     def __init__(self, world: World) -> None:
         self.world = world
