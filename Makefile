@@ -8,7 +8,7 @@ QUICK := tests/rules tests/emit tests/test_golden.py tests/test_tidy.py tests/te
   tests/test_signers.py tests/test_live_runners.py tests/test_language_codes.py tests/test_quantities.py tests/test_references.py \
   tests/test_addresses.py tests/test_unit_errors.py tests/test_streams.py tests/test_avatar_language.py tests/test_avatar_lowering.py
 
-.PHONY: help demo demo-live quick test test-hosts test-all lint format render docs bench lock clean
+.PHONY: help demo demo-live quick test test-outer test-hosts test-all lint format render docs bench lock clean
 
 help: ## Show what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,13 +38,20 @@ quick: $(INSTALLED) ## Rules, language, lowering, formats and tidiness, without 
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not process" $(QUICK)
 
-test: announce $(INSTALLED) lint ## Lint, types and all tests except slow ones and those on test hosts
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+test: announce $(INSTALLED) ## Lint, types and all tests except slow and outer ones and those on test hosts
+	@$(MAKE) --no-print-directory --jobs 2 lint inner
 
-.PHONY: announce
+.PHONY: announce inner
 announce:
-	@echo "Linter, types and import contracts, then about 17,300 tests in two processes: about fifteen minutes on two cores."
-	@echo "Not included: slow tests (make test-all) and test hosts (make test-hosts). While you work: make quick."
+	@echo "Linter, types and import contracts, and meanwhile the tests in two processes: about five minutes on two cores."
+	@echo "Not included: slow tests (make test-all), those that ask outside programs (make test-outer), and test hosts"
+	@echo "(make test-hosts). While you work: make quick."
+
+inner: $(INSTALLED)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not outer and not hosts"
+
+test-outer: $(INSTALLED) ## Tests that ask outside programs: other linters, browsers, Prometheus, Ansible with hosts behind sshd
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "outer and not slow"
 
 test-hosts: $(INSTALLED) ## Deploy to real test hosts on two farms at once, except slow tests (root; network namespaces, systemd-nspawn, sshd, Docker)
 	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests/hosts

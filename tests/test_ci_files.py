@@ -76,6 +76,7 @@ def scripts(page: Any) -> Iterator[dict[str, Any]]:
 # ------------------------------------------------------------------------------------------------------ linters
 
 
+@pytest.mark.outer
 def test_files_fit_their_schemas(project: Path) -> None:
     pages: list[tuple[str, list[Path]]] = [
         ("vendor.github-workflows", workflows(project)),
@@ -105,6 +106,7 @@ def actionlint(*paths: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.outer
 def test_actionlint_finds_nothing(project: Path, tmp_path: Path) -> None:
     assert actionlint(*workflows(project)) == []
     wrong = tmp_path / "wrong.yml"
@@ -112,6 +114,7 @@ def test_actionlint_finds_nothing(project: Path, tmp_path: Path) -> None:
     assert actionlint(wrong), "the linter accepts anything"
 
 
+@pytest.mark.outer
 def test_zizmor_finds_nothing(project: Path, tmp_path: Path) -> None:
     command = [program("zizmor"), "--offline", "--no-progress", "--persona", "auditor", "--format", "json"]
     paths = [*workflows(project), ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml"]
@@ -203,6 +206,7 @@ def test_secrets_that_the_spec_names_reach_the_step_that_deploys_and_no_other(na
     yaml.safe_load(text)
 
 
+@pytest.mark.outer
 def test_linters_find_nothing_in_workflows_with_secrets(naming: Path) -> None:
     assert actionlint(*workflows(naming)) == []
     command = [program("zizmor"), "--offline", "--no-progress", "--persona", "auditor", "--format", "json"]

@@ -21,7 +21,7 @@ from tests.chain import SoundChain
 from tests.rollout.hosts.loopback import ANOTHER, CANARIES, Loopback, texts_below
 from tests.sshd_host import needed
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 _prices = count(1300)
 PRINTED = {"pull-key": {"__ansible_unsafe": CANARIES["command"]}}

@@ -22,7 +22,7 @@ from tests.sshd_host import SshdHost, needed
 from tests.standin import set_on_node
 from tests.support import killed_on_error
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 
 class Verified(Loopback):
