@@ -1,8 +1,8 @@
 """fleetc as a program that does not start Python anew: each run is a fork of one process that has loaded all of it.
 
 In: nothing. Out: `program()`, the path of a program that scripts and tests run like `fleetc`, with its own arguments,
-directory, environment, streams, signals and exit code. Tests of how fleetc starts, of terminals and of limits that a
-parent sets run the real one.
+directory, environment, streams, signals and exit code; a terminal is that of the run alone. Tests of how fleetc starts,
+of closed streams and of limits that a parent sets run the real one.
 
 The program is a few lines of Python without any library. It hands its streams to the process and waits for the answer:
 the number of the run, and then how that ended.
@@ -11,6 +11,7 @@ the number of the run, and then how that ended.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import marshal
 import os
@@ -21,6 +22,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import traceback
@@ -146,6 +148,9 @@ def _begin(asking: socket.socket) -> int:
         os.dup2(stream, number)
         os.close(stream)
     sys.stdin, sys.stderr = os.fdopen(0, closefd=False), os.fdopen(2, "w", buffering=1, closefd=False)
+    if os.isatty(0):  # Ctrl-C arrives
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     arguments, directory, environment, mask = marshal.loads(said)
     sys.argv[:] = ["fleetc", *arguments]
     os.chdir(directory)
