@@ -41,7 +41,7 @@ def on_terminal(
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
     own = ("PAGER", "FLEETC_PAGER", "LESS", "NO_COLOR", "CI", "COLUMNS", "LINES")
     variables = {name: value for name, value in os.environ.items() if name not in own}
-    command = [forked.program(), *map(str, arguments)]
+    command = [str(forked.program()), *map(str, arguments)]
     got, seen, left, deadline = b"", 0, list(keys), time.monotonic() + 40
     with killed_on_error(
         subprocess.Popen(
