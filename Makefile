@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 QUICK := tests/rules tests/emit tests/language tests/lower tests/test_golden.py tests/test_tidy.py \
   tests/analysis/test_slots.py tests/analysis/test_signers.py
 
-.PHONY: help demo demo-live quick test test-hosts test-all lint format render docs bench lock clean
+.PHONY: help demo demo-live quick test test-outer test-hosts test-all lint format render docs bench lock clean
 
 help: ## Show what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,13 +37,20 @@ quick: $(INSTALLED) ## Rules, language, lowering, formats and tidiness, without 
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not process" $(QUICK)
 
-test: announce $(INSTALLED) lint ## Lint, types and all tests except slow ones and those on test hosts
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+test: announce $(INSTALLED) ## Lint, types and all tests except slow and outer ones and those on test hosts
+	@$(MAKE) --no-print-directory --jobs 2 lint inner
 
-.PHONY: announce
+.PHONY: announce inner
 announce:
-	@echo "Linter, types and import contracts, then about 17,300 tests in two processes: about fifteen minutes on two cores."
-	@echo "Not included: slow tests (make test-all) and test hosts (make test-hosts). While you work: make quick."
+	@echo "Linter, types and import contracts, and meanwhile the tests in two processes: about five minutes on two cores."
+	@echo "Not included: slow tests (make test-all), those that ask outside programs (make test-outer), and test hosts"
+	@echo "(make test-hosts). While you work: make quick."
+
+inner: $(INSTALLED)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not outer and not hosts"
+
+test-outer: $(INSTALLED) ## Tests that ask outside programs: other linters, browsers, Prometheus, Ansible with hosts behind sshd
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "outer and not slow"
 
 test-hosts: $(INSTALLED) ## Deploy to real test hosts on two farms at once, except slow tests (root; network namespaces, systemd-nspawn, sshd, Docker)
 	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests/hosts

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import AnyStr
 from unittest.mock import patch
 
+from hypothesis import settings
+
 from fleetc.__main__ import main
 from fleetc.disk import files
 from fleetc.messages.locate import locate
@@ -25,6 +27,16 @@ from fleetc.toml.document import Source
 ROOT = Path(__file__).parent.parent
 INVENTORIES = ROOT / "inventories"
 EXAMPLES = tuple(sorted(path.parent.name for path in INVENTORIES.glob("*/fleet.toml")))
+
+
+def few(count: int) -> int:
+    """How many of so many seeded cases are tried: all where laws are explored (make test-all), else a quarter."""
+    return count if exploring() else count // 4
+
+
+def exploring() -> bool:
+    """Whether the profile of hypothesis is the one that tries everything."""
+    return settings().max_examples > 100
 
 
 @cache

@@ -14,7 +14,7 @@ from fleetc.lower.noting import Likeness, Noting
 from fleetc.pipeline import Compiled, compile_spec
 from fleetc.toml.document import Source
 from tests.mutating import mutations, spread
-from tests.support import EXAMPLES, example_sources, example_text, shipped
+from tests.support import EXAMPLES, example_sources, example_text, few, shipped
 
 EDITS = 500
 
@@ -35,7 +35,7 @@ def test_edited_spec_compiles_to_the_same_as_from_nothing(name: str) -> None:
     """Seeded edits of one field, each on a spec where the last one is undone or stays."""
     base = raw = tomllib.loads(example_text(name))
     last = compiled(tomli_w.dumps(raw))
-    for turn, edit in enumerate(spread(mutations(raw, raw), EDITS // len(EXAMPLES) + 1, "like")):
+    for turn, edit in enumerate(spread(mutations(raw, raw), few(EDITS) // len(EXAMPLES) + 1, "like")):
         raw = edit.apply(raw if turn % 3 == 1 else base)
         text = tomli_w.dumps(raw)
         fresh, found = compile_spec([Source("fleet.toml", text)], *shipped()), compiled(text, last)

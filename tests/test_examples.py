@@ -15,7 +15,7 @@ import pytest
 from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.disk import files
 from fleetc.pipeline import Compiled
-from tests.support import EXAMPLES, ROOT, compiled_example
+from tests.support import EXAMPLES, INVENTORIES, ROOT, compiled_example
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -52,6 +52,7 @@ def services(result: Compiled, runtime: str) -> list[tuple[HostBlueprint, Servic
     return [(h, s) for h in result.blueprint.hosts if h.runtime == runtime for s in h.services]
 
 
+@pytest.mark.outer
 def test_ansible_playbook_syntax(example: tuple[Compiled, Path]) -> None:
     watched = (example[1] / "monitoring" / "compose.yaml").is_file()
     for playbook in ("site.yml", *(["monitoring.yml"] if watched else [])):
@@ -60,6 +61,7 @@ def test_ansible_playbook_syntax(example: tuple[Compiled, Path]) -> None:
         assert "WARNING" not in done.stderr
 
 
+@pytest.mark.outer
 def test_ansible_lint(trees: Path, tmp_path: Path) -> None:
     """The playbooks of all examples at once. The roles are the same in each, and linted in `tests/playbooks/`."""
     roles = [f"--exclude={name}/ansible/roles" for name in EXAMPLES]
@@ -76,6 +78,7 @@ def test_ansible_lint(trees: Path, tmp_path: Path) -> None:
     assert "met the validation criteria was 'production'" in done.stderr
 
 
+@pytest.mark.outer
 def test_systemd_has_nothing_to_say_about_any_unit(example: tuple[Compiled, Path], tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
@@ -113,6 +116,7 @@ def test_compose_accepts_every_file_and_gives_the_arguments_back(example: tuple[
         assert command == [argument.text for argument in service.arguments]
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_folder_of_an_example_is_the_inventory_that_was_compiled(name: str, tmp_path: Path) -> None:
     """With the ansible.cfg of this repository: Ansible would take every file of the folder for a list of hosts."""
@@ -144,12 +148,11 @@ def test_a_compiled_tree_has_settings_of_its_own(trees: Path, tmp_path: Path) ->
     assert f"config file = {place}/ansible.cfg" in shown
 
 
-@pytest.mark.parametrize("spec", sorted((ROOT / "inventories").glob("*/fleet.toml")), ids=lambda p: p.parent.name)
-def test_schema_accepts_the_spec(spec: Path, tmp_path: Path) -> None:
-    schema = ROOT / "inventories" / "spec.schema.json"
-    done = run(["check-jsonschema", "--schemafile", schema, spec], tmp_path, XDG_CACHE_HOME=str(tmp_path))
+def test_schema_accepts_every_spec(tmp_path: Path) -> None:
+    schema, specs = ROOT / "inventories" / "spec.schema.json", [INVENTORIES / name / "fleet.toml" for name in EXAMPLES]
+    done = run(["check-jsonschema", "--schemafile", schema, *specs], tmp_path, XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
-    tombi = run(["tombi", "lint", "--offline", spec], ROOT, XDG_CACHE_HOME=str(tmp_path))
+    tombi = run(["tombi", "lint", "--offline", *specs], ROOT, XDG_CACHE_HOME=str(tmp_path))
     assert tombi.returncode == 0, tombi.stdout + tombi.stderr
     assert "Warning" not in tombi.stdout + tombi.stderr
 

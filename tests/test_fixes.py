@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.disk.files import FilesError, write_sources
@@ -194,7 +194,6 @@ def test_damage_is_repaired_to_the_byte(code: str, old: str, new: str) -> None:
     assert code in {repaired_code for repaired_code, _ in found.repairs} or "Dual" in new
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([d for d in FLAT if d[0] != "missing-key"]), unique=True, max_size=12), st.booleans())
 def test_law_any_damages_together_are_repaired_to_the_byte(damages: list[tuple[str, str, str]], split: bool) -> None:
     texts = [BASE, OVERLAY] if split else [BASE + "\n" + OVERLAY]

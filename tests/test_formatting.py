@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc import formatting
@@ -110,7 +110,6 @@ def test_shipped_specs_are_formatted(path: Path) -> None:
     assert form(text) == text
 
 
-@settings(max_examples=150)
 @given(st.sampled_from([EVERY_FORM, *(path.read_text(encoding="utf-8") for path in SPECS)]), st.integers(0, 2**32))
 def test_any_layout_keeps_its_values_and_comments(text: str, seed: int) -> None:
     """Lines get space, comments and blank lines wherever the text still says the same with them."""
@@ -156,7 +155,6 @@ _LINES = st.one_of(
 )
 
 
-@settings(max_examples=300)
 @given(st.lists(_LINES, max_size=25))
 def test_any_text_keeps_its_values_and_comments(lines: list[str]) -> None:
     text = ""

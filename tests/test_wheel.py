@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import ROOT, fleetc
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,12 +11,20 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
 
+from tests import forked
 from tests.assist.editing import Editor
 
+_SERVER = ClientServerConfig(server_command=[])
 
-@pytest_lsp.fixture(  # type: ignore[untyped-decorator]
-    config=ClientServerConfig(server_command=[sys.executable, "-I", "-m", "fleetc", "lsp"]),
-)
+
+@pytest.fixture(autouse=True)
+def server(request: pytest.FixtureRequest) -> None:
+    """The program that a client starts."""
+    if "client" in request.fixturenames:
+        _SERVER.server_command[:] = [str(forked.program()), "lsp"]
+
+
+@pytest_lsp.fixture(config=_SERVER)  # type: ignore[untyped-decorator]
 async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     yield
     await lsp_client.shutdown_session()

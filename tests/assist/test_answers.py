@@ -7,7 +7,7 @@ from datetime import date
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.assist import completion, hints, hover, names, state
@@ -81,7 +81,6 @@ def test_a_page_made_of_another_is_a_page_made_anew() -> None:
         assert dict(page.marks(page.block_at(at))) == dict(fresh.marks(fresh.block_at(at)))
 
 
-@settings(max_examples=150)
 @given(st.data())
 def test_no_text_breaks_an_answer(data: st.DataObject) -> None:
     known = snapshot("language")

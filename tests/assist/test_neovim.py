@@ -16,7 +16,7 @@ from tests.assist.editing import HANGS
 from tests.outside_tools import program
 from tests.support import ROOT
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 SESSION = Path(__file__).with_name("neovim.lua")
 

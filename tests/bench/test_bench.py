@@ -33,6 +33,7 @@ def spec(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.outer
 def test_plain_loop_writes_the_same_bytes(spec: Path, tmp_path: Path) -> None:
     tree, other = tmp_path / "tree", tmp_path / "other"
     subprocess.run(measure.fleetc("compile", str(spec), "-o", str(tree)), check=True, capture_output=True)
@@ -76,6 +77,7 @@ def test_equal_sizes_give_equal_specs_and_odd_ones_are_refused() -> None:
             fleetgen.spec_text(wrong)
 
 
+@pytest.mark.outer
 def test_report_of_a_small_run_has_ratios_first_and_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "SMALL", 130)
     monkeypatch.setattr(measure, "QUICK_ROUNDS", 1)
@@ -110,6 +112,7 @@ def test_review_is_measured_beside_a_compile() -> None:
     assert 5 < report.lines[1].value < 2 * review.MARKDOWN_LINES  # of a small review more is shown
 
 
+@pytest.mark.outer
 def test_observation_is_measured_in_one_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diagnose, "SMALL_MB", 1)
     report = observe.observe_report(("streams", "diagnose"), 1, megabytes=2, hosts=0, streams=20)
@@ -127,6 +130,7 @@ def test_observation_is_measured_in_one_report(monkeypatch: pytest.MonkeyPatch) 
     assert report.files == 3 and "nodes" not in report.as_table()
 
 
+@pytest.mark.outer
 def test_verify_is_measured_on_hosts_that_run_as_reviewed(tmp_path: Path) -> None:
     if missing := needed():
         pytest.skip(missing)
@@ -147,6 +151,7 @@ def test_log_that_is_measured_holds_lines_that_are_known(tmp_path: Path) -> None
 PORTS = {"h00": (22, [[7935, 8935, 1935], [7936, 8936, 1936]]), "h01": (23, [[7937, 8937, 1937], [7938, 8938, 1938]])}
 
 
+@pytest.mark.outer
 def test_plain_play_writes_the_same_bytes(tmp_path: Path) -> None:
     """For the host that its templates were not made from."""
     tree, top = compiled(spec_text(PORTS, "a"), tmp_path / "fleet"), tmp_path / "host"
@@ -182,6 +187,7 @@ def host(disk: Path) -> Iterator[Hosts]:
     hosts.close()
 
 
+@pytest.mark.outer
 def test_unchanged_host_has_one_task_and_a_changed_one_at_most_eight(host: Hosts, tmp_path: Path) -> None:
     tree = compiled(host.spec_text(1, 1, "a"), tmp_path / "fleet")
     answer = tmp_path / "counts"

@@ -11,6 +11,7 @@ from tests.chain import HERE
 from tests.outside_tools import node_package, program
 
 
+@pytest.mark.outer
 @pytest.mark.usefixtures("processes")
 def test_bytecode_is_what_the_compiler_makes_of_the_source() -> None:
     solc, recorded = node_package("solc"), json.loads((HERE / "protocol.json").read_text())

@@ -8,7 +8,6 @@ import pty
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from tests import forked
 from tests.support import ROOT, killed_on_error
 
 
@@ -41,7 +41,7 @@ def on_terminal(
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
     own = ("PAGER", "FLEETC_PAGER", "LESS", "NO_COLOR", "CI", "COLUMNS", "LINES")
     variables = {name: value for name, value in os.environ.items() if name not in own}
-    command = [sys.executable, "-c", _ON_TERMINAL, *map(str, arguments)]
+    command = [str(forked.program()), *map(str, arguments)]
     got, seen, left, deadline = b"", 0, list(keys), time.monotonic() + 40
     with killed_on_error(
         subprocess.Popen(
@@ -72,8 +72,3 @@ def on_terminal(
     assert not left, f"nobody waits for {left}: {got!r}"
     return Seen(code, got.decode().replace("\r\n", "\n"))
 
-
-_ON_TERMINAL = """import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # the terminal is that of this session, so Ctrl-C arrives
-os.execv(sys.executable, [sys.executable, "-I", "-m", "fleetc", *sys.argv[1:]])
-"""

@@ -17,7 +17,8 @@ import pytest
 import yaml
 
 from fleetc.review.reports.comment import marker
-from tests.cli.test_ci_files import FLEETC, Runner, action_steps, commit, step
+from tests import forked
+from tests.cli.test_ci_files import Runner, action_steps, commit, step
 from tests.cli.test_init import ci, git
 from tests.review.support import example
 from tests.standin import forges
@@ -325,7 +326,7 @@ def test_merge_request_gets_the_same_comment_and_waits_for_an_owner(pull: Pull) 
     runner = Runner(pull.fork, pull.place / "gitlab")
 
     def job(name: str, **more: str) -> subprocess.CompletedProcess[str]:
-        script = "\n".join(jobs[name]["script"]).replace("/opt/fleetc/bin/fleetc", str(FLEETC))
+        script = "\n".join(jobs[name]["script"]).replace("/opt/fleetc/bin/fleetc", str(forked.program()))
         return runner.run(script, **known, **more)
 
     pull.done(job("fleet-diff"))

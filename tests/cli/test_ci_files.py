@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import forked
 from tests.cli.test_init import ci, git
 from tests.outside_tools import node_package, program
 from tests.support import ROOT, fleetc
@@ -25,7 +25,6 @@ from tests.support import ROOT, fleetc
 pytestmark = pytest.mark.usefixtures("processes")
 
 DEMO = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
-FLEETC = Path(sys.executable).parent / "fleetc"
 COMMANDS = fleetc("--help").stdout
 
 
@@ -77,6 +76,7 @@ def scripts(page: Any) -> Iterator[dict[str, Any]]:
 # ------------------------------------------------------------------------------------------------------ linters
 
 
+@pytest.mark.outer
 def test_files_fit_their_schemas(project: Path) -> None:
     pages: list[tuple[str, list[Path]]] = [
         ("vendor.github-workflows", workflows(project)),
@@ -106,6 +106,7 @@ def actionlint(*paths: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.outer
 def test_actionlint_finds_nothing(project: Path, tmp_path: Path) -> None:
     assert actionlint(*workflows(project)) == []
     wrong = tmp_path / "wrong.yml"
@@ -113,6 +114,7 @@ def test_actionlint_finds_nothing(project: Path, tmp_path: Path) -> None:
     assert actionlint(wrong), "the linter accepts anything"
 
 
+@pytest.mark.outer
 def test_zizmor_finds_nothing(project: Path, tmp_path: Path) -> None:
     command = [program("zizmor"), "--offline", "--no-progress", "--persona", "auditor", "--format", "json"]
     paths = [*workflows(project), ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml"]
@@ -204,6 +206,7 @@ def test_secrets_that_the_spec_names_reach_the_step_that_deploys_and_no_other(na
     yaml.safe_load(text)
 
 
+@pytest.mark.outer
 def test_linters_find_nothing_in_workflows_with_secrets(naming: Path) -> None:
     assert actionlint(*workflows(naming)) == []
     command = [program("zizmor"), "--offline", "--no-progress", "--persona", "auditor", "--format", "json"]
@@ -237,7 +240,7 @@ class Runner:
         self.project, self.temp = project, work / "runner"
         self.summary, self.output = self.temp / "summary.md", self.temp / "output"
         (self.temp / "fleetc/bin").mkdir(parents=True)
-        (self.temp / "fleetc/bin/fleetc").symlink_to(FLEETC)
+        (self.temp / "fleetc/bin/fleetc").symlink_to(forked.program())
 
     def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
         files = {"RUNNER_TEMP": self.temp, "GITHUB_STEP_SUMMARY": self.summary, "GITHUB_OUTPUT": self.output}
@@ -358,7 +361,7 @@ def test_plan_of_gitlab_starts_from_what_its_deployment_noted(project: Path, tmp
     needs("plan")
     runner = Runner(project, tmp_path)
     jobs = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
-    (plan,) = (line.replace("/opt/fleetc/bin/fleetc", str(FLEETC)) for line in jobs["fleet-plan"]["script"])
+    (plan,) = (line.replace("/opt/fleetc/bin/fleetc", str(forked.program())) for line in jobs["fleet-plan"]["script"])
     for job, policy in (("fleet-plan", "pull"), ("fleet-deploy", "push")):
         cache = jobs[job]["cache"] if policy == "pull" else jobs[job]["cache"][0]
         assert (cache["key"], cache["paths"], cache["policy"]) == ("fleet-deployed", ["fleet-deployed"], policy)
@@ -412,7 +415,7 @@ def test_script_of_gitlab_writes_the_report(project: Path, tmp_path: Path) -> No
     jobs = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
     (line,) = jobs["fleet-check"]["script"]
     runner = Runner(project, tmp_path)
-    done = runner.run(line.replace("/opt/fleetc/bin/fleetc", str(FLEETC)), SPEC="fleet.toml")
+    done = runner.run(line.replace("/opt/fleetc/bin/fleetc", str(forked.program())), SPEC="fleet.toml")
     assert done.returncode == 0, done.stderr
     assert "no problems" in (project / jobs["fleet-check"]["artifacts"]["reports"]["junit"]).read_text()
 
@@ -482,7 +485,7 @@ class PreCommit:
         self.environment = {
             **os.environ,
             "PRE_COMMIT_HOME": str(work / "pre-commit"),
-            "PATH": f"{FLEETC.parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{forked.program().parent}{os.pathsep}{os.environ['PATH']}",
         }
         hooks = work / "hooks"
         hooks.mkdir()

@@ -334,6 +334,7 @@ def test_page_of_an_example_leaves_a_page_that_is_there(repository: Path) -> Non
     assert "## The spec" not in done.stdout and "wrote README.md" not in done.stdout
 
 
+@pytest.mark.outer
 def test_ansible_knows_the_hosts_of_a_new_fleet_and_takes_no_folder_for_an_inventory(repository: Path) -> None:
     def listed(*words: str) -> subprocess.CompletedProcess[str]:
         return run(program("ansible-inventory"), *words, "--list", cwd=repository, home=repository)

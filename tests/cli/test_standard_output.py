@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests import forked
 from tests.support import INVENTORIES, ROOT
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -34,7 +35,8 @@ ANSWERS = (
 
 def redirected(where: str, *arguments: object, unbuffered: bool = False) -> subprocess.CompletedProcess[str]:
     """Run fleetc with a shell's redirection."""
-    program = [sys.executable, *(["-u"] if unbuffered else []), "-I", "-m", "fleetc"]
+    real = [sys.executable, *(["-u"] if unbuffered else []), "-I", "-m", "fleetc"]
+    program = real if unbuffered or "&-" in where else [str(forked.program())]
     command = ["sh", "-c", f'"$@" {where}', "sh", *program, *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 

@@ -106,6 +106,7 @@ def left(work: Path) -> Iterator[str]:
     yield from map(str, work.iterdir())
 
 
+@pytest.mark.outer
 def test_demo_shows_the_commands_and_leaves_nothing_but_the_fleet(tmp_path: Path, work: Path) -> None:
     with killed_on_error(started(tmp_path / "fleet", work)) as demo_live:
         said, _ = demo_live.communicate(timeout=600)

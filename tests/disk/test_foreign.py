@@ -125,6 +125,7 @@ FOREIGN: Mapping[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize("name", ["filter plugin", "variables of a host"])
 def test_ansible_alone_runs_what_lies_beside_the_playbook(folder: Path, tmp_path: Path, name: str) -> None:
     """Why foreign files are refused: the command of the guide runs them, with the secrets in its environment."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shlex
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from decimal import Decimal
@@ -23,6 +21,7 @@ from fleetc.disk.merging import PLACEHOLDER, settle_manifest
 from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.pipeline import compile_spec
 from fleetc.toml.document import Source, read_document
+from tests import forked
 from tests.cli.test_init import git
 from tests.emit.programs import program
 from tests.support import example_text, fleetc, shipped
@@ -186,9 +185,6 @@ def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, re
 
 # --- trees ----------------------------------------------------------------------------------------
 
-DRIVER = f"{shlex.quote(sys.executable)} -I -m fleetc merge-file %O %A %B %P"
-"""As the guide names it, with the fleetc of this checkout."""
-
 ALONE = [
     ("two-regions", "a cap", "a node in the west"),
     ("two-regions", "a price of a model", "the rollout"),
@@ -219,7 +215,8 @@ def branches(place: Path, name: str, *edits: str, driver: bool = False) -> None:
     """A repository of a compiled fleet, with a compiled branch for each edit; the last one is checked out."""
     git(place, "init", "--quiet")
     if driver:
-        git(place, "config", "merge.fleetc.driver", DRIVER)
+        # As the guide names it, with the fleetc of this checkout.
+        git(place, "config", "merge.fleetc.driver", f"{forked.program()} merge-file %O %A %B %P")
     base = example_text(name)
     (place / ".gitattributes").write_text(files.read_starter()["gitattributes"])
     for edit in ("main", *edits):

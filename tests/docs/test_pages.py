@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from docs.pages import marked, slug
 from fleetc.language.spec import read_spec
 from fleetc.messages.explain import pages
 from fleetc.settings import WHERE, Settings
+from tests import forked
 from tests.support import EXAMPLES, ROOT, check_text, example_sources, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -167,7 +167,7 @@ def typed(script: str, place: Path) -> subprocess.CompletedProcess[str]:
     person = {
         f"GIT_{who}_{what}": f"{who}@example.net" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    programs = f"{forked.program().parent}{os.pathsep}{os.environ['PATH']}"
     environment = {"PATH": programs, "HOME": str(place), "GIT_CONFIG_NOSYSTEM": "1", **person}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],

@@ -16,7 +16,7 @@ from fleetc.messages.tables import tables
 from tests.browsing import visit
 from tests.support import ROOT, fleetc
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from tests import forked
 from tests.docs.test_pages import FENCE, blocks
 from tests.support import EXAMPLES, INVENTORIES
 from tests.test_golden import Committed
@@ -55,7 +55,7 @@ def printed(script: str, place: Path) -> str:
         program, *words = shlex.split(line, comments=True)
         assert program == "fleetc", f"{line}: a story only runs fleetc"
         done = subprocess.run(
-            [sys.executable, "-I", "-u", "-m", "fleetc", *words],
+            [forked.program(), *words],
             cwd=place,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

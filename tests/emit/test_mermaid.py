@@ -20,7 +20,7 @@ from tests.emit import support
 from tests.emit.test_docs import page_of, pictures
 from tests.support import EXAMPLES, compiled_example
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 SCRIPT = Path(__file__).parent / "mermaid.js"
 WIDEST = 2000

@@ -11,7 +11,7 @@ from enum import StrEnum
 import jinja2
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.emit.templates import GRAMMARS, Encoded, TemplateError, Templates, Word, _compiled
@@ -71,7 +71,6 @@ def test_folder_decides_the_encoder(folder: str, encode: Callable[[str], str]) -
 COMPOSE_TEMPLATES = Templates({"compose/x.j2": COMPOSE})
 
 
-@settings(deadline=None)
 @given(st.sampled_from(nasty_values()) | st.text())
 def test_any_text_in_a_compose_file_comes_back(value: str) -> None:
     view = {"services": [Service(Word("a"), value, (value,))]}

@@ -18,10 +18,11 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.farm.system import run_checked
-from tests.standin import gcc_words
+from tests.standin import SOURCES, gcc_words, header
 
 SUITE = "bookworm"
 SSH_PORT = 2222
@@ -71,22 +72,27 @@ BUSYBOX_NAMES = ("sh", "cat", "echo", "env", "ls", "nc", "sleep", "test", "true"
 
 def base_image() -> Path:
     """The directory with the base root, built now where the cache does not hold it. Raises FarmError."""
+    return _kept(recipe_digest(), _build)
+
+
+def _kept(name: str, build: Callable[[Path], None]) -> Path:
+    """A directory of the cache, built now where that does not hold it."""
     cache = cache_directory()
     cache.mkdir(parents=True, exist_ok=True)
-    image = cache / recipe_digest()
-    with (cache / f"{image.name}.lock").open("w") as lock:
+    made = cache / name
+    with (cache / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not image.is_dir():
-            building = cache / f"{image.name}.building"
+        if not made.is_dir():
+            building = cache / f"{name}.building"
             shutil.rmtree(building, ignore_errors=True)  # left by a build that was killed
             building.mkdir(mode=0o755)
-            _build(building)
-            building.rename(image)
-    return image
+            build(building)
+            building.rename(made)
+    return made
 
 
 def cache_directory() -> Path:
-    """Where base images are kept: $FLEETC_TEST_CACHE, else ~/.cache/fleetc-test-hosts."""
+    """Where base images and the stand-in are kept: $FLEETC_TEST_CACHE, else ~/.cache/fleetc-test-hosts."""
     configured = os.environ.get("FLEETC_TEST_CACHE")
     return Path(configured) if configured else Path.home() / ".cache" / "fleetc-test-hosts"
 
@@ -136,9 +142,10 @@ def _build(root: Path) -> None:
 
 def compile_standin(directory: Path) -> Path:
     """The stand-in node as a static binary `livepeer` in the directory. Raises FarmError with gcc's words."""
-    binary = directory / "livepeer"
-    run_checked(*gcc_words(directory, binary))
-    return binary
+    made_of = (inspect.getsource(gcc_words), header(), *(path.read_text(encoding="utf-8") for path in SOURCES))
+    name = f"standin-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}"
+    kept = _kept(name, lambda building: run_checked(*gcc_words(building, building / "livepeer")))
+    return Path(shutil.copy(kept / "livepeer", directory))
 
 
 def compose_binary() -> Path | None:

@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -53,6 +54,8 @@ COMPOSE_RELEASE = "2.24.4"
 
 POWER_PORT = "9090"
 """Where the service of the stack listens that puts slots to sleep."""
+
+_RESERVED = "net.ipv4.ip_local_reserved_ports"
 
 _numbers = itertools.count(1)
 
@@ -170,6 +173,23 @@ class World:
         self._power.terminate()
         self._power.wait(timeout=20)
         subprocess.run(["ip", "netns", "delete", self.namespace], check=True)
+
+    def save(self, name: str) -> None:
+        """Keep the host as it is, for tests that begin there."""
+        kept = self.directory.with_name(f"{self.directory.name}-{name}")
+        subprocess.run(["cp", "--archive", self.directory, kept], check=True)
+        (kept / "network.nft").write_text("flush ruleset\n" + self.run("nft", "list", "ruleset"))
+        (kept / "reserved").write_text(self.run("sysctl", _RESERVED).replace(" ", ""))
+
+    def restore(self, name: str) -> None:
+        """Put the host back into a state that was kept."""
+        kept = self.directory.with_name(f"{self.directory.name}-{name}")
+        shutil.rmtree(self.directory)
+        subprocess.run(["cp", "--archive", kept, self.directory], check=True)
+        self.run("nft", "-f", str(kept / "network.nft"))
+        self.run("sysctl", "--quiet", "--load", str(kept / "reserved"))
+        self.said.clear()
+        self.drain = 0
 
     def inside(self, path: str) -> Path:
         """Where a path of the host lies on this machine."""

@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from tests.host_program.program import Program, loaded
+from tests.support import exploring
 
 NODES = ("gate", "orch")
 CHANGING = ("write", "link", "remove", "run")
@@ -320,7 +321,8 @@ def test_kill_at_each_step_ends_at_one_release(tmp_path: Path, finder: str, ill:
     """At a boot, systemd starts what is enabled before anybody looks: each node from wherever its link leads."""
     count = steps_of(tmp_path / "count", ill)
     assert count > 20
-    for step in range(count):
+    first = ["timer", "boot", "next rollout"].index(finder)  # each step is tried by one of them, or by all
+    for step in range(0 if exploring() else first, count, 1 if exploring() else 3):
         machine = Machine(tmp_path / f"{step}")
         machine.forward(1)
         switch = machine.begin(2)

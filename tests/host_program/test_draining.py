@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.host_program.test_live import Killed, Machine, Make, binary, make
+from tests.host_program.test_live import Killed, Machine, Make, binary, make, place
 from tests.standin import can_build
 
 pytestmark = [
@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.skipif(not can_build(), reason="there is nothing to build the stand-in node with"),
 ]
 
-__all__ = ["binary", "make"]
+__all__ = ["binary", "make", "place"]
 
 
 class Draining:

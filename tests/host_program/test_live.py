@@ -19,7 +19,7 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,8 +152,22 @@ WAITS = {
 """Changes of settings that no node can be asked for: the node, what stands in the spec, what instead, and why."""
 
 
-compiled_once = lru_cache(maxsize=4)(compile_text)
-"""A test asks for the same few texts again and again."""
+compiled_once = cache(compile_text)
+"""Tests ask for the same texts again and again."""
+
+_held: list[socket.socket] = []
+
+
+@cache
+def ports() -> dict[str, int]:
+    """Ports of the nodes of every host, so that equal specs are equal texts; nobody gets one while no node has it."""
+    for _ in range(5):
+        held = socket.socket()
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        _held.append(held)
+    names = ("orch_http", "orch_cli", "gate_http", "gate_rtmp", "gate_cli")
+    return {name: held.getsockname()[1] for name, held in zip(names, _held, strict=True)}
 
 
 class Node(NamedTuple):
@@ -171,8 +185,7 @@ class Machine:
         self.nodes: dict[str, Node] = {}
         self.starts: dict[str, int] = {}
         self.rpc = "https://rpc.example.net"
-        names = ("orch_http", "orch_cli", "gate_http", "gate_rtmp", "gate_cli")
-        self.ports = dict(zip(names, free_ports(len(names)), strict=True))
+        self.ports = ports()
         self.spec = SPEC.format(data=root / "data", live=live, runtime=runtime, **self.ports)
         for node in ("orch", "gate"):
             (root / "data" / node).mkdir(parents=True)
@@ -324,22 +337,33 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 Make = Callable[..., Machine]
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where one host after the other lies."""
+    return tmp_path_factory.mktemp("hosts") / "host"
+
+
 @pytest.fixture
-def make(binary: Path, tmp_path: Path) -> Iterator[Make]:
-    """Makes a host that runs the release of the spec."""
+def make(binary: Path, place: Path) -> Iterator[Make]:
+    """Makes a host that runs the release of the spec, in the place of the last one."""
     made: list[Machine] = []
 
+    def end() -> None:
+        for machine in made:
+            for name in list(machine.nodes):
+                machine.stop(name)
+        shutil.rmtree(place, ignore_errors=True)
+
     def new(live: str = "try") -> Machine:
-        machine = Machine(tmp_path / str(len(made)), binary, live)
+        end()
+        machine = Machine(place, binary, live)
         made.append(machine)
         switch = machine.roll_out(machine.spec)
         assert switch["phase"] == "healthy", switch["reasons"]
         return machine
 
     yield new
-    for machine in made:
-        for name in list(machine.nodes):
-            machine.stop(name)
+    end()
 
 
 def edited(machine: Machine, old: str, new: str) -> str:
@@ -561,9 +585,6 @@ def test_a_program_that_is_killed_at_any_step_leaves_a_host_that_heals(make: Mak
         program["resume"](False)
         assert machine.says("orch", "/status", "BroadcasterPrices", "default") == "1200", step
         machine.is_whole(machine.spec)
-        for name in list(machine.nodes):
-            machine.stop(name)
-        shutil.rmtree(machine.root)
     assert step > 15
 
 

@@ -22,6 +22,7 @@ import pytest
 from tests.host_program.test_live import Machine, Make
 from tests.host_program.test_live import binary as binary
 from tests.host_program.test_live import make as make
+from tests.host_program.test_live import place as place
 from tests.host_program.test_live import pytestmark as pytestmark
 
 RUNNER = """

@@ -79,7 +79,8 @@ class Checkout(Fleet):
 
 
 @pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+def provided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+    """A host whose states with a clone, and after its first rollout, are kept."""
     for name in ("nft", "ip", "unshare", "sysctl", "setsid", "git"):
         program(name)
     if os.geteuid() != 0:
@@ -87,22 +88,37 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     made = Checkout(World(tmp_path_factory.mktemp("world"), program("docker-compose")))
     made.world.inside("/opt/edge-token").write_text("edge-token-1\n")
     made.provide()
+    made.keep("cloned")
+    made.deploy()
+    made.keep("rolled out")
     yield made
     made.world.close()
 
 
-def test_changes_of_the_checkout_are_never_overwritten(fleet: Checkout) -> None:
-    file = fleet.world.inside(f"{CHECKOUT}/VERSION")
+@pytest.fixture
+def cloned(provided: Checkout) -> Checkout:
+    """The host with a clone at the latest commit, before any rollout."""
+    provided.begin_at("cloned")
+    return provided
+
+
+@pytest.fixture
+def fleet(provided: Checkout) -> Checkout:
+    """The host after its first rollout, with v1.3.6."""
+    provided.begin_at("rolled out")
+    return provided
+
+
+def test_changes_of_the_checkout_are_never_overwritten(cloned: Checkout) -> None:
+    file = cloned.world.inside(f"{CHECKOUT}/VERSION")
     file.write_text("mine")
-    answer = fleet.refused()
+    answer = cloned.refused()
     assert answer["code"] == "stack-checkout-changed"
     assert "changes of its own (VERSION), and would be brought to v1.3.6" in answer["message"]
     assert file.read_text() == "mine"
-    file.write_text("later")
 
 
 def test_first_rollout_fetches_the_release_and_checks_it_out(fleet: Checkout) -> None:
-    fleet.deploy()
     assert fleet.head == fleet.commit("v1.3.6")
     assert fleet.world.inside(f"{CHECKOUT}/VERSION").read_text() == "v1.3.6"
     assert fleet.world.inside(f"{CHECKOUT}/VERSION").stat().st_uid == OWNER
@@ -122,9 +138,9 @@ def test_failed_release_goes_back_to_the_commit_before(fleet: Checkout) -> None:
 def test_checkout_moved_by_hand_is_named_and_brought_back(fleet: Checkout) -> None:
     fleet.move("origin/main")
     told = fleet.rollout(check=True)["steps"]
-    assert [one["reason"] for one in told if one["do"] != "keep"] == ["its checkout is not at v1.3.5"]
+    assert [one["reason"] for one in told if one["do"] != "keep"] == ["its checkout is not at v1.3.6"]
     fleet.deploy()
-    assert fleet.head == fleet.commit("v1.3.5")
+    assert fleet.head == fleet.commit("v1.3.6")
 
 
 def test_way_back_to_a_release_that_left_the_checkout_as_it_was(fleet: Checkout) -> None:
@@ -136,13 +152,13 @@ def test_way_back_to_a_release_that_left_the_checkout_as_it_was(fleet: Checkout)
         del wanted["stack"]["commit"]
         wanted["stack"]["ref"] = ""
         file.write_text(json.dumps(wanted))
-    fleet.change('avatar_release = "v1.3.5"', 'avatar_release = "v1.3.6"')
+    fleet.change('avatar_release = "v1.3.6"', 'avatar_release = "v1.3.5"')
     fleet.world.fail("vtuber-host")
     answer = fleet.rollout()
     assert answer["switch"]["phase"] == "reverted", answer
     assert fleet.head == fleet.commit("main")
     fleet.deploy()
-    assert fleet.head == fleet.commit("v1.3.6")
+    assert fleet.head == fleet.commit("v1.3.5")
 
 
 def test_release_that_the_remote_does_not_have(fleet: Checkout) -> None:
@@ -150,7 +166,6 @@ def test_release_that_the_remote_does_not_have(fleet: Checkout) -> None:
     answer = fleet.refused()
     assert answer["code"] == "stack-release-unknown"
     assert "cannot be brought to v1.3.4 from its remote origin: it has no such tag" in answer["message"]
-    fleet.change('avatar_release = "v1.3.4"', 'avatar_release = "v1.3.6"')
 
 
 def test_remote_that_does_not_answer(fleet: Checkout) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import tomli_w
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fleetc.fixes import repair
@@ -339,7 +339,6 @@ def _over(*layers: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-@settings(max_examples=300)
 @given(nested, nested, nested, nested, nested, st.integers(1, 4), st.booleans())
 def test_a_spec_with_classes_means_the_spec_that_is_written_out(
     default: dict[str, Any],
@@ -376,7 +375,6 @@ def test_counters_never_raise_anything_else(text: str) -> None:
         assert found is None or all(found.at(0, "c") is not None for _ in found.counters[:1])
 
 
-@settings(max_examples=200)
 @given(nested, nested, nested, nested, nested, st.integers(1, 3), st.booleans())
 def test_so_does_one_of_several_files_with_an_overlay(
     shared: dict[str, Any],

@@ -28,6 +28,7 @@ from fleetc.messages.topics import code_topics
 from fleetc.upstream import FLAGS
 from fleetc.upstream.avatar import settings
 from fleetc.upstream.stream_api import SERVER_OWNED
+from tests import forked
 from tests.support import INVENTORIES, fleetc, fleetc_process
 
 WIDE = Sheet()
@@ -333,7 +334,7 @@ def shown_on_a_terminal(columns: int, *words: str, **environment: str) -> str:
     leader, follower = pty.openpty()
     ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     own = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")}
-    command = [sys.executable, "-I", "-m", "fleetc", *words]
+    command = [forked.program(), *words]
     with subprocess.Popen(command, stdout=follower, env={**own, "TERM": "xterm", **environment}) as process:
         os.close(follower)
         pieces = []

@@ -122,6 +122,7 @@ def test_every_log_is_valid_by_the_published_schema(tmp_path: Path) -> None:
     assert bad.returncode != 0, "the schema accepts anything"
 
 
+@pytest.mark.outer
 @pytest.mark.usefixtures("processes")
 def test_validator_of_the_format_finds_nothing_but_a_missing_home_page(tmp_path: Path) -> None:
     tool = str(node_package("@microsoft/sarif-multitool-linux") / "Sarif.Multitool")

@@ -17,7 +17,7 @@ from tests.monitoring.support import HERE, files, whole
 from tests.outside_tools import node_package, program
 from tests.support import EXAMPLES, compiled_example
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 SETTINGS = {
     "compilerOptions": {

@@ -25,7 +25,7 @@ from tests.support import EXAMPLES, compile_text, compiled_example
 
 RULE_TESTS = (RULES_TEST, INCOME_TEST, REWARD_TEST)
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import pytest
 from tests.monitoring.support import lay_out, program, running
 from tests.support import compile_text
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 SPEC = """
 spec = 1

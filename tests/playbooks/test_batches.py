@@ -11,7 +11,7 @@ import pytest
 from tests.emit import support
 from tests.emit.programs import program, run
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 ROLE = """---
 - name: Tell the batch

@@ -13,7 +13,7 @@ from fleetc.disk import files
 from tests.emit.programs import program, run
 from tests.support import compiled_example
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 FILES = {
     "stage-1": {"stage-1.compose.yaml", "stage-1.yml"},

@@ -16,7 +16,7 @@ from tests.browsing import quiet, visit
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 from tests.support import shipped
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("processes")]
+pytestmark = [pytest.mark.browser, pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 PAGES = {
     "mixed": mixed(),

@@ -31,7 +31,7 @@ from tests.review.support import classes, compiled_or_none, example, review, sid
 from tests.support import EXAMPLES, example_sources, shipped
 from tests.upstream.test_releases import RICH
 
-COUNT = 25
+COUNT = 15
 WHOLE = 300
 FLEETS = {**{name: example(name) for name in EXAMPLES}, "rich": RICH}
 

@@ -19,7 +19,7 @@ from fleetc.review.compare import compare
 from fleetc.toml.document import Source
 from tests.mutating import mutations, spread
 from tests.review.support import example, side
-from tests.support import fleetc, shipped
+from tests.support import few, fleetc, shipped
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -238,7 +238,7 @@ def test_seeded_bases_with_errors_are_reviewed(name: str) -> None:
     """Lowering and review meet what rules would have kept from them."""
     raw = tomllib.loads(example(name))
     new, reviewed = side(example(name)), 0
-    for mutation in spread(mutations(raw, raw), 60, f"unsound {name}"):
+    for mutation in spread(mutations(raw, raw), few(120), f"unsound {name}"):
         old = Source("HEAD:./fleet.toml", tomli_w.dumps(mutation.apply(raw)))
         if compile_spec([old], *shipped()).tree is None:
             found = unchecked("HEAD", [old], shipped(), FilesError("baseline-unsound", "", path="", advice=""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.review import lines
@@ -26,7 +26,6 @@ def check(old: str, new: str) -> None:
 
 
 @given(TEXT, TEXT)
-@settings(max_examples=300, deadline=None)
 def test_lines_that_are_not_named_are_the_same_on_both_sides(old: str, new: str) -> None:
     check(old, new)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.blueprint.blueprint import Blueprint
@@ -80,7 +80,6 @@ def blueprint_of(text: str) -> Blueprint:
     return compiled.blueprint
 
 
-@settings(max_examples=60)
 @given(fleet=drawn(), count=st.integers(1, 4))
 def test_parts_are_whole_disjoint_and_never_change_a_whole_group_at_once(fleet: Drawn, count: int) -> None:
     blueprint = blueprint_of(fleet.text)

@@ -290,7 +290,7 @@ def streams(draw: st.DrawFn) -> Json:
     return stream
 
 
-_SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_SLOW = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def _report(plan: StreamBlueprint, service: StandIn, bindings: tuple[Binding, ...]) -> Report:

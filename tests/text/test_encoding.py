@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.text import encoders
@@ -24,7 +24,6 @@ from tests.support_values import has_noncharacter
 
 VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data/encode_vectors.json").read_text())
 BOOLEANS = frozenset({"b", "reward"})
-LAW = settings(deadline=None)
 
 ENCODERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "encode.systemd_exec": lambda i: encoders.systemd_exec(i["value"]),
@@ -164,7 +163,6 @@ def forbidden(value: str) -> bool:
     return "\0" in value
 
 
-@LAW
 @given(TEXT)
 def test_systemd_argument_comes_back_or_is_refused(value: str) -> None:
     if not is_refused(encoders.systemd_exec, value, forbidden(value) or has_noncharacter(value)):
@@ -172,7 +170,6 @@ def test_systemd_argument_comes_back_or_is_refused(value: str) -> None:
         assert support.read_systemd_words(line, expand_dollar=True) == ["-x", value, value]
 
 
-@LAW
 @given(TEXT)
 def test_systemd_environment_comes_back_or_is_refused(value: str) -> None:
     def encode(text: str) -> str:
@@ -183,7 +180,6 @@ def test_systemd_environment_comes_back_or_is_refused(value: str) -> None:
         assert support.read_systemd_words(line, expand_dollar=False) == [f"K={value}"]
 
 
-@LAW
 @given(TEXT, TEXT)
 def test_env_lines_come_back_or_are_refused(first: str, second: str) -> None:
     for encode, read, refuses in (
@@ -198,14 +194,12 @@ def test_env_lines_come_back_or_are_refused(first: str, second: str) -> None:
         assert read("".join(encode(name, value) + "\n" for name, value in values.items())) == values
 
 
-@LAW
 @given(TEXT)
 def test_shell_word_comes_back_or_is_refused(value: str) -> None:
     if not is_refused(encoders.posix_word, value, forbidden(value)):
         assert shlex.split(f"x {encoders.posix_word(value)}") == ["x", value]
 
 
-@LAW
 @given(TEXT)
 def test_yaml_string_comes_back_or_is_refused(value: str) -> None:
     if not is_refused(encoders.yaml_string, value, forbidden(value)):
@@ -217,7 +211,6 @@ def test_yaml_string_comes_back_or_is_refused(value: str) -> None:
         assert yaml.safe_load(compose) == value.replace("$", "$$")
 
 
-@LAW
 @given(TEXT)
 def test_github_escapes_come_back(value: str) -> None:
     shown = re.sub("[\0\ud800-\udfff]", lambda m: encoders.visible(m[0]), value)
@@ -229,7 +222,6 @@ def test_github_escapes_come_back(value: str) -> None:
     assert not {":", ","} & set(encoders.github_property(value))
 
 
-@LAW
 @given(TEXT)
 def test_visible_form_hides_nothing_and_is_stable(value: str) -> None:
     shown = encoders.visible(value)
@@ -239,7 +231,6 @@ def test_visible_form_hides_nothing_and_is_stable(value: str) -> None:
     shown.encode()
 
 
-@LAW
 @given(TEXT)
 def test_html_and_labels_decode_to_the_visible_form(value: str) -> None:
     shown = encoders.visible(value)
@@ -287,7 +278,6 @@ def test_markdown_text_keeps_sentences_and_turns_names_into_code() -> None:
 
 
 @given(TEXT)
-@LAW
 def test_markdown_text_and_code_hold_nothing_but_the_visible_form(value: str) -> None:
     for encode in (encoders.markdown_text, encoders.markdown_code):
         shown = encode(value)
@@ -313,7 +303,6 @@ def test_plain_output_vector_is_no_runner_command(vector: dict[str, Any]) -> Non
     assert_no_runner_command(vector["input"]["message"])
 
 
-@LAW
 @given(st.text(st.one_of(st.sampled_from("::##[ \t\n\r\u3000\x1c\ufeffvso"), st.characters()), max_size=20))
 def test_plain_output_is_one_line_and_no_runner_command(value: str) -> None:
     assert_no_runner_command(value)

@@ -214,6 +214,7 @@ def test_markdown_reader_shows_every_value_in_its_cell() -> None:
         assert (shown.tags, shown.text) == ([("code", {})], encoders.visible(value))
 
 
+@pytest.mark.outer
 def test_ansible_passes_every_value_on_and_evaluates_none(tmp_path: Path) -> None:
     playbook = program("ansible-playbook")
     unsafe = [encoders.ansible_unsafe(value) for value in VALUES]

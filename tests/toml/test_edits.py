@@ -288,7 +288,7 @@ HEADERS = st.builds(
 TEXTS = st.lists(st.one_of(PAIRS, PAIRS, HEADERS), max_size=8).map("".join)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(TEXTS, st.data())
 def test_law_an_edit_changes_its_path_and_nothing_else(text: str, data: st.DataObject) -> None:
     try:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.places.diagnostic import Span
@@ -177,7 +177,6 @@ class Writer:
         return head + tail
 
 
-@settings(max_examples=150, deadline=None)
 @given(TREES, st.randoms(use_true_random=False))
 def test_law_text_under_a_span_parses_to_the_value(tree: dict[str, Any], chance: random.Random) -> None:
     text = Writer(chance).table(tree)
@@ -186,7 +185,6 @@ def test_law_text_under_a_span_parses_to_the_value(tree: dict[str, Any], chance:
     check_places(text, document)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text("ab1.-_=[]{}\"'\\\n #,:u\r\x00\u202eé", max_size=40))
 def test_law_any_text_is_read_with_right_places_or_refused_in_words(text: str) -> None:
     document, _ = read_document([Source("f0.toml", text)])
@@ -196,7 +194,6 @@ def test_law_any_text_is_read_with_right_places_or_refused_in_words(text: str) -
         check_places(text, document)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.integers(0, len(EVERY_FORM)),
     st.integers(0, 3),

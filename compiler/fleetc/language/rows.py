@@ -10,6 +10,7 @@ against the language and the flags of the node.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel
@@ -164,6 +165,7 @@ READERS: dict[str, frozenset[str]] = {
 """The roles of the node that a process of each table has; it reads the flags of these."""
 
 
+@cache
 def fields_that_set(flag: str) -> tuple[str, ...]:
     """What of a spec a flag goes by, as dotted names: fields such as "gateways.max_price", and whole node tables.
 

@@ -7,6 +7,8 @@ In: the docstrings of the rules, the tables in `pages/`, and the signatures of l
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
+from functools import cache
 
 from fleetc.messages.pages import PAGES, Page
 from fleetc.rules import rules
@@ -15,7 +17,8 @@ from fleetc.upstream.signatures import signatures
 _WIDTH = 118
 
 
-def pages() -> dict[str, str]:
+@cache
+def pages() -> Mapping[str, str]:
     """The text of each page, sorted by code.
 
     A page is a sentence, then parts that begin with "Why:", "Fix:" (where `fleetc check --fix` ever repairs it),

@@ -18,7 +18,7 @@ import pytest
 from tests.rollout.hosts.loopback import CANARIES, Loopback, loopback, spellings, texts_below
 from tests.support import killed_on_error
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 __all__ = ["loopback"]
 

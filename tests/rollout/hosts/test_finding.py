@@ -18,7 +18,7 @@ from tests.farm.image import compile_standin
 from tests.farm.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 from tests.support import ROOT
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 SECRET = "hunter2-swordfish"
 ACCOUNT = "0x2222222222222222222222222222222222222222"

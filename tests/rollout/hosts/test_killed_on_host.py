@@ -21,7 +21,7 @@ from tests.rollout.hosts.loopback import CANARIES, Loopback, loopback
 from tests.rollout.hosts.test_controller_secrets import leftovers, places_outside_memory, processes_of
 from tests.support import killed_on_error
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 __all__ = ["loopback"]
 

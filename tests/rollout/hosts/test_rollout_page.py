@@ -21,7 +21,7 @@ from tests.chain import SoundChain
 from tests.farm.sshd_host import needed
 from tests.rollout.hosts.loopback import ANOTHER, CANARIES, Loopback, texts_below
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 _prices = count(1300)
 PRINTED = {"pull-key": {"__ansible_unsafe": CANARIES["command"]}}

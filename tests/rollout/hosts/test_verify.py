@@ -22,7 +22,7 @@ from tests.rollout.hosts.loopback import CANARIES, PAYER, Loopback
 from tests.standin import set_on_node
 from tests.support import killed_on_error
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 
 class Verified(Loopback):

@@ -17,7 +17,7 @@ import pytest
 from tests.farm.sshd_host import needed
 from tests.rollout.hosts.loopback import CANARIES, NAMES, SKIPPED, Loopback, texts_below
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 SECRETS = [CANARIES[name].encode() for name in ("rpc", "vault", "host", "command", "password")]
 NODES = {"one": "gate", "two": "orch-two", "three": "orch-three"}

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.messages.json import as_json
@@ -45,7 +45,6 @@ def shown(fleet: str, compiled: Compiled, world: World) -> Verdict:
     return verdict
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(FLEETS), st.data())
 def test_no_answer_of_a_host_breaks_anything(fleet: str, data: st.DataObject) -> None:
     compiled = compiled_example(fleet)
@@ -56,7 +55,6 @@ def test_no_answer_of_a_host_breaks_anything(fleet: str, data: st.DataObject) ->
     shown(fleet, compiled, world)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.sampled_from(FLEETS), st.booleans(), st.data())
 def test_no_answer_of_a_node_breaks_anything(fleet: str, documented: bool, data: st.DataObject) -> None:
     compiled = compiled_example(fleet)

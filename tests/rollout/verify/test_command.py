@@ -269,6 +269,7 @@ def test_interrupt_before_the_first_look_ends_the_command_as_one(run: Run, monke
     assert (done.returncode, done.stdout) == (130, "")
 
 
+@pytest.mark.outer
 def test_an_interrupted_watch_of_real_hosts_ends_with_the_code_of_its_last_look(
     tmp_path: Path, processes: None
 ) -> None:

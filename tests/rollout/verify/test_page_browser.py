@@ -13,7 +13,7 @@ from tests.review.samples import NASTY
 from tests.rollout.verify import looks
 from tests.support import shipped
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("processes")]
+pytestmark = [pytest.mark.browser, pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 
 @pytest.fixture(scope="module")
