@@ -114,7 +114,7 @@ def test_what_is_written_is_listed() -> None:
     makes = [m for m in MODULES if m.room == "emit" and re.search(r"^def emit\(host", m.text, re.M)]
     looks = [m.path.stem for m in MODULES if m.name.startswith("rollout.verify.checks.")]
     judging = inspect.getsource(judge)
-    assert [
+    dead = [
         *(f"add an entry for `{name}` to GROUPS in compiler/fleetc/cli/commands.py" for name in commands),
         *(f"add {m.name}.emit to HOST_FORMATS in emit/formats.py" for m in makes if f"fleetc.{m.name}" not in _FORMATS),
         *(
@@ -122,7 +122,8 @@ def test_what_is_written_is_listed() -> None:
             for name in looks
             if not re.search(rf"\b{name}\.\w+[,(]", judging)
         ),
-    ] == []
+    ]
+    assert dead == [], "\n".join(dead)
 
 
 @pytest.mark.parametrize("room", SIBLINGS)

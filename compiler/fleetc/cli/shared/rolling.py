@@ -122,12 +122,12 @@ def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     from fleetc.messages.pages import PAGES
     from fleetc.text.suggestions import did_you_mean
 
-    found = []
+    reasons = []
     for text in given:
         code, _, reason = text.partition("=")
         if not reason.strip():
             wrong_usage(f"--skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
         if code not in PAGES:
             wrong_usage(f'no finding has the code "{plain(code)}"; {did_you_mean(code, PAGES)}')
-        found.append((code, reason.strip()))
-    return tuple(found)
+        reasons.append((code, reason.strip()))
+    return tuple(reasons)
