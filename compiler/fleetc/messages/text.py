@@ -36,9 +36,9 @@ def as_brief_text(located: Sequence[Located], colour: bool = False) -> str:
     """
     advised: dict[tuple[str, Severity, str], dict[str, list[Located]]] = {}
     for item in located:
-        one = item.diagnostic
-        same = advised.setdefault((one.code, one.severity, one.help), {})
-        same.setdefault(one.message, []).append(item)
+        diagnostic = item.diagnostic
+        same = advised.setdefault((diagnostic.code, diagnostic.severity, diagnostic.help), {})
+        same.setdefault(diagnostic.message, []).append(item)
     lines, left = [], _SHOWN_LIMIT
     for (_, _, advice), same in advised.items():
         shown = list(same.values())[:left]
@@ -54,7 +54,7 @@ def as_brief_text(located: Sequence[Located], colour: bool = False) -> str:
 def _brief(items: Sequence[Located], colour: bool) -> str:
     """Where something is so, and what."""
     diagnostic = items[0].diagnostic
-    places = [f"{plain_output(one.primary.file)}:{one.primary.line}" for one in items if one.primary.file]
+    places = [f"{plain_output(item.primary.file)}:{item.primary.line}" for item in items if item.primary.file]
     places = list(dict.fromkeys(places))
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
     where = f"{', '.join(places[:_MOST_PLACES])}{more}: " if places else ""

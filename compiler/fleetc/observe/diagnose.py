@@ -31,16 +31,16 @@ class Spec(NamedTuple):
     writer: Node | PlacedRunner | None = None
 
 
-def located(found: Iterable[Finding], spec: Spec | None) -> list[Located]:
+def located(findings: Iterable[Finding], spec: Spec | None) -> list[Located]:
     """Each finding at the place in the spec that may have to change, with its first line in the logs."""
-    found = list(found)
+    findings = list(findings)
     if spec is None:
-        plain = [_diagnostic(one, (), one.handling) for one in found]
+        plain = [_diagnostic(finding, (), finding.handling) for finding in findings]
         places = {item.diagnostic.code: item for item in locate(plain, (), None)}
-        return [places[one.code]._replace(primary=_log_place(one.seen.where, "")) for one in found]
-    meant = [_meant(one, spec) for one in found]
+        return [places[finding.code]._replace(primary=_log_place(finding.seen.where, "")) for finding in findings]
+    meant = [_meant(finding, spec) for finding in findings]
     places = {item.diagnostic.code: item for item in locate(meant, spec.sources, spec.document)}
-    return [_with_line(places[one.code], one) for one in found]
+    return [_with_line(places[finding.code], finding) for finding in findings]
 
 
 def _diagnostic(finding: Finding, labels: Sequence[Label], help: str) -> Diagnostic:

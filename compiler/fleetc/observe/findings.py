@@ -50,14 +50,24 @@ class Finding(NamedTuple):
 def findings(tally: Tally) -> list[Finding]:
     """The findings: errors, then warnings, then what is benign; of one severity combinations first, then those with
     more lines."""
-    found = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
-    found += _combined(tally)
-    return sorted(found, key=lambda one: (one.severity, one.code not in PAGES, -one.seen.count, one.code))
+    of_tally = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
+    of_tally += _combined(tally)
+    return sorted(
+        of_tally, key=lambda finding: (finding.severity, finding.code not in PAGES, -finding.seen.count, finding.code)
+    )
 
 
 def _plain(seen: Seen) -> Finding:
-    one = signatures()[seen.code]
-    return Finding(seen.code, _SEVERITIES[one.severity], one.what, one.handling, seen, one.change, one.checks)
+    signature = signatures()[seen.code]
+    return Finding(
+        seen.code,
+        _SEVERITIES[signature.severity],
+        signature.what,
+        signature.handling,
+        seen,
+        signature.change,
+        signature.checks,
+    )
 
 
 def _combined(tally: Tally) -> Iterator[Finding]:
@@ -86,15 +96,15 @@ def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[Finding]:
     if _together(seen, "sessions-not-available", "price-above-cap"):
         above = seen["price-above-cap"]
         change = ("gateways.max_price", "gateways.max_model_prices")
-        found = _of("gateway-cap-below-every-price", seen["sessions-not-available"], change, _PRICES)
-        yield found._replace(seen=replace(found.seen, parts=above.parts, ranges=above.ranges))
+        finding = _of("gateway-cap-below-every-price", seen["sessions-not-available"], change, _PRICES)
+        yield finding._replace(seen=replace(finding.seen, parts=above.parts, ranges=above.ranges))
 
 
-def _together(seen: Mapping[str, Seen], one: str, other: str) -> bool:
+def _together(seen: Mapping[str, Seen], code: str, other: str) -> bool:
     """Whether two signatures were seen in the same minute, or at times that nobody knows."""
-    if one not in seen or other not in seen:
+    if code not in seen or other not in seen:
         return False
-    minutes, others = seen[one].when, seen[other].when
+    minutes, others = seen[code].when, seen[other].when
     return not minutes or not others or not minutes.isdisjoint(others)
 
 

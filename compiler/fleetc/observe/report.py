@@ -64,10 +64,10 @@ def _shown(shape: Shape) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
 
 
-def as_values(tally: Tally, found: list[Finding]) -> dict[str, object]:
+def as_values(tally: Tally, findings: list[Finding]) -> dict[str, object]:
     """All of it as plain values."""
     return {
-        "findings": [as_data(one) for one in found],
+        "findings": [as_data(finding) for finding in findings],
         "read": {
             "lines": tally.lines,
             "bytes": tally.size,

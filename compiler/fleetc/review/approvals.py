@@ -104,7 +104,7 @@ def _names(impact: str, names: Any) -> tuple[str, ...]:
 
 def judge(rules: Rules, broken: Sequence[Broken], comments: Iterable[Said], commit: str) -> list[Verdict]:
     """Who approved each broken limit for exactly this commit."""
-    approvals = [(said.author, classes) for said in comments if (classes := _approves(said, commit))]
+    approvals = [(comment.author, classes) for comment in comments if (classes := _approves(comment, commit))]
     return [_verdict(limit, _owners(rules, limit.impact), approvals) for limit in broken]
 
 
@@ -115,12 +115,12 @@ def _owners(rules: Rules, impact: str) -> tuple[str, ...]:
     return own or ()
 
 
-def _approves(said: Said, commit: str) -> frozenset[str]:
+def _approves(comment: Said, commit: str) -> frozenset[str]:
     """The classes that a comment approves for a commit, whoever wrote it. The approval has to be all of its text."""
-    found = _APPROVAL.fullmatch(said.text.strip())
-    if found is None or said.edited or found[2] != commit:
+    match = _APPROVAL.fullmatch(comment.text.strip())
+    if match is None or comment.edited or match[2] != commit:
         return frozenset()
-    return frozenset(re.split("[, ]+", found[1]))
+    return frozenset(re.split("[, ]+", match[1]))
 
 
 def _verdict(limit: Broken, owners: tuple[str, ...], approvals: Sequence[tuple[str, frozenset[str]]]) -> Verdict:

@@ -241,18 +241,18 @@ def _changes(move: _Move) -> Iterator[tuple[str, str]]:
 
 def _here(change: ReleaseChange, move: _Move) -> str | None:
     """What the values of the spec say of a change; None if it does not concern the node after all."""
-    asked = HERE.get(change.name)
-    return "" if asked is None else asked(move.fleet, move.node, move.service)
+    answer = HERE.get(change.name)
+    return "" if answer is None else answer(move.fleet, move.node, move.service)
 
 
 def _spared(moves: list[_Move]) -> Iterator[Finding]:
     """Changes that would concern nodes of the spec, but for their values: that is worth knowing as well."""
-    found: dict[tuple[str, str], list[str | None]] = {}
+    by_change: dict[tuple[str, str], list[str | None]] = {}
     for move in moves:
         for change, text in _crossed(move):
-            found.setdefault((change.name, text), []).append(_here(change, move))
-    for (name, text), here in found.items():
-        if all(one is None for one in here):
+            by_change.setdefault((change.name, text), []).append(_here(change, move))
+    for (name, text), here in by_change.items():
+        if all(words is None for words in here):
             yield Finding(name, f"{text}; that is so for no node of this spec", ())
 
 

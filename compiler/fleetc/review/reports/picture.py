@@ -63,7 +63,7 @@ class State(NamedTuple):
     A mark is one of _MARKS. Nodes without a mark are those that nobody has to look at.
     """
 
-    one: str
+    single: str
     many: str
     legend: str
     mark: str = ""
@@ -142,14 +142,14 @@ def _rank(box: Box, legend: Legend) -> bool:
 
 def _more(boxes: Sequence[Box], shown: Sequence[Box], edges: int, legend: Legend) -> str:
     """What is not drawn, in words."""
-    said = []
+    parts = []
     if len(boxes) > len(shown):
         left = sum(not _rank(box, legend) for box in boxes) - sum(not _rank(box, legend) for box in shown)
         verb = legend.that if left == 1 else legend.those
-        said.append(f"{wording.count(len(boxes) - len(shown), 'more host')}, of which {left:,} {verb}")
+        parts.append(f"{wording.count(len(boxes) - len(shown), 'more host')}, of which {left:,} {verb}")
     if edges:
-        said.append(wording.count(edges, "more connection"))
-    return f"Not drawn: {' and '.join(said)}." if said else ""
+        parts.append(wording.count(edges, "more connection"))
+    return f"Not drawn: {' and '.join(parts)}." if parts else ""
 
 
 # --- layout ---------------------------------------------------------------------------------------
@@ -242,23 +242,23 @@ def _listed(box: Box, legend: Legend) -> list[str]:
 
 def _full(box: Box, outside: bool, legend: Legend) -> str:
     """A host by its whole label, with what becomes of the host itself."""
-    said = "outside the fleet" if outside else legend.states[box.state].one if box.state else ""
-    return ", ".join(filter(None, (box.label, said)))
+    state = "outside the fleet" if outside else legend.states[box.state].single if box.state else ""
+    return ", ".join(filter(None, (box.label, state)))
 
 
 def _fact(node: str, state: str, box: Box, legend: Legend) -> str:
     """One node in words: its state, and what is known of it."""
-    said = f"{node.removeprefix(f'{box.host}/')} {legend.states[state].one}"
-    return wording.clip(": ".join(filter(None, (said, box.facts.get(node, "")))), _SENTENCE)
+    sentence = f"{node.removeprefix(f'{box.host}/')} {legend.states[state].single}"
+    return wording.clip(": ".join(filter(None, (sentence, box.facts.get(node, "")))), _SENTENCE)
 
 
 def _says(box: Box, legend: Legend) -> str:
     """One host in a sentence."""
-    parts = [f"the host {legend.states[box.state].one}"] if box.state else []
+    parts = [f"the host {legend.states[box.state].single}"] if box.state else []
     for name, state in legend.states.items():
         nodes = [node for node, its_state in box.nodes if its_state == name]
         if nodes:
-            parts.append(f"{wording.names(nodes, _NODES)} {state.one if len(nodes) == 1 else state.many}")
+            parts.append(f"{wording.names(nodes, _NODES)} {state.single if len(nodes) == 1 else state.many}")
     return wording.clip(f"{box.label}: {', '.join(parts) or 'no nodes'}", _SENTENCE)
 
 

@@ -76,8 +76,8 @@ def _rules(notes: Sequence[RuleNote], colour: bool) -> Iterator[str]:
         yield ""
 
 
-def _counts(found: Counter[str]) -> str:
-    return ", ".join(f"{found[impact]:,} {impact}" for impact in _STYLES if found[impact])
+def _counts(impacts: Counter[str]) -> str:
+    return ", ".join(f"{impacts[impact]:,} {impact}" for impact in _STYLES if impacts[impact])
 
 
 def _sentence(text: str) -> str:

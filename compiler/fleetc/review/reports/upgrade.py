@@ -87,7 +87,7 @@ def as_json(upgrade: Upgrade) -> str:
     """For programs: one object; `launch_lines` is null when the spec does not compile for the release yet."""
     located = locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
     lines = upgrade.lines
-    found = {
+    document = {
         "fleet": upgrade.fleet,
         "from": format_release(upgrade.source),
         "to": format_release(upgrade.target),
@@ -96,4 +96,4 @@ def as_json(upgrade: Upgrade) -> str:
         **{name: [finding._asdict() for finding in getattr(upgrade, name)] for name, _ in _SECTIONS},
         "launch_lines": None if lines is None else [change._asdict() for change in lines],
     }
-    return json.dumps(found, indent=2) + "\n"
+    return json.dumps(document, indent=2) + "\n"
