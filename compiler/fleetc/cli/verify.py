@@ -176,7 +176,7 @@ def _look(request: _Request, shows: bool = True) -> _Look:
         answers = ask_hosts(tree, fleet, blueprint, request.settings, hosts, show)
     public = _of_public(fleet, blueprint, hosts) if request.public else ()
     verdict = judge(fleet, blueprint, answers, public, _rolled_back(request))
-    located = locate(diagnostics_of(verdict.found), compiled.checked.sources, compiled.checked.document)
+    located = locate(diagnostics_of(verdict.findings), compiled.checked.sources, compiled.checked.document)
     now = int(time.time())
     when = time.strftime(_TIME, time.gmtime(now))
     return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, when), now)
@@ -218,7 +218,7 @@ def _tell(request: _Request, look: _Look) -> None:
     if request.form is not VerifyFormat.text and request.write is None:
         sys.stdout.write(_text(request, look))
         return
-    if look.report.found and request.write is None:
+    if look.report.findings and request.write is None:
         sys.stderr.write(_text(request, look, coloured(request.settings, sys.stderr)))
         sys.stderr.flush()
     typer.echo(summary(look.report))

@@ -54,20 +54,20 @@ def diagnostics_of(findings: Iterable[Finding], blueprint: Blueprint) -> list[Di
     """Each finding at the line that names the file, else at the table of its node, or of its host."""
     hosts = {host.name: host for host in blueprint.hosts}
     tables = {service.name: service.table for host in blueprint.hosts for service in host.services}
-    found = []
-    for one in list(findings)[:_MANY]:
-        path: Path = (tables[one.node], one.node) if one.node in tables else ("hosts", one.host)
-        host, need, advice = hosts.get(one.host), _need_of(one, hosts), ""
-        if host is not None and one.code == USER_MISSING:
+    diagnostics = []
+    for finding in list(findings)[:_MANY]:
+        path: Path = (tables[finding.node], finding.node) if finding.node in tables else ("hosts", finding.host)
+        host, need, advice = hosts.get(finding.host), _need_of(finding, hosts), ""
+        if host is not None and finding.code == USER_MISSING:
             advice = f"make it there: {user_command(host)}"
         elif host is not None and need is not None and need.kind in _FILES:
             path = need.origin.paths[0] if need.origin.kind == "given" else path
-            advice = _help(one, host, need)
-        elif host is not None and one.code == UNREACHABLE:
+            advice = _help(finding, host, need)
+        elif host is not None and finding.code == UNREACHABLE:
             advice = reaching_help(host)
-        make = warning if one.severity == "warning" else error
-        found.append(make(one.code, f"{one.host}: {one.message}", Label(path), help=advice))
-    return found
+        make = warning if finding.severity == "warning" else error
+        diagnostics.append(make(finding.code, f"{finding.host}: {finding.message}", Label(path), help=advice))
+    return diagnostics
 
 
 _FILES = ("keystore", "password-file", "file", "secret", "models-directory")
@@ -110,12 +110,12 @@ def _for(owner: str) -> str:
 def lacking(task: Task, findings: Iterable[Finding], blueprint: Blueprint) -> bool:
     """Whether a host says that it lacks what a task is to provide, or cannot be asked."""
     hosts = {host.name: host for host in blueprint.hosts}
-    for one in findings:
-        if one.host != task.host:
+    for finding in findings:
+        if finding.host != task.host:
             continue
-        need = _need_of(one, hosts)
-        wanted = (NODE_USER, hosts[one.host].node_user) if one.code == USER_MISSING else ("", "")
+        need = _need_of(finding, hosts)
+        wanted = (NODE_USER, hosts[finding.host].node_user) if finding.code == USER_MISSING else ("", "")
         provided = (need.words, need.subject) if need is not None else ("", "")
-        if one.code == UNREACHABLE or (task.words, task.subject) in (wanted, provided):
+        if finding.code == UNREACHABLE or (task.words, task.subject) in (wanted, provided):
             return True
     return False

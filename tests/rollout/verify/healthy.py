@@ -126,7 +126,7 @@ class World:
 
     def found(self) -> list[tuple[str, str, str]]:
         """Kind, code and place of each finding."""
-        return sorted(map(told, self.judged().found))
+        return sorted(map(told, self.judged().findings))
 
     def _host(self, host: HostBlueprint) -> Json:
         nodes = [service.name for service in host.services]

@@ -545,7 +545,7 @@ def test_rollback_of_the_journal_is_named_while_its_release_runs(release: str) -
     """Nobody is blamed for what a rollback did; but a host that runs a third release was changed by somebody."""
     world = World(compiled_example("dual-onchain"))
     of_before(world, "orch")
-    found = world.judged(gpu=Back("2026-01-31T09:06:00Z", "ci on runner", release)).found
+    found = world.judged(gpu=Back("2026-01-31T09:06:00Z", "ci on runner", release)).findings
     told = [(one.message, one.help) for one in found]
     assert [one.code for one in found] == ["other-release", "other-release"]
     if release == "a" * 64:

@@ -156,6 +156,6 @@ _ADVICE = {
 
 
 def _unreadable(path: Path, problem: OSError) -> FilesError:
-    found = failure(problem, str(path), "open")
+    reason = failure(problem, str(path), "open")
     advice = "name a directory in which you may write: --journal DIR"
-    return FilesError("journal-unreadable", str(found), path=str(path), advice=advice)
+    return FilesError("journal-unreadable", str(reason), path=str(path), advice=advice)

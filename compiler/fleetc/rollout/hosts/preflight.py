@@ -35,7 +35,7 @@ def preflight(
         except InterruptedRunError:
             raise KeyboardInterrupt from None
     skipped = {code for code, _ in stated.skip}
-    return tuple(found for host in hosts for found in _of(host, run) if found.code not in skipped)
+    return tuple(finding for host in hosts for finding in _of(host, run) if finding.code not in skipped)
 
 
 def _of(host: str, run: RunResult) -> tuple[Finding, ...]:

@@ -76,10 +76,10 @@ def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:
     """
     if path is None or not (path.is_file() and os.access(path, os.X_OK)):
         return path, None
-    asked = ["--vault-id", "default"] if path.stem.endswith("-client") else []  # as Ansible asks such programs
+    words = ["--vault-id", "default"] if path.stem.endswith("-client") else []  # as Ansible asks such programs
     program = f"the vault password program {path}"
     try:
-        done = subprocess.run([str(path), *asked], stdout=subprocess.PIPE, check=False)
+        done = subprocess.run([str(path), *words], stdout=subprocess.PIPE, check=False)
     except OSError as failure:
         raise DeployError(f"{program} cannot be run: {failure.strerror}", 1) from None
     if done.returncode:

@@ -84,7 +84,7 @@ def history_of(entries: Iterable[Entry]) -> History:
     Lines are begin and end of a run; batch, before hosts are changed, with what each is given; host, with what became
     of it; seen, with hosts that ran what they were to run already.
     """
-    found = History()
+    history = History()
     runs: dict[str, Run] = {}
     before: dict[str, Given | None] = {}
     releases: dict[str, str] = {}
@@ -92,24 +92,24 @@ def history_of(entries: Iterable[Entry]) -> History:
         facts = entry.facts
         if entry.what == "begin":
             runs[entry.run] = _run(entry)
-            found.runs.append(runs[entry.run])
+            history.runs.append(runs[entry.run])
         elif entry.what == "batch":
-            for host, told in facts["hosts"].items():
-                before[host], runs[entry.run].given[host] = found.hosts.get(host), given_of(told)
-                _take_note(found.hosts, runs[entry.run], host, "unknown", before[host])
+            for host, given in facts["hosts"].items():
+                before[host], runs[entry.run].given[host] = history.hosts.get(host), given_of(given)
+                _take_note(history.hosts, runs[entry.run], host, "unknown", before[host])
         elif entry.what == "seen":
-            for host, told in facts["hosts"].items():
-                _keep(found.hosts, host, given_of(told))
+            for host, given in facts["hosts"].items():
+                _keep(history.hosts, host, given_of(given))
         elif entry.what == "host":
             run, host = runs[entry.run], facts["host"]
             run.changes[host] = Change(facts["result"], facts["before"], facts["after"])
-            _take_note(found.hosts, run, host, facts["result"], before.pop(host, found.hosts.get(host)))
+            _take_note(history.hosts, run, host, facts["result"], before.pop(host, history.hosts.get(host)))
         elif entry.what == "end":
             runs[entry.run].exit_code = facts["exit_code"]
             if runs[entry.run].given:
-                releases = {host: given.release for host, given in found.hosts.items()}
+                releases = {host: given.release for host, given in history.hosts.items()}
             runs[entry.run].releases = releases
-    return found
+    return history
 
 
 def _take_note(hosts: dict[str, Given], run: Run, host: str, result: str, before: Given | None) -> None:
@@ -146,7 +146,7 @@ def facts_of(given: Given) -> dict[str, Any]:
     return {**given.place._asdict(), "release": given.release, "nodes": nodes}
 
 
-def given_of(told: Mapping[str, Any]) -> Given:
+def given_of(facts: Mapping[str, Any]) -> Given:
     """What was given to a host, from what a journal has."""
-    place = Place(told["address"], told["port"], told["user"], told["become"])
-    return Given(place, told["release"], {node: tuple(exclusive) for node, exclusive in told["nodes"].items()})
+    place = Place(facts["address"], facts["port"], facts["user"], facts["become"])
+    return Given(place, facts["release"], {node: tuple(exclusive) for node, exclusive in facts["nodes"].items()})

@@ -57,21 +57,21 @@ def decode(content: bytes, fleet: str) -> Decoded:
     lines = content.split(b"\n")
     for number, line in enumerate(lines[:-1], 1):
         try:
-            found = json.loads(line)
+            entry = json.loads(line)
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            entry = None
+        if not isinstance(entry, dict):
             raise JournalLineError("journal-damaged", number, "it is no line of a journal")
-        if found.get("format") != FORMAT:
+        if entry.get("format") != FORMAT:
             raise JournalLineError("journal-newer", number, "another version of fleetc wrote it")
-        if found.get("fleet") != fleet:
+        if entry.get("fleet") != fleet:
             raise JournalLineError("journal-other-fleet", number, "it is of another fleet")
-        said = found.pop("chain", None)
-        chain = _chained(chain, _text(found))
-        if said != chain or not all(isinstance(found.get(key), str) for key in ("at", "run", "what")):
+        written = entry.pop("chain", None)
+        chain = _chained(chain, _text(entry))
+        if written != chain or not all(isinstance(entry.get(key), str) for key in ("at", "run", "what")):
             raise JournalLineError("journal-damaged", number, "it, or a line before it, was changed")
-        facts = {key: value for key, value in found.items() if key not in _OWN}
-        entries.append(Entry(found["at"], found["run"], found["what"], facts))
+        facts = {key: value for key, value in entry.items() if key not in _OWN}
+        entries.append(Entry(entry["at"], entry["run"], entry["what"], facts))
         size += len(line) + 1
     return Decoded(tuple(entries), chain, size)
 

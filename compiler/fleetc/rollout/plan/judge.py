@@ -56,8 +56,8 @@ def of_tool(plan: SealedPlan, tool: Tool) -> list[Refusal]:
     """The fleetc that made the plan against this one."""
     advice = "use the fleetc that made the plan, or make a new plan with this one"
     if (plan.tool.name, plan.tool.version) != (tool.name, tool.version):
-        made, this = f"{plan.tool.name} {plan.tool.version}", f"{tool.name} {tool.version}"
-        return [Refusal("plan-other-tool", f"the plan was made by {made}, but this is {this}", advice)]
+        maker, this = f"{plan.tool.name} {plan.tool.version}", f"{tool.name} {tool.version}"
+        return [Refusal("plan-other-tool", f"the plan was made by {maker}, but this is {this}", advice)]
     if plan.tool.shipped != tool.shipped:
         message = (
             f"{tool.name} {tool.version} here has different templates or playbooks than the one that made the plan"
@@ -70,8 +70,8 @@ def of_spec(plan: SealedPlan, spec: Sequence[SourceDigest]) -> list[Refusal]:
     """The spec and its overlays, by place: the plan's first against the first one here."""
     advice = f"check out the spec of the plan with the same overlays, or {_NEW_PLAN}"
     if [source.name for source in plan.spec] != [source.name for source in spec]:
-        made, here = (" and ".join(source.name for source in sources) for sources in (plan.spec, spec))
-        return [Refusal("plan-spec-stale", f"the plan was made from {made}, but this is {here}", advice)]
+        then_names, here = (" and ".join(source.name for source in sources) for sources in (plan.spec, spec))
+        return [Refusal("plan-spec-stale", f"the plan was made from {then_names}, but this is {here}", advice)]
     changed = [now.name for then, now in zip(plan.spec, spec, strict=True) if then != now]
     if changed:
         return [Refusal("plan-spec-stale", f"{_names(changed)} changed since the plan was made", advice)]
@@ -135,13 +135,13 @@ def of_tree(stale: Sequence[str]) -> list[Refusal]:
         "plan-inventory-edited": ("the inventory of the tree is", is_inventory),
         "plan-tree-edited": ("the tree is", lambda path: not path.startswith("ansible/")),
     }
-    found = []
+    refusals = []
     for code, (what, belongs) in kinds.items():
         lines = [line for line in stale if belongs(line.partition(" ")[2])]
         if lines:
             advice = f"restore the tree from version control, or compile, review, {_NEW_PLAN}"
-            found.append(Refusal(code, f"{what} not what the plan was made from: {_names(lines, ', ')}", advice))
-    return found
+            refusals.append(Refusal(code, f"{what} not what the plan was made from: {_names(lines, ', ')}", advice))
+    return refusals
 
 
 def of_foreign(paths: Sequence[str]) -> list[Refusal]:
@@ -166,7 +166,7 @@ def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | Non
 
     The same plan may be carried out again. Of two that were made in one second nobody can say which is the newer.
     """
-    found = []
+    refusals = []
     for host, given in newest.items():
         if given is not None and given.seal != seal and given.created >= plan.created:
             what = "a rollout without a plan began" if given.seal == NO_PLAN else "it got a plan that was made"
@@ -174,8 +174,8 @@ def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | Non
             message = (
                 f"{host} has been rolled out to since: {what} at {given.created}{more}; this plan is of {plan.created}"
             )
-            found.append(Refusal("plan-superseded", message, _NEW_PLAN))
-    return found
+            refusals.append(Refusal("plan-superseded", message, _NEW_PLAN))
+    return refusals
 
 
 def of_baseline(

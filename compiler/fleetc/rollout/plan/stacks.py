@@ -53,11 +53,11 @@ def recorded_units(variables: Mapping[str, Any]) -> list[Process]:
 
 def secret_places(secrets: Sequence[Mapping[str, Any]]) -> str:
     """Where the secrets of host variables are read: variable, kind and reference of each, as one text."""
-    found = []
+    places = []
     for secret in secrets:
         name, reference = (secret[key]["__ansible_unsafe"] for key in ("variable", "reference"))
-        found.append(f"{name} {secret['kind']} {reference}")
-    return ", ".join(sorted(found))
+        places.append(f"{name} {secret['kind']} {reference}")
+    return ", ".join(sorted(places))
 
 
 def firewall_unit(digest: str, running: bool | None) -> Process:

@@ -114,8 +114,8 @@ def in_order(processes: Iterable[Process]) -> tuple[Process, ...]:
 def with_places_of_secrets(observed: HostState, recorded: HostState) -> HostState:
     """What a host says, with where its processes read secrets, which only the tree they were started from tells."""
     places = {(p.node, p.project, p.digest, p.turn): p.secrets for p in recorded.processes}
-    told = (replace(p, secrets=places.get((p.node, p.project, p.digest, p.turn))) for p in observed.processes)
-    return replace(observed, processes=tuple(told))
+    processes = (replace(p, secrets=places.get((p.node, p.project, p.digest, p.turn))) for p in observed.processes)
+    return replace(observed, processes=tuple(processes))
 
 
 def started_from(state: HostState) -> list[tuple[str, str, str, str, str]]:

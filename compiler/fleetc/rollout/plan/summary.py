@@ -28,7 +28,7 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
     hosts = sum(len(batch) for batch in plan.batches)
     part = f", part {plan.shard} of it" if plan.shard else "" if plan.whole else " of it"
     fleet = f"fleet {plan.fleet}, {_count(hosts, 'host')}{part}"
-    found = [
+    summary = [
         f"plan of {fleet}, on {plan.network}",
         f"made     {plan.created} by {plan.tool.name} {plan.tool.version}, expires {plan.expires}",
         f"spec     {', '.join(f'{source.name} ({source.sha256[:_SHORT]})' for source in plan.spec)}",
@@ -36,20 +36,20 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
         f"releases {', '.join(f'{r.program} {r.release}' for r in plan.releases) or 'none: nothing runs'}",
         f"from     {_baseline(plan)}",
     ]
-    found += [f"effects  {_compared(one, len(plan.baseline.hosts))}" for one in plan.compared]
-    found += _batches(plan)
-    found += [f"the fleet: {text}" for text in map(effect_line, plan.effects)]
-    found.append(f"processes: {_totals(plan)}")
+    summary += [f"effects  {_compared(comparison, len(plan.baseline.hosts))}" for comparison in plan.compared]
+    summary += _batches(plan)
+    summary += [f"the fleet: {text}" for text in map(effect_line, plan.effects)]
+    summary.append(f"processes: {_totals(plan)}")
     if plan.left:
-        found.append(
+        summary.append(
             f"not part of the plan: {_names(plan.left)}: no longer in the fleet; deploy retires hosts its journal knows"
         )
     if plan.secrets:
         names = sorted({f"{secret.kind} {secret.reference}" for secret in plan.secrets})
-        found.append(f"secrets read at the rollout: {_names(names)}")
-        found.append("processes with changed secrets restart too, which no plan can foresee")
-    found.append(f"seal {seal}, {signed}")
-    return [plain_output(line) for line in found]
+        summary.append(f"secrets read at the rollout: {_names(names)}")
+        summary.append("processes with changed secrets restart too, which no plan can foresee")
+    summary.append(f"seal {seal}, {signed}")
+    return [plain_output(line) for line in summary]
 
 
 def _settings(plan: SealedPlan) -> Iterator[str]:
@@ -74,29 +74,29 @@ def _baseline(plan: SealedPlan) -> str:
     return "; ".join(words)
 
 
-def _compared(one: Comparison, hosts: int) -> str:
+def _compared(comparison: Comparison, hosts: int) -> str:
     """What the effects on some hosts come from, or why they are not known."""
-    where = "" if len(one.hosts) == hosts else f" on {_names(one.hosts)}"
-    if not one.name:
-        return f"{NOT_KNOWN}{where}, because {one.note}"
-    return f"compared with {one.name}{where}{f' ({one.note})' if one.note else ''}"
+    where = "" if len(comparison.hosts) == hosts else f" on {_names(comparison.hosts)}"
+    if not comparison.name:
+        return f"{NOT_KNOWN}{where}, because {comparison.note}"
+    return f"compared with {comparison.name}{where}{f' ({comparison.note})' if comparison.note else ''}"
 
 
 def _batches(plan: SealedPlan) -> Iterator[str]:
     steps = {step.host: step for step in plan.steps}
-    unknown = {host for one in plan.compared if not one.name for host in one.hosts}
-    told = 0
+    unknown = {host for comparison in plan.compared if not comparison.name for host in comparison.hosts}
+    count = 0
     for number, batch in enumerate(plan.batches, start=1):
         yield f"batch {number} of {len(plan.batches)}: {_count(len(batch), 'host')}"
         quiet = [host for host in batch if _is_quiet(steps[host])]
         for host in (host for host in batch if host not in quiet):
-            told += 1
-            if told <= _HOSTS_IN_FULL:
+            count += 1
+            if count <= _HOSTS_IN_FULL:
                 yield from _host(steps[host], host in unknown)
         if quiet:
             yield f"  nothing changes on {_names(quiet)}"
-    if told > _HOSTS_IN_FULL:
-        yield f"something changes on {_count(told - _HOSTS_IN_FULL, 'more host')}: the plan file lists all of them"
+    if count > _HOSTS_IN_FULL:
+        yield f"something changes on {_count(count - _HOSTS_IN_FULL, 'more host')}: the plan file lists all of them"
 
 
 def _is_quiet(step: HostActions) -> bool:

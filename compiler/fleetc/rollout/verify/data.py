@@ -177,10 +177,10 @@ class NodeSeen:
 
     def reply(self, where: str, path: str) -> Reply:
         """What it answered. Raises UnknownError where there is no answer."""
-        found = self.replies.get(Question(self.service.name, where, path).id)
-        if found is None or not found.status:
-            raise UnknownError(f"{where} does not answer: {found.reason if found else 'nobody asked it'}")
-        return found
+        reply = self.replies.get(Question(self.service.name, where, path).id)
+        if reply is None or not reply.status:
+            raise UnknownError(f"{where} does not answer: {reply.reason if reply else 'nobody asked it'}")
+        return reply
 
     def found(self, kind: Kind, code: str, message: str, field_name: str = "", help: str = "") -> Found:
         """A finding about it, at its table or at a field of it."""

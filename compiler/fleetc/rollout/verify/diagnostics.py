@@ -11,10 +11,10 @@ from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.rollout.verify.data import Found
 
 
-def diagnostics_of(found: Iterable[Found]) -> tuple[Diagnostic, ...]:
+def diagnostics_of(findings: Iterable[Found]) -> tuple[Diagnostic, ...]:
     """Each finding once."""
-    made = []
-    for one in dict.fromkeys(found):
-        make = error if one.kind == "drift" else warning
-        made.append(make(one.code, one.message, Label(one.place), help=one.help))
-    return tuple(made)
+    diagnostics = []
+    for finding in dict.fromkeys(findings):
+        make = error if finding.kind == "drift" else warning
+        diagnostics.append(make(finding.code, finding.message, Label(finding.place), help=finding.help))
+    return tuple(diagnostics)

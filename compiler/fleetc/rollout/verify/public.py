@@ -63,8 +63,8 @@ def findings(places: tuple[Place, ...], answers: Mapping[str, Answer]) -> Iterat
                 advice = "find out what listens there; if it is the node, close that port in the firewall"
                 yield Found("unknown", "administration-exposed", place.host, place.node, message, place.path, advice)
         elif answer.status != 200:
-            said = f"answers {answer.status}" if answer.status else f"does not answer: {answer.reason}"
-            message = f"{place.node}: {place.url} {said}"
+            deed = f"answers {answer.status}" if answer.status else f"does not answer: {answer.reason}"
+            message = f"{place.node}: {place.url} {deed}"
             if answer.status or answer.refused:
                 advice = "no gateway reaches it there; correct the address, or open its port"
                 yield Found("drift", "service-address-silent", place.host, place.node, message, place.path, advice)

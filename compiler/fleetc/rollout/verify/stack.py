@@ -34,8 +34,8 @@ def facts(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]:
     for slot in host.avatar.slots:
         try:
             path = f"/power/projects/{slot.project}"
-            said = replies.mapping(_reply(answers, path), path).get("state")
-            yield Fact(host.name, _slot(slot), "state", replies.shown(said))
+            state = replies.mapping(_reply(answers, path), path).get("state")
+            yield Fact(host.name, _slot(slot), "state", replies.shown(state))
         except UnknownError:
             yield Fact(host.name, _slot(slot), "state", "unknown")
     yield from _report(host, answers)
@@ -57,8 +57,8 @@ def _report(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]
 
 def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
     """The tag of its images; its own address may not be on the list of those that it tells."""
-    said = replies.mapping(_reply(answers, "/meta"), "/meta")
-    environment = said.get("env")
+    answer = replies.mapping(_reply(answers, "/meta"), "/meta")
+    environment = answer.get("env")
     tag = environment.get(f"{stack.prefix}_SERVICE_IMAGE_TAG") if isinstance(environment, dict) else None
     if not isinstance(tag, str):
         raise UnknownError("/meta does not say which images it runs with")
@@ -68,10 +68,10 @@ def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Map
 
 
 def _gpus(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
-    said = replies.mapping(_reply(answers, "/meta/gpu"), "/meta/gpu")
-    if str(said.get("ok")).lower() == "false":
-        raise UnknownError(f"/meta/gpu says: {replies.shown(said.get('error'))}")
-    gpus = said.get("gpus")
+    answer = replies.mapping(_reply(answers, "/meta/gpu"), "/meta/gpu")
+    if str(answer.get("ok")).lower() == "false":
+        raise UnknownError(f"/meta/gpu says: {replies.shown(answer.get('error'))}")
+    gpus = answer.get("gpus")
     if not isinstance(gpus, list):
         raise UnknownError("/meta/gpu names no GPUs")
     wanted = len(fleet.hosts[host.name].gpus)
@@ -111,12 +111,12 @@ def _slot(slot: AvatarSlot) -> str:
 
 
 def _reply(answers: Mapping[str, Reply], path: str) -> Reply:
-    found = answers.get(Question(AVATARS, STACK, path).id)
-    if found is None or not found.status:
-        raise UnknownError(f"its service for {path} does not answer: {found.reason if found else 'nobody asked it'}")
-    if found.status in (401, 403):
+    reply = answers.get(Question(AVATARS, STACK, path).id)
+    if reply is None or not reply.status:
+        raise UnknownError(f"its service for {path} does not answer: {reply.reason if reply else 'nobody asked it'}")
+    if reply.status in (401, 403):
         raise UnknownError(f"it answers {path} only to addresses on its list, and its own host is not among them")
-    return found
+    return reply
 
 
 def _found(host: HostBlueprint, stack: StackBlueprint, kind: Kind, code: str, message: str) -> Found:

@@ -17,9 +17,9 @@ def unwell(host: HostBlueprint, answer: HostAnswer, alive: Collection[str]) -> I
         if service.table != RUNNERS or service.name not in alive or service.health.answers is None:
             continue
         where, path, wanted = service.health.answers
-        said = answer.replies.get(Question(service.name, where, path).id)
-        if said is not None and said.status == wanted:
+        reply = answer.replies.get(Question(service.name, where, path).id)
+        if reply is not None and reply.status == wanted:
             continue
-        told = f"answers {said.status}" if said is not None and said.status else "does not answer"
-        message = f"{service.name}: it {told} at {path} instead of {wanted}, so its orchestrator hides it"
+        deed = f"answers {reply.status}" if reply is not None and reply.status else "does not answer"
+        message = f"{service.name}: it {deed} at {path} instead of {wanted}, so its orchestrator hides it"
         yield Found("drift", "live-runner-unwell", host.name, service.name, message, (service.table, service.name))

@@ -36,11 +36,11 @@ def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[
         node = Node("orchestrators", service.name, settings)
         if not talks_to_chain(fleet, node) or registered_account(fleet, settings) is None:
             continue
-        said = answer.registrations.get(node.name)
-        if said is not None and not said.reason:
-            yield from _judged(fleet, node, settings, said.active, said.address)
-        elif said is not None or not any(one.code in _OF_THE_RPC_ADDRESS for one in answer.alerts):
-            reason = said.reason if said is not None else "its host does not say how the chain has it"
+        registered = answer.registrations.get(node.name)
+        if registered is not None and not registered.reason:
+            yield from _judged(fleet, node, settings, registered.active, registered.address)
+        elif registered is not None or not any(alert.code in _OF_THE_RPC_ADDRESS for alert in answer.alerts):
+            reason = registered.reason if registered is not None else "its host does not say how the chain has it"
             yield _found(node, "unknown", "rpc-answers", reason)
 
 
@@ -52,8 +52,8 @@ def by_node(seen: NodeSeen) -> Iterator[Found]:
     wallet = seen.fleet.wallets.get(settings.wallet or "")
     if wallet is not None and not _same(wallet.address, registered_account(seen.fleet, settings)):
         return
-    said = replies.mapping(seen.reply(seen.service.health.status, "/orchestratorInfo"), "/orchestratorInfo")
-    registered = said.get("Transcoder")
+    answer = replies.mapping(seen.reply(seen.service.health.status, "/orchestratorInfo"), "/orchestratorInfo")
+    registered = answer.get("Transcoder")
     if not isinstance(registered, dict):
         raise UnknownError("/orchestratorInfo does not say how it is registered")
     address = registered.get("ServiceURI")
@@ -65,8 +65,8 @@ def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, addr
     """Whether it is active, and at an address of the spec. Nobody expects one of an account that is not active."""
     wanted = effective.service_address(fleet, node)
     if wanted is not None:
-        for found in _of_address(fleet, node, settings, wanted.value, address, active):
-            yield found._replace(place=wanted.origin.paths[0]) if wanted.origin.paths else found
+        for finding in _of_address(fleet, node, settings, wanted.value, address, active):
+            yield finding._replace(place=wanted.origin.paths[0]) if wanted.origin.paths else finding
     if not active:
         message = "it is not in the active set, so no gateway that searches the chain gives it work"
         yield _found(node, "warning", "orchestrator-inactive", message)
@@ -78,7 +78,7 @@ def _of_address(
     """What the chain has is the address of an orchestrator with its account, though not always its own."""
     if not address and not active:
         return
-    there = [one for one in sharers(fleet, settings) if place_of(one.address) == place_in(address)]
+    there = [sharer for sharer in sharers(fleet, settings) if place_of(sharer.address) == place_in(address)]
     if not there:
         has = f"its address as {replies.shown(address)}" if address else "no address of it,"
         message = f"the chain has {has} instead of {wanted.scheme}://{place_of(wanted)}"
@@ -97,9 +97,9 @@ def _found(node: Node, kind: Kind, code: str, message: str) -> Found:
     return Found(kind, code, node.settings.host, node.name, f"{node.name}: {message}", node.path)
 
 
-def _same(one: object, other: object) -> bool:
+def _same(account: object, other: object) -> bool:
     """Whether two accounts are the same one, in capitals or not."""
-    return str(one).lower() == str(other).lower()
+    return str(account).lower() == str(other).lower()
 
 
 def place_of(address: ServiceAddress) -> str:

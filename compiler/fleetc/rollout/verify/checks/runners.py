@@ -26,8 +26,8 @@ def warm_runners(seen: NodeSeen) -> Iterator[Found]:
         places = [where for where in runners_of(seen.service) if _prefix(where) == PIPELINES[pipeline].port_prefix]
         well = [where for where in places if _status(seen, where) == 200]
         if len(well) < wanted:
-            said = ", ".join(_told(seen, where) for where in places if where not in well)
-            message = f"{len(well)} of its {wanted} warm {pipeline} runners answer ({said})"
+            states = ", ".join(_told(seen, where) for where in places if where not in well)
+            message = f"{len(well)} of its {wanted} warm {pipeline} runners answer ({states})"
             yield seen.found("drift", "runner-silent", message, "models")
         if effective.gpu_ids(seen.fleet, seen.node):
             for where in well:
