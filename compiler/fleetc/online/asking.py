@@ -31,18 +31,18 @@ async def ask_all(
     tell: Callable[[Report], None],
 ) -> list[Report]:
     """A report for each stream; `tell` hears of each as it comes."""
-    found: dict[int, Report] = {}
+    reports: dict[int, Report] = {}
     waiting = iter(enumerate(blueprints))
 
     async def work() -> None:
         for place, blueprint in waiting:
-            found[place] = await ask(client, blueprint, known.get(blueprint.name), values)
-            tell(found[place])
+            reports[place] = await ask(client, blueprint, known.get(blueprint.name), values)
+            tell(reports[place])
 
     async with asyncio.TaskGroup() as group:
         for _ in range(min(client.limits.at_once, len(blueprints))):
             group.create_task(work())
-    return [found[place] for place in range(len(blueprints))]
+    return [reports[place] for place in range(len(blueprints))]
 
 
 async def ask(client: Client, blueprint: StreamBlueprint, known: Known | None, values: Values) -> Report:
@@ -63,10 +63,10 @@ async def ask(client: Client, blueprint: StreamBlueprint, known: Known | None, v
 
 async def ask_by_id(client: Client, stream_id: str) -> Answer:
     """What the service answers about an id. The answer has that id, even where the service leaves it out."""
-    found = await client.get(path_of_id(stream_id))
-    if isinstance(found, Failure):
-        return Answer(UNREACHABLE, {}, (found.reason,))
-    answer = read_body(found.body, found.status)
+    reply = await client.get(path_of_id(stream_id))
+    if isinstance(reply, Failure):
+        return Answer(UNREACHABLE, {}, (reply.reason,))
+    answer = read_body(reply.body, reply.status)
     if answer.kind != STREAM:
         return answer
     if answer.stream.get("id", stream_id) != stream_id:

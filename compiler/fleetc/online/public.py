@@ -97,5 +97,5 @@ def _not_connected(failure: httpx.ConnectError) -> Answer:
         if isinstance(cause, ssl.SSLError):
             return Answer(0, "it does not speak TLS as it should", refused=True, connected=True)
         causes += cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()
-        causes += [one for one in (cause.__cause__ or cause.__context__,) if one is not None]
+        causes += [inner for inner in (cause.__cause__ or cause.__context__,) if inner is not None]
     return Answer(0, "no way there, or no such name")

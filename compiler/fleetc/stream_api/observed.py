@@ -110,16 +110,16 @@ def _sentence(fault: Any) -> str:
 
 def _reasons(text: str, status: int | None) -> tuple[str, ...]:
     """The messages of an error, without what may be a key. One about a credential is not repeated at all."""
-    said = f"status {status}" if status is not None else "an error"
+    status_words = f"status {status}" if status is not None else "an error"
     if status == 401:
-        return (f"{said}: the service refuses the credential",)
+        return (f"{status_words}: the service refuses the credential",)
     if status is not None and 300 <= status < 400:
-        return (f"{said}: it redirects, and the token goes nowhere else; correct the address of the API",)
+        return (f"{status_words}: it redirects, and the token goes nowhere else; correct the address of the API",)
     try:
         errors = SeenErrors.model_validate(parse_json(text)).errors
     except ValueError:  # pydantic's ValidationError is one as well
-        return (f"{said}: unparseable error body",)
-    return tuple(f"{said}: {scrub.message(error)}" for error in errors[:20])
+        return (f"{status_words}: unparseable error body",)
+    return tuple(f"{status_words}: {scrub.message(error)}" for error in errors[:20])
 
 
 def _extras(seen: Seen, path: Path) -> Iterator[Path]:
@@ -196,10 +196,10 @@ def _constant(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    table = dict(pairs)
+    if len(table) < len(pairs):
         raise NotJsonError("an object in it has the same key twice")
-    return found
+    return table
 
 
 def _depth(value: Any) -> int:

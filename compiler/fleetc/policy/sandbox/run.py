@@ -96,14 +96,14 @@ def _start(state: _Run, keys: Sequence[int]) -> tuple[int | None, str]:
     begun = None
     for line in output[:_ANSWER_BYTES].splitlines():
         try:
-            said = json.loads(line)
+            message = json.loads(line)
         except ValueError:
             break  # cut off
-        if "begin" in said:
-            begun = int(said["begin"])
-        elif "end" in said:
+        if "begin" in message:
+            begun = int(message["begin"])
+        elif "end" in message:
             begun = None
-            state.answers[int(said["end"])] = _answer(said)
+            state.answers[int(message["end"])] = _answer(message)
     if begun is None or begun not in keys:
         return None, ""
     return begun, "time" if late or status in (-signal.SIGXCPU, -signal.SIGKILL) else _DEATHS.get(status, "crashed")
@@ -113,10 +113,10 @@ _DEATHS = {-signal.SIGABRT: "memory", -signal.SIGSEGV: "depth", -signal.SIGBUS: 
 """Rust aborts when it gets no memory; deep recursion inside of the interpreter runs off the stack."""
 
 
-def _answer(said: Mapping[str, Any]) -> Answer:
-    if "fault" in said:
-        return Answer(fault=Fault(said["fault"], said["message"], said["line"], said["column"]))
-    return Answer(tuple(said["findings"]))
+def _answer(message: Mapping[str, Any]) -> Answer:
+    if "fault" in message:
+        return Answer(fault=Fault(message["fault"], message["message"], message["line"], message["column"]))
+    return Answer(tuple(message["findings"]))
 
 
 def _line_of(state: _Run, key: int) -> int:
@@ -153,8 +153,8 @@ def _job(state: _Run, keys: Sequence[int], seconds: int, trace: int | None) -> b
 
 def _process(job: bytes, views: Sequence[bytes], seconds: float, *shared: int) -> tuple[bytes, int, bool]:
     """What the process said, how it ended, and whether it was too late."""
-    found = find_spec("starlark")
-    packages = Path(found.origin).parent.parent if found is not None and found.origin else Path()
+    spec = find_spec("starlark")
+    packages = Path(spec.origin).parent.parent if spec is not None and spec.origin else Path()
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-X", "utf8", str(Path(__file__).with_name("worker.py")), str(packages)],
         stdin=subprocess.PIPE,
