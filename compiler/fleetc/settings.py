@@ -34,32 +34,32 @@ _LIMIT_BYTES = 4 * 1024 * 1024
 _USAGE = 2
 
 
-class Where(NamedTuple):
+class SettingPlace(NamedTuple):
     """Whether a file of a checkout may set this, and why. The user's own configuration may set everything."""
 
     in_checkout: bool
     reason: str
 
 
-WHERE: Mapping[str, Where] = {
-    "overlay": Where(True, "part of what is compiled; plans seal its digest"),
-    "output": Where(True, "part of what is compiled, stays in the checkout"),
-    "color": Where(False, "your own choice"),
-    "max_spec_mib": Where(False, "protects you from the checkout"),
-    "ssh_key": Where(False, "names a key"),
-    "ssh_known_hosts": Where(False, "says which hosts are trusted"),
-    "vault_file": Where(False, "holds secrets, and variables are strongest in Ansible"),
-    "vault_password_file": Where(False, "names a program to run, or a password"),
-    "secret_commands": Where(False, "names programs to run, which print secrets"),
-    "forks": Where(False, "load on the machine that deploys"),
-    "connect_timeout": Where(False, "concerns the machine that deploys"),
-    "allowed_signers": Where(False, "says whose plans are trusted"),
-    "signer": Where(False, "says whose plans are trusted"),
-    "journal": Where(False, "says what runs where"),
-    "worker": Where(False, "names a program to run, which gets at secrets"),
-    "stream_apis": Where(False, "says where the token of the stream API may go"),
-    "stream_requests": Where(False, "load on a service that may refuse you"),
-    "stream_seconds": Where(False, "your own choice"),
+WHERE: Mapping[str, SettingPlace] = {
+    "overlay": SettingPlace(True, "part of what is compiled; plans seal its digest"),
+    "output": SettingPlace(True, "part of what is compiled, stays in the checkout"),
+    "color": SettingPlace(False, "your own choice"),
+    "max_spec_mib": SettingPlace(False, "protects you from the checkout"),
+    "ssh_key": SettingPlace(False, "names a key"),
+    "ssh_known_hosts": SettingPlace(False, "says which hosts are trusted"),
+    "vault_file": SettingPlace(False, "holds secrets, and variables are strongest in Ansible"),
+    "vault_password_file": SettingPlace(False, "names a program to run, or a password"),
+    "secret_commands": SettingPlace(False, "names programs to run, which print secrets"),
+    "forks": SettingPlace(False, "load on the machine that deploys"),
+    "connect_timeout": SettingPlace(False, "concerns the machine that deploys"),
+    "allowed_signers": SettingPlace(False, "says whose plans are trusted"),
+    "signer": SettingPlace(False, "says whose plans are trusted"),
+    "journal": SettingPlace(False, "says what runs where"),
+    "worker": SettingPlace(False, "names a program to run, which gets at secrets"),
+    "stream_apis": SettingPlace(False, "says where the token of the stream API may go"),
+    "stream_requests": SettingPlace(False, "load on a service that may refuse you"),
+    "stream_seconds": SettingPlace(False, "your own choice"),
 }
 """Where each setting is allowed. Plans seal the settings of a checkout, and reviews show them."""
 

@@ -41,14 +41,14 @@ class Part(NamedTuple):
     kind: str
 
 
-class Entry(NamedTuple):
+class OutlineEntry(NamedTuple):
     """A table in the outline, with its header, its extent, and the tables inside."""
 
     name: str
     start: int
     head: int
     end: int
-    inner: tuple[Entry, ...]
+    inner: tuple[OutlineEntry, ...]
 
 
 def _within(page: Page, start: int, end: int) -> Iterator[Block]:
@@ -145,7 +145,7 @@ def _unit_of(path: Path) -> bool:
 # --------------------------------------------------------------------------------------------------------- outline
 
 
-def outline(page: Page) -> list[Entry]:
+def outline(page: Page) -> list[OutlineEntry]:
     """The tables of a text; one inside another stands there, if it follows it."""
     groups: list[list[Block]] = []
     for block in page.blocks:
@@ -162,7 +162,7 @@ def _owns(outer: Block, inner: Block) -> bool:
     return outer.path[:1] not in ((CLASSES,), (DEFAULTS,)) and inner.path[: len(outer.path)] == outer.path
 
 
-def _entry(block: Block, inner: tuple[Entry, ...]) -> Entry:
+def _entry(block: Block, inner: tuple[OutlineEntry, ...]) -> OutlineEntry:
     name = ".".join(map(str, block.path))
     end = inner[-1].end if inner else block.end
-    return Entry(visible(name), block.start, block.body, end, inner)
+    return OutlineEntry(visible(name), block.start, block.body, end, inner)

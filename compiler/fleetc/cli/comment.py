@@ -247,9 +247,9 @@ async def _pulls(forge: Forge, github: GitHub | None, place: _Place, commit: str
 
 
 async def _verdicts(forge: Forge, pull: Pull, gate: _Gate | None) -> list[Any]:
-    from fleetc.review.approvals import Said, judge
+    from fleetc.review.approvals import PullComment, judge
 
     if gate is None or not gate.broken:
         return []
-    comments = [Said(each.author, each.body, each.edited) for each in await forge.comments(pull.number)]
+    comments = [PullComment(each.author, each.body, each.edited) for each in await forge.comments(pull.number)]
     return judge(gate.rules, gate.broken, comments, pull.head)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fleetc.messages.locate import Located
     from fleetc.observe.diagnose import Spec
     from fleetc.observe.tally import Tally
-    from fleetc.rollout.hosts.logs import Asked
+    from fleetc.rollout.hosts.logs import LogRequest
     from fleetc.settings import Settings
 
 
@@ -130,11 +130,11 @@ def _need_node(fleet: Fleet, name: str) -> None:
     wrong_usage(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.started_by_name)}')
 
 
-def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
+def _asked(name: str, spec: Spec, since: str, size: str) -> LogRequest:
     """What HOST/NODE asks for."""
     from fleetc.language.fleet import PlacedRunner
     from fleetc.language.quantities import QuantityError, parse_bytes, parse_duration
-    from fleetc.rollout.hosts.logs import LIMIT, LONGEST, Asked
+    from fleetc.rollout.hosts.logs import LIMIT, LONGEST, LogRequest
     from fleetc.text.suggestions import did_you_mean
 
     host, _, node = name.partition("/")
@@ -154,10 +154,10 @@ def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
         wrong_usage(f"--since and --size: {problem.message}; {problem.help}")
     if not (1 <= seconds <= LONGEST and 1 <= limit <= LIMIT):
         wrong_usage("--since and --size: a log is read for a second to a year, and 64 MiB of it at most")
-    return Asked(host, node, seconds, limit)
+    return LogRequest(host, node, seconds, limit)
 
 
-def _fetch(tree: Tree, requests: dict[str, Asked], settings: Settings) -> dict[str, Iterable[bytes] | FilesError]:
+def _fetch(tree: Tree, requests: dict[str, LogRequest], settings: Settings) -> dict[str, Iterable[bytes] | FilesError]:
     """The logs of nodes by their names, or why a host does not give one."""
     from fleetc.rollout.hosts.logs import fetch
     from fleetc.rollout.hosts.progress import progress

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fleetc.pipeline import Checked
     from fleetc.settings import Settings
     from fleetc.stream_api.data import Binding
-    from fleetc.stream_api.observed import Answer
+    from fleetc.stream_api.observed import StreamAnswer
     from fleetc.toml.document import Source
 
 _LIMIT = 16 * 1024 * 1024
@@ -154,7 +154,7 @@ def _print(talked: Talk, checked: Checked, sources: list[Source], settings: Sett
         raise typer.Exit(code)
 
 
-def _answer(path: Path, status: int | None) -> Answer:
+def _answer(path: Path, status: int | None) -> StreamAnswer:
     from fleetc.disk import files
     from fleetc.stream_api.observed import NotJsonError, read
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fleetc.language.fleet import Fleet
     from fleetc.pipeline import Compiled
     from fleetc.rollout.hosts.runner import Event
-    from fleetc.rollout.verify.data import Back, Found
+    from fleetc.rollout.verify.data import Back, Finding
     from fleetc.rollout.verify.judge import Verdict
     from fleetc.rollout.verify.report import Report
     from fleetc.settings import Settings
@@ -202,7 +202,7 @@ def _ignore(_event: Event) -> None:
     """Takes an event of Ansible, and tells nobody."""
 
 
-def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tuple[Found, ...]:
+def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tuple[Finding, ...]:
     """What is wrong with public addresses."""
     from fleetc.online.public import ask_public
     from fleetc.rollout.verify.public import findings, places_of

@@ -100,7 +100,7 @@ def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     from fleetc.language.spec import read_fleet, read_spec
     from fleetc.pipeline import Checked
     from fleetc.places.diagnostic import has_errors
-    from fleetc.review.why import Question
+    from fleetc.review.why import Derivation
 
     document, diagnostics = read_spec(sources)
     fleet = None
@@ -114,4 +114,4 @@ def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, form)
-    return Question(fleet, lower.lower(fleet), document, sources, templates, playbooks)
+    return Derivation(fleet, lower.lower(fleet), document, sources, templates, playbooks)

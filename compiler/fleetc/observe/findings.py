@@ -1,6 +1,6 @@
 """What the counts of a tally mean: one finding for each signature, and those that only several of them tell.
 
-In: a `Tally`. Out: `Finding`s, the worst first. Combinations are functions of what was seen; each looks at all of it.
+In: a `Tally`. Out: `LogFinding`s, the worst first. Combinations are functions of what was seen; each looks at all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNFUNDED = (
 _FUNDS = ("gateway-deposit-missing", "gateway-reserve-missing", "deposit-below-face-value")
 
 
-class Finding(NamedTuple):
+class LogFinding(NamedTuple):
     """A code with what it means and what to do, and what was seen of it in the logs.
 
     `change` names fields of the spec, `checks` codes of `fleetc check` that would say why.
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
         return self.seen.count / max(1, self.seen.minutes)
 
 
-def findings(tally: Tally) -> list[Finding]:
+def findings(tally: Tally) -> list[LogFinding]:
     """The findings: errors, then warnings, then what is benign; of one severity combinations first, then those with
     more lines."""
     of_tally = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
@@ -57,9 +57,9 @@ def findings(tally: Tally) -> list[Finding]:
     )
 
 
-def _plain(seen: Seen) -> Finding:
+def _plain(seen: Seen) -> LogFinding:
     signature = signatures()[seen.code]
-    return Finding(
+    return LogFinding(
         seen.code,
         _SEVERITIES[signature.severity],
         signature.what,
@@ -70,7 +70,7 @@ def _plain(seen: Seen) -> Finding:
     )
 
 
-def _combined(tally: Tally) -> Iterator[Finding]:
+def _combined(tally: Tally) -> Iterator[LogFinding]:
     for code in tally.seen:
         if _is_constant(tally, code):
             yield _of("ticket-params-always-expired", tally.seen[code], ("fleet.rpc",), ("rpc-not-layer-2",))
@@ -84,14 +84,14 @@ def _is_constant(tally: Tally, code: str) -> bool:
     return code == "ticket-params-expired" and minutes >= max(_CONSTANT_MINUTES, tally.minutes / 2)
 
 
-def _without_funds(seen: Mapping[str, Seen]) -> Iterator[Finding]:
+def _without_funds(seen: Mapping[str, Seen]) -> Iterator[LogFinding]:
     """A gateway that finds nobody and cannot pay: the sender of a stream hears nothing of either."""
     if any(_together(seen, "sessions-not-available", code) for code in _UNFUNDED):
         change = ("wallets.deposit", "wallets.reserve")
         yield _of("gateway-has-no-funds", seen["sessions-not-available"], change, _FUNDS)
 
 
-def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[Finding]:
+def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[LogFinding]:
     """A gateway that finds nobody and drops orchestrators for their prices."""
     if _together(seen, "sessions-not-available", "price-above-cap"):
         above = seen["price-above-cap"]
@@ -111,6 +111,6 @@ def _together(seen: Mapping[str, Seen], code: str, other: str) -> bool:
 _PRICES = ("gateway-price-admits-nobody",)
 
 
-def _of(code: str, seen: Seen, change: tuple[str, ...], checks: tuple[str, ...]) -> Finding:
+def _of(code: str, seen: Seen, change: tuple[str, ...], checks: tuple[str, ...]) -> LogFinding:
     page = PAGES[code]
-    return Finding(code, Severity.ERROR, page.what, page.instead, seen, change, checks)
+    return LogFinding(code, Severity.ERROR, page.what, page.instead, seen, change, checks)

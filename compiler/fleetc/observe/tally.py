@@ -39,7 +39,7 @@ _DISORDER = 5  # seconds that lines may be out of order, as they are when severa
 NOT_TEXT = "<bytes that are no text>"
 
 
-class Where(NamedTuple):
+class LogLine(NamedTuple):
     """A line of a log: the log's name, the number of the line, from 1, and what it says, cut."""
 
     log: str
@@ -55,7 +55,7 @@ class Seen:
     """
 
     code: str
-    where: Where
+    where: LogLine
     count: int = 0
     first: Moment | None = None
     last: Moment | None = None
@@ -72,7 +72,7 @@ class Shape:
 
     text: str
     level: str
-    where: Where
+    where: LogLine
     count: int = 0
 
 
@@ -191,7 +191,7 @@ class Tally:
         """The shape of this text and level; a nameless one where there are too many."""
         shape = self.shapes.get((text, level))
         if shape is None:
-            shape = Shape(text, level, Where(self._log, number, sample[:_SAMPLE]))
+            shape = Shape(text, level, LogLine(self._log, number, sample[:_SAMPLE]))
             if len(self.shapes) < MANY_SHAPES:
                 self.shapes[text, level] = shape
             else:
@@ -217,7 +217,7 @@ class Tally:
             seen = self.seen.get(hit.code)
             if seen is None:
                 text = text or line_of(line[:LINE_LIMIT]).text
-                seen = self.seen[hit.code] = Seen(hit.code, Where(self._log, number, text[:_SAMPLE]))
+                seen = self.seen[hit.code] = Seen(hit.code, LogLine(self._log, number, text[:_SAMPLE]))
             self._add(seen, hit, when)
 
     def _add(self, seen: Seen, hit: Hit, when: Moment | None) -> None:

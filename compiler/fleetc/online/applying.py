@@ -19,7 +19,7 @@ from fleetc.online.asking import Values, ask, ask_by_id
 from fleetc.online.http import Client, Failure, Reply
 from fleetc.stream_api import normal
 from fleetc.stream_api.bodies import as_bytes
-from fleetc.stream_api.data import DRIFT, IN_SYNC, REPLACE, Report, Step
+from fleetc.stream_api.data import DRIFT, IN_SYNC, REPLACE, ApiRequest, Report
 from fleetc.stream_api.ids import Known, usable_id, with_bindings
 from fleetc.stream_api.learning import learn, sent_targets
 from fleetc.stream_api.observed import MISSING, STREAM, read_body
@@ -140,7 +140,7 @@ class _Run:
             return Applied(name, LEFT, reasons=("what differs needs a person",)), known
         return await self._send_all(name, report.steps, known)
 
-    async def _send_all(self, name: str, steps: Sequence[Step], known: Known) -> tuple[Applied, Known]:
+    async def _send_all(self, name: str, steps: Sequence[ApiRequest], known: Known) -> tuple[Applied, Known]:
         """Send steps in their order, up to the first that is not accepted or has to wait."""
         accepted = 0
         for step in steps:
@@ -191,7 +191,7 @@ class _Run:
             report = replace(report, notes=(*report.notes, note))
         return report
 
-    async def _send(self, step: Step) -> _Sent:
+    async def _send(self, step: ApiRequest) -> _Sent:
         """Send one request. Only an answer that says so means that it was refused: else it may have arrived."""
         assert step.path != NEW_STREAM and step.body is not None  # noqa: S101  # no step without a body is sent
         reply = await self._client.send(step.method, step.path, as_bytes(step.body, self._values))
@@ -202,7 +202,7 @@ class _Run:
             return _Sent(LOST, (f"it may have arrived: {reply.reason}",))
         return self._judged(step, reply)
 
-    def _judged(self, step: Step, reply: Reply) -> _Sent:
+    def _judged(self, step: ApiRequest, reply: Reply) -> _Sent:
         if 200 <= reply.status < 300:
             if step.method != "POST":
                 return _Sent(_ACCEPTED)

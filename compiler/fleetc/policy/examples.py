@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Span
-from fleetc.policy.judging import Asked, Judged, run
+from fleetc.policy.judging import Judged, RuleCall, run
 from fleetc.policy.source import CHANGE, CHECK, FOLDER, Policy
 from fleetc.toml.document import Document, Source
 
@@ -76,8 +76,8 @@ def _judged(source: Source) -> Judged | str:
 
 def _found(rule: Policy, head: Judged, before: Judged | None, today: str) -> list[Diagnostic]:
     sides = (before, head) if before is not None else (head,)
-    requests = [Asked(rule, CHECK, (len(sides) - 1,))] if CHECK in rule.functions else []
-    requests += [Asked(rule, CHANGE, (0, 1))] if CHANGE in rule.functions else []
+    requests = [RuleCall(rule, CHECK, (len(sides) - 1,))] if CHECK in rule.functions else []
+    requests += [RuleCall(rule, CHANGE, (0, 1))] if CHANGE in rule.functions else []
     return [each for findings in run(requests, sides, today) for each in findings]
 
 

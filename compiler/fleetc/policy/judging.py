@@ -23,7 +23,7 @@ from fleetc.toml.document import Document, LineMap, Source
 from fleetc.toml.scan import parse_key
 
 if TYPE_CHECKING:
-    from fleetc.policy.sandbox.run import Answer, Fault
+    from fleetc.policy.sandbox.run import Fault, TaskAnswer
 
 _SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING}
 _LIST = "return a list of finding(at, message, help, severity)"
@@ -69,11 +69,11 @@ class Policies:
 
     def check(self, judged: Judged) -> list[Diagnostic]:
         """What the rules find in a fleet, and what is wrong with rules."""
-        requests = [Asked(rule, CHECK, (0,)) for rule in self.rules if CHECK in rule.functions]
+        requests = [RuleCall(rule, CHECK, (0,)) for rule in self.rules if CHECK in rule.functions]
         return [*self._read[1], *(each for findings in run(requests, (judged,), self.today) for each in findings)]
 
 
-class Asked(NamedTuple):
+class RuleCall(NamedTuple):
     """A function of a rule, and which of several fleets it gets."""
 
     rule: Policy
@@ -81,7 +81,7 @@ class Asked(NamedTuple):
     sides: tuple[int, ...]
 
 
-def run(requests: Sequence[Asked], sides: Sequence[Judged], today: str) -> list[list[Diagnostic]]:
+def run(requests: Sequence[RuleCall], sides: Sequence[Judged], today: str) -> list[list[Diagnostic]]:
     """What each rule finds; its places are in the last fleet that it gets. All of them run in one process."""
     if not requests:
         return []
@@ -106,7 +106,7 @@ def run(requests: Sequence[Asked], sides: Sequence[Judged], today: str) -> list[
     ]
 
 
-def _diagnostics(rule: Policy, function: str, answer: Answer, document: Document) -> Iterator[Diagnostic]:
+def _diagnostics(rule: Policy, function: str, answer: TaskAnswer, document: Document) -> Iterator[Diagnostic]:
     if answer.fault is not None:
         yield _failed(rule, function, answer.fault)
     for finding in answer.findings:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fleetc.messages.locate import NAMES, locate
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 from fleetc.policy.examples import trials
-from fleetc.policy.judging import Asked, Judged, Policies, judged, run
+from fleetc.policy.judging import Judged, Policies, RuleCall, judged, run
 from fleetc.policy.source import CHANGE, CHECK, PREFIX, Policy
 from fleetc.review.data import RULE_KINDS, Cause, RuleNote
 from fleetc.review.reports.wording import count
@@ -73,22 +73,22 @@ def _ask(
     today: str,
 ) -> Found:
     """Ask all rules at once: as base or head the head's fleet, as then the base's fleet, as change both."""
-    requests: dict[tuple[str, str], Asked] = {}
+    requests: dict[tuple[str, str], RuleCall] = {}
     sides = (before, after) if before is not None else (after,)
     last = len(sides) - 1
     for name in sorted(judge):
         for side, known in (("base", base), ("head", head)):
             if name in known and CHECK in known[name].functions:
-                requests[side, name] = Asked(known[name], CHECK, (last,))
+                requests[side, name] = RuleCall(known[name], CHECK, (last,))
     if before is not None:
         for name, rule in head.items():
             if CHECK in rule.functions:
-                requests["then", name] = Asked(rule, CHECK, (0,))
+                requests["then", name] = RuleCall(rule, CHECK, (0,))
         for side, known in (("base change", base), ("head change", head)):
             for name, rule in known.items():
                 same = side == "head change" and name in base and base[name].source.text == rule.source.text
                 if CHANGE in rule.functions and not same:
-                    requests[side, name] = Asked(rule, CHANGE, (0, 1))
+                    requests[side, name] = RuleCall(rule, CHANGE, (0, 1))
     answers = run(list(requests.values()), [side for side in sides if side is not None], today)
     return {
         key: [_of_rule(each.rule, finding) for finding in findings]

@@ -57,7 +57,7 @@ class Explained:
     presence: tuple[Reason, ...]
 
 
-class Question(NamedTuple):
+class Derivation(NamedTuple):
     """What the answer is derived from. `templates` and `playbooks` are those of this fleetc."""
 
     fleet: Fleet
@@ -78,7 +78,7 @@ class Question(NamedTuple):
         return draft.lines()
 
 
-def explain_line(question: Question, artifact: str, line: int) -> Explained:
+def explain_line(question: Derivation, artifact: str, line: int) -> Explained:
     """Explain one line, counted from 1. Raises UnknownLineError."""
     lines = question.trace(artifact)
     if not 1 <= line <= len(lines):
@@ -95,7 +95,7 @@ def explain_line(question: Question, artifact: str, line: int) -> Explained:
     return Explained(artifact, line, traced.text, reasons, presence)
 
 
-def find_flag(question: Question, node: str, flag: str) -> tuple[str, int]:
+def find_flag(question: Derivation, node: str, flag: str) -> tuple[str, int]:
     """The artifact and line of a node's flag, or of the variable that replaces it. Raises UnknownLineError."""
     services = {service.name: (host, service) for host in question.blueprint.hosts for service in host.services}
     if node not in services:
@@ -118,7 +118,7 @@ def _template(line: TracedLine) -> str:
     return line.template if line.template.startswith("playbooks/") else f"templates/{line.template}"
 
 
-def _reasons(question: Question, origins: Iterable[Origin]) -> list[Reason]:
+def _reasons(question: Derivation, origins: Iterable[Origin]) -> list[Reason]:
     """Origins in words, each with its places."""
     reasons = [_told(question, origin) for origin in dict.fromkeys(origins)]
     labels = [[label for path in paths for label in _labels(question.document, path)] for _, _, paths in reasons]
@@ -126,7 +126,7 @@ def _reasons(question: Question, origins: Iterable[Origin]) -> list[Reason]:
     return [Reason(kind, text, at) for (kind, text, _), at in zip(reasons, located, strict=True)]
 
 
-def _told(question: Question, origin: Origin) -> tuple[str, str, Sequence[Path]]:
+def _told(question: Derivation, origin: Origin) -> tuple[str, str, Sequence[Path]]:
     """The kind of an origin, its words, its places: if several may decide, only those that the spec sets."""
     written = tuple(path for path in origin.paths if value_at(question.document.raw, path) is not None)
     silent = [path for path in origin.paths if path not in written]

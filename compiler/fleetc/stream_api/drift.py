@@ -23,15 +23,15 @@ from fleetc.stream_api.data import (
     NOTHING,
     PATCH,
     REPLACE,
+    ApiRequest,
     Binding,
     Drift,
     Pending,
     Report,
-    Step,
     Wanted,
 )
 from fleetc.stream_api.normal import NormalTarget
-from fleetc.stream_api.observed import STREAM, Answer
+from fleetc.stream_api.observed import STREAM, StreamAnswer
 from fleetc.stream_api.steps import INACTIVE, steps
 
 
@@ -117,7 +117,7 @@ class Comparison:
 
 def compare(
     blueprint: StreamBlueprint,
-    answer: Answer,
+    answer: StreamAnswer,
     bindings: Collection[Binding] | None = None,
     resolved: Mapping[tuple[str, str], str] | None = None,
 ) -> Report:
@@ -158,7 +158,7 @@ def compare(
     )
 
 
-def _as_ordered(drifts: Iterable[Drift], order: Iterable[Step]) -> Iterator[Drift]:
+def _as_ordered(drifts: Iterable[Drift], order: Iterable[ApiRequest]) -> Iterator[Drift]:
     """Differences with the condition of the requests that fix them: targets may have to wait for their profiles."""
     waiting = {key for step in order if step.when == INACTIVE for key in step.body or ()}
     for drift in drifts:

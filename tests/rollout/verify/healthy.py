@@ -16,11 +16,11 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signing import talks_to_chain
-from fleetc.online.public import Answer
+from fleetc.online.public import UrlAnswer
 from fleetc.pipeline import Compiled
 from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.rollout.hosts.verify import TASK, _answer
-from fleetc.rollout.verify.data import AVATARS, Back, Found
+from fleetc.rollout.verify.data import AVATARS, Back, Finding
 from fleetc.rollout.verify.judge import Verdict, judge
 from fleetc.rollout.verify.public import findings, places_of
 from fleetc.rollout.verify.questions import questions_of
@@ -63,7 +63,9 @@ class World:
         names = tuple(self.hosts)
         self.places = places_of(self.fleet, self.blueprint, names)
         self.public = {
-            place.url: Answer(200) if place.is_service else Answer(0, reason="it refuses the connection", refused=True)
+            place.url: UrlAnswer(200)
+            if place.is_service
+            else UrlAnswer(0, reason="it refuses the connection", refused=True)
             for place in self.places
         }
 
@@ -281,6 +283,6 @@ def _reply(status: int, body: Any, write: Callable[[Any], str]) -> Json:
     return {"status": status, "body": body if isinstance(body, str) else write(body)}
 
 
-def told(found: Found) -> tuple[str, str, str]:
+def told(found: Finding) -> tuple[str, str, str]:
     """Kind, code and place of a finding."""
     return found.kind, found.code, ".".join(map(str, found.place))

@@ -14,7 +14,7 @@ from fleetc.messages.json import as_json
 from fleetc.messages.junit import as_junit
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text
-from fleetc.online.public import Answer
+from fleetc.online.public import UrlAnswer
 from fleetc.pipeline import Compiled
 from fleetc.rollout.verify.diagnostics import diagnostics_of
 from fleetc.rollout.verify.judge import Verdict
@@ -132,7 +132,7 @@ def test_answers_that_make_no_sense_are_none(said: object) -> None:
 def test_public_answers_are_shown_as_they_may_be() -> None:
     compiled = compiled_example("dual-onchain")
     world = World(compiled)
-    for answer, code in ((Answer(999), 1), (Answer(0, ESCAPES), 4), (Answer(0, ESCAPES, refused=True), 1)):
+    for answer, code in ((UrlAnswer(999), 1), (UrlAnswer(0, ESCAPES), 4), (UrlAnswer(0, ESCAPES, refused=True), 1)):
         for place in world.places:
             world.public[place.url] = answer
         assert shown("dual-onchain", compiled, world).exit_code == code

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from fleetc.messages.explain import pages
-from fleetc.online.public import Answer
+from fleetc.online.public import UrlAnswer
 from fleetc.rollout.hosts.runner import Event
 from fleetc.rollout.verify import judge
 from fleetc.rollout.verify.data import Back
@@ -114,7 +114,7 @@ def reserve(world: World, amount: object) -> None:
     world.change("gate", "/senderInfo", Reserve={"FundsRemaining": amount})
 
 
-def public(world: World, url: str, answer: Answer) -> None:
+def public(world: World, url: str, answer: UrlAnswer) -> None:
     assert url in world.public
     world.public[url] = answer
 
@@ -479,23 +479,23 @@ PLANTED = {
     ),
     # What public addresses say.
     "a service address that is refused": dual(
-        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(0, reason="it refuses", refused=True)),
+        lambda w: public(w, "https://orch.example.net:8935/healthz", UrlAnswer(0, reason="it refuses", refused=True)),
         drift("service-address-silent", "hosts.gpu.public"),
     ),
     "a service address of somebody else": dual(
-        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(404)),
+        lambda w: public(w, "https://orch.example.net:8935/healthz", UrlAnswer(404)),
         drift("service-address-silent", "hosts.gpu.public"),
     ),
     "a service address that is not reached from here": dual(
-        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(0, reason="no way there")),
+        lambda w: public(w, "https://orch.example.net:8935/healthz", UrlAnswer(0, reason="no way there")),
         unknown("not-answered", "hosts.gpu.public"),
     ),
     "an administration that anybody reaches": dual(
-        lambda w: public(w, "http://gateway.example.net:5935/status", Answer(200)),
+        lambda w: public(w, "http://gateway.example.net:5935/status", UrlAnswer(200)),
         drift("administration-exposed", GATE),
     ),
     "something at the place of an administration": dual(
-        lambda w: public(w, "http://gateway.example.net:5935/status", Answer(0, "silent", connected=True)),
+        lambda w: public(w, "http://gateway.example.net:5935/status", UrlAnswer(0, "silent", connected=True)),
         unknown("administration-exposed", GATE),
     ),
 }  # fmt: skip

@@ -297,7 +297,7 @@ class Asking:
         at = cache(partial(question.ruler.plain_position, question.page))  # a table begins where the one before ends
         kind = types.SymbolKind.Struct.value
 
-        def symbol(entry: hints.Entry) -> Plain:
+        def symbol(entry: hints.OutlineEntry) -> Plain:
             start = at(entry.start)
             whole, head = {"start": start, "end": at(entry.end)}, {"start": start, "end": at(entry.head)}
             inner = {"children": [symbol(child) for child in entry.inner]} if entry.inner else {}

@@ -13,7 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import AvatarSlot, Blueprint, HostBlueprint, PriceLine, Service
-from fleetc.emit.fleet_page.points import Edge, joined
+from fleetc.emit.fleet_page.points import DrawnEdge, joined
 from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
 from fleetc.emit.traced import Mark, Origins, together
 from fleetc.language.quantities import price_in_words
@@ -77,7 +77,7 @@ def _picture(blueprint: Blueprint, regions: list[str], mark: Mark) -> View:
         return f"{way}_{_underscored(region_of[name])}" if far else _node_id(name, table_of)
 
     outside: dict[str, tuple[str, list[str]]] = {}
-    found: dict[Edge, list[str]] = {}
+    found: dict[DrawnEdge, list[str]] = {}
     for edge in blueprint.edges:
         if edge.source not in here and edge.target not in here:
             continue
@@ -87,7 +87,7 @@ def _picture(blueprint: Blueprint, regions: list[str], mark: Mark) -> View:
                 outside.setdefault(end(name, way), (label, []))[1].extend((edge.source, edge.target))
         # A source outside the fleet is the orchestrator of a worker of this fleet.
         kind = "serves" if edge.kind == "outside" and edge.source not in table_of else edge.kind
-        found.setdefault(Edge(end(edge.source, "from"), end(edge.target, "to"), kind), []).extend(
+        found.setdefault(DrawnEdge(end(edge.source, "from"), end(edge.target, "to"), kind), []).extend(
             (edge.source, edge.target)
         )
     edges, points = joined(found)

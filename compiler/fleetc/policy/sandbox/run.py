@@ -1,6 +1,6 @@
 """Starts the process that runs rules, and finds out how a rule ended it.
 
-In: rules, views, the day. Out: an `Answer` for each rule, in their order. The process has no environment, no file
+In: rules, views, the day. Out: a `TaskAnswer` for each rule, in their order. The process has no environment, no file
 descriptors but pipes, and the root as its directory; `worker.py` gives up the rest.
 
 What a rule does is bounded by steps, so that the same rule ends in the same way everywhere. Time is only a last resort.
@@ -48,7 +48,7 @@ class Fault(NamedTuple):
     column: int = 0
 
 
-class Answer(NamedTuple):
+class TaskAnswer(NamedTuple):
     """What came of a task."""
 
     findings: tuple[Mapping[str, Any], ...] = ()
@@ -67,10 +67,10 @@ class _Run:
     views: Sequence[bytes]
     today: str
     until: float
-    answers: dict[int, Answer] = field(default_factory=dict)
+    answers: dict[int, TaskAnswer] = field(default_factory=dict)
 
 
-def run(tasks: Sequence[Task], views: Sequence[str], today: str) -> list[Answer]:
+def run(tasks: Sequence[Task], views: Sequence[str], today: str) -> list[TaskAnswer]:
     """Run some tasks on the views. Raises `NoInterpreterError`."""
     if find_spec("starlark") is None:
         raise NoInterpreterError
@@ -78,13 +78,13 @@ def run(tasks: Sequence[Task], views: Sequence[str], today: str) -> list[Answer]
     left = list(range(len(tasks)))
     while left:
         if monotonic() >= state.until:
-            state.answers.update((key, Answer(fault=Fault("late", ""))) for key in left)
+            state.answers.update((key, TaskAnswer(fault=Fault("late", ""))) for key in left)
             break
         guilty, kind = _start(state, left)
         if guilty is not None:
-            state.answers[guilty] = Answer(fault=Fault(kind, "", _line_of(state, guilty)))
+            state.answers[guilty] = TaskAnswer(fault=Fault(kind, "", _line_of(state, guilty)))
         elif not set(left) <= state.answers.keys():
-            state.answers.update((key, Answer(fault=Fault("crashed", ""))) for key in left)
+            state.answers.update((key, TaskAnswer(fault=Fault("crashed", ""))) for key in left)
         left = [key for key in left if key not in state.answers]
     return [state.answers[key] for key in range(len(tasks))]
 
@@ -113,10 +113,10 @@ _DEATHS = {-signal.SIGABRT: "memory", -signal.SIGSEGV: "depth", -signal.SIGBUS: 
 """Rust aborts when it gets no memory; deep recursion inside of the interpreter runs off the stack."""
 
 
-def _answer(message: Mapping[str, Any]) -> Answer:
+def _answer(message: Mapping[str, Any]) -> TaskAnswer:
     if "fault" in message:
-        return Answer(fault=Fault(message["fault"], message["message"], message["line"], message["column"]))
-    return Answer(tuple(message["findings"]))
+        return TaskAnswer(fault=Fault(message["fault"], message["message"], message["line"], message["column"]))
+    return TaskAnswer(tuple(message["findings"]))
 
 
 def _line_of(state: _Run, key: int) -> int:

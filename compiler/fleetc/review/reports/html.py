@@ -314,7 +314,7 @@ class _Page:
         }
 
 
-def _boxes(review: Review) -> list[picture.Box]:
+def _boxes(review: Review) -> list[picture.DrawnBox]:
     """The hosts of the picture, each node with its state."""
     boxes = []
     for box in review.picture:
@@ -325,7 +325,7 @@ def _boxes(review: Review) -> list[picture.Box]:
             **dict.fromkeys(box.removed, "removed"),
         }
         nodes = tuple((node, states[node]) for node in box.nodes)
-        boxes.append(picture.Box(box.host, box.label, nodes, dict(box.facts), box.state))
+        boxes.append(picture.DrawnBox(box.host, box.label, nodes, dict(box.facts), box.state))
     return boxes
 
 

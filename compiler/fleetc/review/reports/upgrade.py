@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fleetc.messages.json import as_data
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text as diagnostics_text
-from fleetc.review.upgrade import Finding, Upgrade
+from fleetc.review.upgrade import ReleaseFinding, Upgrade
 from fleetc.text.encoders import plain_output
 from fleetc.upstream import format_release
 
@@ -50,7 +50,7 @@ def _spec(upgrade: Upgrade, colour: bool) -> Iterator[str]:
     yield ""
 
 
-def _section(title: str, findings: Sequence[Finding]) -> Iterator[str]:
+def _section(title: str, findings: Sequence[ReleaseFinding]) -> Iterator[str]:
     if not findings:
         yield f"{title}: nothing"
     else:

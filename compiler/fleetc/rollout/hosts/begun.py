@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fleetc.rollout.findings import Finding, clock_finding
+from fleetc.rollout.findings import HostFinding, clock_finding
 from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_number, as_text, outcomes
 from fleetc.rollout.hosts.observe import said
 from fleetc.rollout.hosts.runner import RunResult
@@ -21,7 +21,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 _NODE = re.compile("[a-z0-9-]{1,100}")
 
 
-class Step(NamedTuple):
+class RolloutStep(NamedTuple):
     """One step that a host takes, or would take: `do` and `node` are those of a plan's `Action`."""
 
     host: str
@@ -42,12 +42,12 @@ class Begun(NamedTuple):
     answered: bool
     needed: bool
     outcome: HostOutcome
-    steps: tuple[Step, ...]
+    steps: tuple[RolloutStep, ...]
     release: str
     runs: Mapping[str, tuple[str, ...]]
     wants: Mapping[str, tuple[str, ...]]
     claimed_by: Mapping[str, Any] | None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[HostFinding, ...] = ()
     known_as: str = ""
     settled: bool = True
     carry: tuple[str, ...] = ()
@@ -94,21 +94,21 @@ def _state(host: str, answer: Mapping[str, Any]) -> HostState | None:
         return None
 
 
-def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
+def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[HostFinding, ...]:
     """What a host finds that it lacks, and a clock that differs."""
     listed = map(as_mapping, as_list(answer.get("findings")))
     clocks = {key: as_number(answer.get(key)) for key in ("clock", "received")}
     keys = ("code", "message", "node", "severity", "need", "subject")
-    lacks = (Finding(host, *(as_text(lack.get(key)) for key in keys)) for lack in listed)
+    lacks = (HostFinding(host, *(as_text(lack.get(key)) for key in keys)) for lack in listed)
     return (*(finding for finding in lacks if finding.code and finding.message), *clock_finding(host, clocks))
 
 
-def _steps(host: str, answer: Mapping[str, Any]) -> list[Step]:
+def _steps(host: str, answer: Mapping[str, Any]) -> list[RolloutStep]:
     steps = []
     for item in as_list(answer.get("steps")):
         step = as_mapping(item)
         if step and step.get("do") != "keep":
-            steps.append(Step(host, *(as_text(step.get(key)) for key in ("do", "node", "reason"))))
+            steps.append(RolloutStep(host, *(as_text(step.get(key)) for key in ("do", "node", "reason"))))
     return steps
 
 

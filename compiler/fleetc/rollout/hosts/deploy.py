@@ -15,8 +15,8 @@ from typing import Literal
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.tree import MANIFEST, Tree
-from fleetc.rollout.findings import Finding
-from fleetc.rollout.hosts.begun import Begun, Step
+from fleetc.rollout.findings import HostFinding
+from fleetc.rollout.hosts.begun import Begun, RolloutStep
 from fleetc.rollout.hosts.gate import ASKED_BEFORE, TASKS, WITH_MOVES, HostOutcome, outcomes
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import left_hosts, with_left
@@ -56,11 +56,11 @@ class Outcome:
     """What a rollout did, host by host in the order of the rollout; `steps` are what each was to do."""
 
     hosts: tuple[HostOutcome, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RolloutStep, ...]
     check: bool
     last_words: tuple[str, ...] = ()
     moves: tuple[Move, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[HostFinding, ...] = ()
     back: bool = False
     """Whether it was a rollback."""
 
@@ -304,7 +304,7 @@ def _assumed_dead(rollout: Rollout, host: str) -> HostOutcome:
     return outcome
 
 
-def _findings(begun: Mapping[str, Begun]) -> tuple[Finding, ...]:
+def _findings(begun: Mapping[str, Begun]) -> tuple[HostFinding, ...]:
     return tuple(finding for answer in begun.values() for finding in answer.findings)
 
 
@@ -369,5 +369,5 @@ def _names(blueprint: Blueprint) -> list[str]:
     return [host.name for host in blueprint.hosts]
 
 
-def _steps(begun: Mapping[str, Begun]) -> tuple[Step, ...]:
+def _steps(begun: Mapping[str, Begun]) -> tuple[RolloutStep, ...]:
     return tuple(step for answer in begun.values() for step in answer.steps)

@@ -34,7 +34,7 @@ class HostLog(NamedTuple):
     cut: bool
 
 
-class Asked(NamedTuple):
+class LogRequest(NamedTuple):
     """What part of whose log: so many seconds back, and at most so many bytes."""
 
     host: str
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
         return f"{self.host}/{self.node}"
 
 
-def fetch(tree: Tree, request: Asked, settings: Settings, on_event: Callable[[Event], None]) -> HostLog:
+def fetch(tree: Tree, request: LogRequest, settings: Settings, on_event: Callable[[Event], None]) -> HostLog:
     """Read the log. No secret is needed for it, and none is read. Raises FilesError where the host does not give it."""
     wanted = {"nodes": [request.node], "seconds": request.seconds, "bytes": request.limit}
     options = replace(reaching(settings, (request.host,)), variables={"fleet_host_log": wanted})
@@ -70,7 +70,7 @@ def fetch(tree: Tree, request: Asked, settings: Settings, on_event: Callable[[Ev
     return HostLog(data, answer.get("cut") is True)
 
 
-def _not_fetched(request: Asked, reason: str) -> FilesError:
+def _not_fetched(request: LogRequest, reason: str) -> FilesError:
     message = f"host {request.host} does not give the log of {request.node}: {reason}"
     advice = "look at the host; a node that was never rolled out there has no log"
     return FilesError("log-not-fetched", message, path=request.name, advice=advice)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.gate import OBSERVE, as_mapping
 from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunResult, private_project, reaching, run_playbook
-from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
+from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, ProcessState
 from fleetc.rollout.plan.states import in_order
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
@@ -97,7 +97,7 @@ def said(host: str, state: Mapping[str, Any]) -> HostState:
     return HostState(host, OBSERVED, _text(state["release"]), in_order(processes))
 
 
-def _process(entry: Mapping[str, Any]) -> Process:
+def _process(entry: Mapping[str, Any]) -> ProcessState:
     runtime, running = entry["runtime"], entry["running"]
     if runtime not in ("systemd", "docker") or running not in (True, False, None):
         raise ValueError("no process")
@@ -107,7 +107,7 @@ def _process(entry: Mapping[str, Any]) -> Process:
         tuple(_text(text, _SETTING_LIMIT) for text in entry.get(kind, [])[:_MANY])
         for kind in ("live", "silent", "exclusive")
     )
-    return Process(
+    return ProcessState(
         _text(entry["node"]), _text(entry["digest"]), runtime, running, project, turn,
         drift=drift, rest=_text(entry.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
     )  # fmt: skip

@@ -28,7 +28,7 @@ from fleetc.rollout.hosts.runner import (
     run_playbook,
 )
 from fleetc.rollout.hosts.secrets import DeployError, SecretValues, absolute, vault_password
-from fleetc.rollout.journal.history import Given, Place
+from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Nodes
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.rollout.plan.states import release_in
@@ -199,8 +199,8 @@ def options_of(
     )
 
 
-def place_of(host: HostBlueprint) -> Place:
-    return Place(host.address, host.ssh_port, host.ssh_user, host.become)
+def place_of(host: HostBlueprint) -> Login:
+    return Login(host.address, host.ssh_port, host.ssh_user, host.become)
 
 
 def hosts_of(blueprint: Blueprint, limit: tuple[str, ...], shard: Shard | None = None) -> tuple[str, ...]:

@@ -18,7 +18,16 @@ from fleetc.rollout.hosts.begun import findings_in
 from fleetc.rollout.hosts.gate import as_list, as_mapping, as_text, reason_of
 from fleetc.rollout.hosts.rolling import Watch
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, reaching, run_playbook
-from fleetc.rollout.verify.data import Alert, HostAnswer, OtherSetting, Process, Question, Registered, Reply, Step
+from fleetc.rollout.verify.data import (
+    Alert,
+    HostAnswer,
+    HostStep,
+    Inquiry,
+    OtherSetting,
+    Registered,
+    Reply,
+    SeenProcess,
+)
 from fleetc.rollout.verify.questions import questions_of
 from fleetc.settings import Settings
 
@@ -45,7 +54,7 @@ def ask_hosts(
     return {host: _answer(host, run, [question.id for question in questions.get(host, ())]) for host in hosts}
 
 
-def _told(question: Question) -> dict[str, Any]:
+def _told(question: Inquiry) -> dict[str, Any]:
     return {"id": question.id, "where": question.where, "path": question.path, "metrics": list(question.metrics)}
 
 
@@ -71,15 +80,15 @@ def _answer(host: str, run: RunResult, ids: Collection[str]) -> HostAnswer:
     )
 
 
-def _process(entry: Mapping[str, Any]) -> Process:
+def _process(entry: Mapping[str, Any]) -> SeenProcess:
     running = entry.get("running")
     drift = tuple(as_text(words) for words in as_list(entry.get("drift")))
     live = dict(as_text(setting).rpartition("=")[::2] for setting in as_list(entry.get("live")))
-    return Process(as_text(entry.get("node")), running if isinstance(running, bool) else None, drift, live)
+    return SeenProcess(as_text(entry.get("node")), running if isinstance(running, bool) else None, drift, live)
 
 
-def _step(entry: Mapping[str, Any]) -> Step:
-    return Step(as_text(entry.get("do")), as_text(entry.get("node")), as_text(entry.get("reason")))
+def _step(entry: Mapping[str, Any]) -> HostStep:
+    return HostStep(as_text(entry.get("do")), as_text(entry.get("node")), as_text(entry.get("reason")))
 
 
 def _setting(entry: Mapping[str, Any]) -> OtherSetting:

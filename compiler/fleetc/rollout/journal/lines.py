@@ -17,7 +17,7 @@ _START = "0" * 64
 _OWN = ("format", "fleet", "at", "run", "what", "chain")
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One thing that happened: when (UTC), in which run, what, and facts about it. No value of a secret."""
 
     at: str
@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 class Decoded(NamedTuple):
     """What a journal says. `size` is how many bytes are whole lines; what follows them is a torn one."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     chain: str
     size: int
 
@@ -42,7 +42,7 @@ class JournalLineError(Exception):
         self.code, self.line = code, line
 
 
-def encode(entry: Entry, fleet: str, chain: str) -> tuple[bytes, str]:
+def encode(entry: JournalEntry, fleet: str, chain: str) -> tuple[bytes, str]:
     """The line of an entry, with its line feed, and the digest that the next line is bound to."""
     own = {"format": FORMAT, "fleet": fleet, "at": entry.at, "run": entry.run, "what": entry.what}
     text = _text({**entry.facts, **own})
@@ -52,7 +52,7 @@ def encode(entry: Entry, fleet: str, chain: str) -> tuple[bytes, str]:
 
 def decode(content: bytes, fleet: str) -> Decoded:
     """All entries of a journal. Raises JournalLineError."""
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
     chain, size = _START, 0
     lines = content.split(b"\n")
     for number, line in enumerate(lines[:-1], 1):
@@ -71,7 +71,7 @@ def decode(content: bytes, fleet: str) -> Decoded:
         if written != chain or not all(isinstance(entry.get(key), str) for key in ("at", "run", "what")):
             raise JournalLineError("journal-damaged", number, "it, or a line before it, was changed")
         facts = {key: value for key, value in entry.items() if key not in _OWN}
-        entries.append(Entry(entry["at"], entry["run"], entry["what"], facts))
+        entries.append(JournalEntry(entry["at"], entry["run"], entry["what"], facts))
         size += len(line) + 1
     return Decoded(tuple(entries), chain, size)
 

@@ -15,7 +15,7 @@ from fleetc.rollout.plan.data import (
     UNKNOWN,
     HostState,
     NewestPlan,
-    Process,
+    ProcessState,
     Refusal,
     SealedPlan,
     SettingMade,
@@ -234,7 +234,7 @@ def differences(then: HostState, now: HostState) -> list[str]:
     return moves
 
 
-def _by_name(state: HostState) -> dict[str, Process]:
+def _by_name(state: HostState) -> dict[str, ProcessState]:
     return {f"{process.node} ({process.project or process.runtime})": process for process in state.processes}
 
 

@@ -39,7 +39,7 @@ class Known(NamedTuple):
     side: Callable[[], Side | None]
 
 
-class Found(NamedTuple):
+class RunningTree(NamedTuple):
     """The tree that some hosts run."""
 
     hosts: tuple[str, ...]
@@ -75,7 +75,7 @@ def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, w
     return Meaning(effects, tuple(compared))
 
 
-def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[Found]:
+def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[RunningTree]:
     """The trees that hosts run, as few as there have to be, the one with most hosts first; hosts of none are left out.
 
     A tree counts for a host only if its files there are those that the digest of the release stands for.
@@ -87,7 +87,7 @@ def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[Fo
             candidates.append((known, here))
         if len(here) == len(states) and (tree := _proven(known, here, states)):
             return [tree]
-    chosen: list[Found] = []
+    chosen: list[RunningTree] = []
     left = set(states)
     while left and candidates:
         place, (known, here) = max(enumerate(candidates), key=lambda pair: (len(pair[1][1] & left), -pair[0]))
@@ -107,7 +107,7 @@ def _runs(now: HostState, then: HostState | None) -> bool:
     return all(had.get(process, digest) == digest for process, digest in has.items())
 
 
-def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState]) -> Found | None:
+def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState]) -> RunningTree | None:
     """The tree with those of the hosts whose files in it are the release that they run; None where none are."""
     named = [host for host in states if host in set(hosts)]
     side = known.side() if named else None
@@ -120,7 +120,7 @@ def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState])
         if folder == "hosts" and "/" in name and host in states:
             files.setdefault(host, []).append((artifact.path, artifact.mode, artifact.sha256))
     sound = tuple(host for host in named if release_of_files(files.get(host, ())).host == states[host].release)
-    return Found(sound, known.name, side) if sound else None
+    return RunningTree(sound, known.name, side) if sound else None
 
 
 def _has(side: Side, host: str) -> bool:
@@ -132,7 +132,7 @@ def _told(effects: Effects, hosts: Sequence[str], fleet: bool) -> Effects:
     return {place: of_place for place, of_place in effects.items() if place[0] in hosts or (fleet and not place[0])}
 
 
-def _comparison(running: Found, review: Review) -> Comparison:
+def _comparison(running: RunningTree, review: Review) -> Comparison:
     tree = hashlib.sha256(running.side.files[MANIFEST]).hexdigest() if MANIFEST in running.side.files else ""
     notes = "; ".join(dict.fromkeys(review.notes))
     if review.files_only:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from fleetc.rollout.hosts.begun import Step
+from fleetc.rollout.hosts.begun import RolloutStep
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome
 from fleetc.rollout.moves import Move
@@ -89,7 +89,7 @@ def _steps(outcome: Outcome) -> Iterator[str]:
         yield f"{step.host}: would {_what(step, outcome.back)}{': ' if step.reason else ''}{step.reason}"
 
 
-def _what(step: Step, back: bool) -> str:
+def _what(step: RolloutStep, back: bool) -> str:
     """A step, as people say it."""
     if step.do == "live":
         return f"change {step.node} live"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
-from fleetc.rollout.verify.data import Found
+from fleetc.rollout.verify.data import Finding
 
 
-def diagnostics_of(findings: Iterable[Found]) -> tuple[Diagnostic, ...]:
+def diagnostics_of(findings: Iterable[Finding]) -> tuple[Diagnostic, ...]:
     """Each finding once."""
     diagnostics = []
     for finding in dict.fromkeys(findings):

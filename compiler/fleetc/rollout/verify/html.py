@@ -14,7 +14,7 @@ from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.data import Edge
 from fleetc.review.reports import picture, wording
 from fleetc.review.reports.page import NAME, SENTENCE, HostList, framed
-from fleetc.rollout.verify.report import GRAVITY, NodeReport, Payer, Report, State, Told, summary
+from fleetc.rollout.verify.report import GRAVITY, FindingRow, NodeReport, Payer, Report, State, summary
 from fleetc.version import __version__
 
 _FOUND = 800
@@ -78,7 +78,7 @@ def as_html(report: Report, templates: Mapping[str, str]) -> str:
     return framed(templates, title, ready.render("html/verify.html.j2", view), __version__, many)
 
 
-def _tallies(findings: Sequence[Told], nodes: Sequence[NodeReport]) -> list[dict[str, str]]:
+def _tallies(findings: Sequence[FindingRow], nodes: Sequence[NodeReport]) -> list[dict[str, str]]:
     """How often each kind was found, and how many nodes are as reviewed."""
     counts: Counter[State] = Counter(finding.kind for finding in findings)
     counts["fine"] = sum(node.state == "fine" for node in nodes)
@@ -95,7 +95,7 @@ def _tallies(findings: Sequence[Told], nodes: Sequence[NodeReport]) -> list[dict
     ]
 
 
-def _first_finding(findings: Sequence[Told]) -> dict[tuple[str, str], int]:
+def _first_finding(findings: Sequence[FindingRow]) -> dict[tuple[str, str], int]:
     """The number of the first finding that is shown of each node; those of hosts belong to the node ""."""
     first: dict[tuple[str, str], int] = {}
     for number, finding in enumerate(findings[:_FOUND]):
@@ -103,7 +103,7 @@ def _first_finding(findings: Sequence[Told]) -> dict[tuple[str, str], int]:
     return first
 
 
-def _finding(number: int, finding: Told, hosts: HostList, templates: Templates) -> dict[str, object]:
+def _finding(number: int, finding: FindingRow, hosts: HostList, templates: Templates) -> dict[str, object]:
     diagnostic, spot = finding.located.diagnostic, finding.located.primary
     cause = {
         "place": wording.clip(f"{spot.file}:{spot.line}:{spot.column}" if spot.line else spot.file, NAME),
@@ -154,7 +154,7 @@ def _payer(payer: Payer) -> dict[str, object]:
     return {name: text or ("not stated" if name.startswith("planned") else "unknown") for name, text in texts.items()}
 
 
-def _boxes(report: Report) -> list[picture.Box]:
+def _boxes(report: Report) -> list[picture.DrawnBox]:
     """The hosts of the picture; what is no node of its own has its host before its name, which is unique then."""
     inside: dict[str, list[tuple[str, str]]] = {box.host: [] for box in report.hosts}
     facts: dict[str, dict[str, str]] = {box.host: {} for box in report.hosts}
@@ -163,7 +163,7 @@ def _boxes(report: Report) -> list[picture.Box]:
         name = node.node if own else f"{node.host}/{node.node.rpartition('/')[2] or 'the host'}"
         inside[node.host].append((name, node.state))
         facts[node.host][name] = "; ".join([node.role, *(f"{what} {text}" for what, text in node.facts)])
-    return [picture.Box(box.host, box.label, tuple(inside[box.host]), facts[box.host]) for box in report.hosts]
+    return [picture.DrawnBox(box.host, box.label, tuple(inside[box.host]), facts[box.host]) for box in report.hosts]
 
 
 def _more(number: int, thing: str) -> str:

@@ -21,7 +21,7 @@ from fleetc.rollout.verify.data import (
     Back,
     Check,
     Fact,
-    Found,
+    Finding,
     HostAnswer,
     Kind,
     NodeSeen,
@@ -49,7 +49,7 @@ CHECKS: tuple[Check, ...] = (
 class Verdict(NamedTuple):
     """All findings, and what is worth showing of what was said."""
 
-    findings: tuple[Found, ...]
+    findings: tuple[Finding, ...]
     facts: tuple[Fact, ...]
 
     @property
@@ -63,12 +63,12 @@ def judge(
     fleet: Fleet,
     blueprint: Blueprint,
     answers: Mapping[str, HostAnswer],
-    public: Iterable[Found],
+    public: Iterable[Finding],
     backs: Mapping[str, Back] = MappingProxyType({}),
 ) -> Verdict:
     """What the answers of some hosts show; `public` is what their public addresses did, and `backs` are rollbacks that
     were the last rollout of a host."""
-    findings: list[Found] = []
+    findings: list[Finding] = []
     facts: list[Fact] = []
     running: list[NodeSeen] = []
     nodes = {(node.table, node.name): node for node in fleet.nodes}
@@ -105,7 +105,7 @@ _OF_WALLETS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balanc
 """What the chain has of a wallet, which each host that uses it and each of its nodes may say."""
 
 
-def _once(findings: Iterable[Found]) -> Iterator[Found]:
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Each finding, and what several say of a wallet or an orchestrator only once: as the first of them says it."""
     subjects: set[tuple[str, Path | str]] = set()
     for finding in dict.fromkeys(findings):
@@ -117,7 +117,7 @@ def _once(findings: Iterable[Found]) -> Iterator[Found]:
         yield finding
 
 
-def _of_node(seen: NodeSeen) -> Iterator[Found]:
+def _of_node(seen: NodeSeen) -> Iterator[Finding]:
     """Findings of all checks; one that cannot tell says so, and the same reason is said once."""
     reasons: dict[str, None] = {}
     for check in CHECKS:
@@ -183,14 +183,14 @@ def _had(answer: HostAnswer, node: str) -> Mapping[str, str]:
 
 def _of_host(
     fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer, back: Back | None
-) -> Iterator[Found]:
+) -> Iterator[Finding]:
     """What the host itself says of its release and its processes; `back` is the rollback to that release, if any."""
     place: Path = ("hosts", host.name)
     tables: dict[str, Path] = {service.name: (service.table, service.name) for service in host.services}
 
-    def found(kind: Kind, code: str, message: str, node: str = "", help: str = "") -> Found:
+    def found(kind: Kind, code: str, message: str, node: str = "", help: str = "") -> Finding:
         at = ("avatars", host.avatar.name) if node.startswith("avatar/") and host.avatar else tables.get(node, place)
-        return Found(kind, code, host.name, node, f"{host.name}: {message}", at, help)
+        return Finding(kind, code, host.name, node, f"{host.name}: {message}", at, help)
 
     if answer.unknown:
         yield found("unknown", "host-unreachable", answer.unknown, help=reaching_help(host))

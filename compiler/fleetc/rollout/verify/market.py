@@ -13,10 +13,10 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.fleet import Fleet
 from fleetc.lower.common import account
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, NodeSeen, UnknownError
 
 
-def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) -> Iterator[Found]:
+def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) -> Iterator[Finding]:
     """The gateways that pay less now than an orchestrator that they list asks of them now."""
     seen = {node.service.name: node for node in running}
     for edge in blueprint.edges:

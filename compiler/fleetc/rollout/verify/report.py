@@ -14,7 +14,7 @@ from fleetc.analysis.funds import funds
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.messages.locate import Located
-from fleetc.rollout.verify.data import AVATARS, Fact, Found, Kind
+from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.text import leaks
 
@@ -28,8 +28,8 @@ _BLIND = frozenset({"host-unreachable", "other-host"})
 """Findings about a host after which nothing is known of its nodes."""
 
 
-class Told(NamedTuple):
-    """A finding with its line; `kind`, `host` and `node` are those of `Found`."""
+class FindingRow(NamedTuple):
+    """A finding with its line; `kind`, `host` and `node` are those of `Finding`."""
 
     kind: Kind
     host: str
@@ -63,7 +63,7 @@ class Payer(NamedTuple):
     lasts: str
 
 
-class Box(NamedTuple):
+class HostBox(NamedTuple):
     """A host that was asked."""
 
     host: str
@@ -76,10 +76,10 @@ class Report(NamedTuple):
 
     fleet: str
     time: str
-    hosts: tuple[Box, ...]
+    hosts: tuple[HostBox, ...]
     size: int
     left_out: int
-    findings: tuple[Told, ...]
+    findings: tuple[FindingRow, ...]
     located: tuple[Located, ...]
     nodes: tuple[NodeReport, ...]
     payers: tuple[Payer, ...]
@@ -96,16 +96,18 @@ def report_of(
     time: str,
 ) -> Report:
     """The report of a look at `hosts`; `located` are the diagnostics of the verdict."""
-    chosen = [host for host in blueprint.in_order if host.name in hosts]
-    nodes = tuple(node for host in chosen for node in _nodes(host, verdict))
+    here = [host for host in blueprint.in_order if host.name in hosts]
+    nodes = tuple(node for host in here for node in _nodes(host, verdict))
     ours = {service.name for host in blueprint.hosts for service in host.services}
     seen = {node.node for node in nodes}
     return Report(
         fleet=blueprint.fleet,
         time=time,
-        hosts=tuple(Box(host.name, " ".join(filter(None, (host.name, host.runtime, host.region)))) for host in chosen),
-        size=sum(len(host.services) + len(host.avatar.slots if host.avatar else ()) for host in chosen),
-        left_out=len(blueprint.hosts) - len(chosen),
+        hosts=tuple(
+            HostBox(host.name, " ".join(filter(None, (host.name, host.runtime, host.region)))) for host in here
+        ),
+        size=sum(len(host.services) + len(host.avatar.slots if host.avatar else ()) for host in here),
+        left_out=len(blueprint.hosts) - len(here),
         findings=tuple(_told(verdict.findings, located)),
         located=tuple(located),
         nodes=nodes,
@@ -152,11 +154,11 @@ def as_data(report: Report) -> dict[str, Any]:
     }
 
 
-def _told(findings: Sequence[Found], located: Sequence[Located]) -> Iterator[Told]:
+def _told(findings: Sequence[Finding], located: Sequence[Located]) -> Iterator[FindingRow]:
     """Findings with their lines, the gravest first; of equal ones the first."""
     lines = {item.key[-2:]: item for item in reversed(located)}
     for finding in sorted(dict.fromkeys(findings), key=lambda finding: GRAVITY.index(finding.kind)):
-        yield Told(finding.kind, finding.host, leaks.masked(finding.node), lines[finding.code, finding.message])
+        yield FindingRow(finding.kind, finding.host, leaks.masked(finding.node), lines[finding.code, finding.message])
 
 
 def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from fleetc.messages.text import block
-from fleetc.rollout.verify.report import Report, Told, summary
+from fleetc.rollout.verify.report import FindingRow, Report, summary
 
 _NUMBER = re.compile("[0-9.,]+")
 
@@ -26,7 +26,7 @@ def changes(before: Report, after: Report, colour: bool = False) -> list[str]:
     return lines + [f"gone: {block(finding.located)[0]}" for finding in gone]
 
 
-def _key(finding: Told) -> tuple[str, str, str, str]:
+def _key(finding: FindingRow) -> tuple[str, str, str, str]:
     """What makes a finding another one. A warning whose numbers move, as those of a deposit do, is no news."""
     diagnostic = finding.located.diagnostic
     message = diagnostic.message

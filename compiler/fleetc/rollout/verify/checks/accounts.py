@@ -14,13 +14,13 @@ from fleetc.language.node import ChainSettings
 from fleetc.language.quantities import QuantityError, Wei
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Fact, Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Fact, Finding, NodeSeen, UnknownError
 from fleetc.upstream import NETWORKS
 
 _SHOWN_HOURS = 24 * 366
 
 
-def account(seen: NodeSeen) -> Iterator[Found]:
+def account(seen: NodeSeen) -> Iterator[Finding]:
     """Its account, and the chain that it talks to."""
     node = seen.node
     if not talks_to_chain(seen.fleet, node) or not isinstance(node.settings, ChainSettings):
@@ -39,7 +39,7 @@ def account(seen: NodeSeen) -> Iterator[Found]:
         yield seen.found("drift", "other-chain", message)._replace(place=("fleet", "network"))
 
 
-def deposit(seen: NodeSeen) -> Iterator[Found]:
+def deposit(seen: NodeSeen) -> Iterator[Finding]:
     """What a node that pays says of its deposit and reserve."""
     own = seen.funds
     if own is None or seen.service.role not in ("gateway", "remote-signer"):

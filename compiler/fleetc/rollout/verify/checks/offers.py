@@ -17,7 +17,7 @@ from fleetc.language import effective_runners
 from fleetc.language.effective_runners import Offer
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, Kind, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, Kind, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import DISCOVERY
 
 RATE_MOVES = Fraction(1, 10)
@@ -33,7 +33,7 @@ _SHOWN = 5
 _REPAIR = "somebody sent the node another list, or the runner says so itself: restart the node, or change the spec"
 
 
-def live_runners(seen: NodeSeen) -> Iterator[Found]:
+def live_runners(seen: NodeSeen) -> Iterator[Finding]:
     """Each runner that the orchestrator is to offer, and those that it offers besides."""
     settings = seen.node.settings
     if not isinstance(settings, Orchestrator) or not settings.runners or not seen.service.health.healthz:
@@ -79,17 +79,17 @@ def _is_of(entry: Mapping[str, Any], offer: Offer) -> bool:
     return str(entry.get("url")).rpartition("/")[2] == offer.name
 
 
-def _missing(seen: NodeSeen, offer: Offer) -> Found:
+def _missing(seen: NodeSeen, offer: Offer) -> Finding:
     """A runner that nobody can buy now; where the fleet starts it, another finding may say why."""
     if offer.runner.register_by == "runner":
         why, advice = "it has not registered itself", "look at its log: its address and its secret of the orchestrator"
     else:
         why, advice = "it is not ready, or not in the list that the node has", "look at the log of the orchestrator"
     message = f"{offer.name}: {seen.node.name} does not offer it: {why}"
-    return Found("drift", "live-runner-not-offered", seen.host.name, seen.service.name, message, offer.path, advice)
+    return Finding("drift", "live-runner-not-offered", seen.host.name, seen.service.name, message, offer.path, advice)
 
 
-def _differences(seen: NodeSeen, offer: Offer, entry: Mapping[str, Any]) -> Iterator[Found]:
+def _differences(seen: NodeSeen, offer: Offer, entry: Mapping[str, Any]) -> Iterator[Finding]:
     runner = offer.runner
     planned = {"app": runner.app, "mode": runner.mode, "capacity": runner.capacity or 1}
     planned |= {"version": runner.version} if runner.version is not None else {}
@@ -101,7 +101,7 @@ def _differences(seen: NodeSeen, offer: Offer, entry: Mapping[str, Any]) -> Iter
     yield from _price(seen, offer, entry.get("price_info"))
 
 
-def _price(seen: NodeSeen, offer: Offer, info: object) -> Iterator[Found]:
+def _price(seen: NodeSeen, offer: Offer, info: object) -> Iterator[Finding]:
     """The price in wei against that of the spec at its rate. Without a rate nobody can tell."""
     price = offer.runner.price
     if price is None or not seen.fleet.on_chain:
@@ -128,7 +128,7 @@ def _price(seen: NodeSeen, offer: Offer, info: object) -> Iterator[Found]:
         yield from _amount(seen, offer, wei, planned)
 
 
-def _amount(seen: NodeSeen, offer: Offer, wei: Fraction, planned: RunnerWorth) -> Iterator[Found]:
+def _amount(seen: NodeSeen, offer: Offer, wei: Fraction, planned: RunnerWorth) -> Iterator[Finding]:
     """Wei against those of the spec; one wei is what rounding does."""
     if abs(wei - planned.wei) <= max(planned.wei * RATE_MOVES, Fraction(1)):
         return
@@ -141,8 +141,8 @@ def _amount(seen: NodeSeen, offer: Offer, wei: Fraction, planned: RunnerWorth) -
         yield _at(seen, offer, "drift", "live-runner-price-differs", message, "price")
 
 
-def _at(seen: NodeSeen, offer: Offer, kind: Kind, code: str, message: str, field: str, advice: str = "") -> Found:
+def _at(seen: NodeSeen, offer: Offer, kind: Kind, code: str, message: str, field: str, advice: str = "") -> Finding:
     """A finding of the orchestrator at a field of the runner, or at its table where it does not say that."""
     given = field in offer.runner.model_fields_set
     place = (*offer.of_runner, field) if given else offer.of_runner
-    return Found(kind, code, seen.host.name, seen.service.name, message, place, advice or _REPAIR)
+    return Finding(kind, code, seen.host.name, seen.service.name, message, place, advice or _REPAIR)

@@ -12,14 +12,14 @@ from fleetc.blueprint.rollout import LiveValue
 from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Back, Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Back, Finding, NodeSeen, UnknownError
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
 _DOCUMENTED = {"maxSessions": "SessionLimit", "pricePerUnit": "PricePerUnit"}
 """Fields of /status that the documentation of the node has and the node itself does not."""
 
 
-def healthz(seen: NodeSeen) -> Iterator[Found]:
+def healthz(seen: NodeSeen) -> Iterator[Finding]:
     """/healthz, of nodes that have it."""
     where = seen.service.health.healthz
     if not where:
@@ -29,7 +29,7 @@ def healthz(seen: NodeSeen) -> Iterator[Found]:
         yield seen.found("drift", "node-unhealthy", f"it answers {status} to /healthz")
 
 
-def version(seen: NodeSeen) -> Iterator[Found]:
+def version(seen: NodeSeen) -> Iterator[Finding]:
     """The release that /status names."""
     wanted = seen.service.health.version
     name = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status").get("Version")
@@ -40,7 +40,7 @@ def version(seen: NodeSeen) -> Iterator[Found]:
         yield seen.found("drift", "other-program-release", message)
 
 
-def settings(seen: NodeSeen) -> Iterator[Found]:
+def settings(seen: NodeSeen) -> Iterator[Finding]:
     """Every setting that it says back, which may have been changed while it runs, against that of its release."""
     unknown: list[str] = []
     for live in seen.service.live:
@@ -54,7 +54,7 @@ def settings(seen: NodeSeen) -> Iterator[Found]:
         raise UnknownError(unknown[0])
 
 
-def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Found]:
+def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Finding]:
     flag, _, who = live.name.partition(" ")
     path, *keys = (text.replace("{}", who) for text in LIVE_SETTINGS[flag].read)
     value = _said(seen, flag, path, keys)

@@ -16,7 +16,7 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, HostAnswer, Kind, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, HostAnswer, Kind, NodeSeen, UnknownError
 
 CODES = ("orchestrator-inactive", "other-service-address")
 """What the chain and the node may both say of an orchestrator."""
@@ -27,7 +27,7 @@ _OF_THE_RPC_ADDRESS = frozenset({"rpc-answers", "rpc-of-this-chain"})
 _USUAL_PORTS = {"http": 80, "https": 443}
 
 
-def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[Found]:
+def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[Finding]:
     """What the chain said to a host of its orchestrators, whether they run or not; what it did not say is unknown."""
     for service in host.services:
         settings = fleet.orchestrators.get(service.name)
@@ -44,7 +44,7 @@ def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[
             yield _found(node, "unknown", "rpc-answers", reason)
 
 
-def by_node(seen: NodeSeen) -> Iterator[Found]:
+def by_node(seen: NodeSeen) -> Iterator[Finding]:
     """What a node says of its own account, where that is the one that counts."""
     node, settings = seen.node, seen.node.settings
     if not isinstance(settings, Orchestrator) or not talks_to_chain(seen.fleet, node):
@@ -61,7 +61,7 @@ def by_node(seen: NodeSeen) -> Iterator[Found]:
     yield from _judged(seen.fleet, node, settings, active, address if isinstance(address, str) else "")
 
 
-def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, address: str) -> Iterator[Found]:
+def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, address: str) -> Iterator[Finding]:
     """Whether it is active, and at an address of the spec. Nobody expects one of an account that is not active."""
     wanted = effective.service_address(fleet, node)
     if wanted is not None:
@@ -74,7 +74,7 @@ def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, addr
 
 def _of_address(
     fleet: Fleet, node: Node, settings: Orchestrator, wanted: ServiceAddress, address: str, active: bool
-) -> Iterator[Found]:
+) -> Iterator[Finding]:
     """What the chain has is the address of an orchestrator with its account, though not always its own."""
     if not address and not active:
         return
@@ -93,8 +93,8 @@ def _of_address(
         yield _found(node, "warning", "other-service-address", message)._replace(help=advice)
 
 
-def _found(node: Node, kind: Kind, code: str, message: str) -> Found:
-    return Found(kind, code, node.settings.host, node.name, f"{node.name}: {message}", node.path)
+def _found(node: Node, kind: Kind, code: str, message: str) -> Finding:
+    return Finding(kind, code, node.settings.host, node.name, f"{node.name}: {message}", node.path)
 
 
 def _same(account: object, other: object) -> bool:

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from fleetc.language import effective
 from fleetc.language.node import AiSettings
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import runners_of
 from fleetc.upstream import PIPELINES
 
 
-def warm_runners(seen: NodeSeen) -> Iterator[Found]:
+def warm_runners(seen: NodeSeen) -> Iterator[Finding]:
     """/health and /hardware/stats of runners. A cold model has a container only while it works.
 
     The node chooses the GPU of a container, so a pipeline has more places than containers: it is how many answer there
