@@ -28,6 +28,7 @@ from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.review.other_values import alternatives, choices, further, leaves, words
 from fleetc.text import leaks
+from fleetc.text.counting import counted
 from fleetc.text.encoders import plain_output
 from fleetc.text.suggestions import did_you_mean
 from fleetc.toml.document import Document, Source, value_at
@@ -262,7 +263,7 @@ def _lines(trial: Affected) -> Iterator[str]:
         yield "  no line depends on it"
         return
     files = {line.artifact for line in trial.lines}
-    yield f"  {_counted(len(trial.lines), 'line')} in {_counted(len(files), 'file')}" + (
+    yield f"  {counted(len(trial.lines), 'line')} in {counted(len(files), 'file')}" + (
         f"; {len(trial.following)} of them have digests or are the copy of the spec" if trial.following else ""
     )
 
@@ -272,10 +273,6 @@ def _read(artifact: str, text: str) -> str:
     if not artifact.endswith(".md"):
         return text
     return leaks.shown(_ENTITY.sub(lambda entity: chr(int(entity[1])), text))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def as_json(trials: Sequence[Affected]) -> str:

@@ -16,6 +16,7 @@ from fleetc.rollout.plan.make import Meaning
 from fleetc.rollout.plan.meaning import meaning_of, trees_of
 from fleetc.rollout.plan.summary import NOT_KNOWN, effect_line
 from fleetc.settings import Settings
+from fleetc.text.counting import first_of
 
 _SHORT = 12
 _NAMED = 12
@@ -31,7 +32,7 @@ def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: 
         known, meaning = _meaning(history, dict.fromkeys(named, release), trees)
         verb = "goes" if len(named) == 1 else "go"
         came = _came(rolled_out(history, named[0], release), known)
-        yield f"{_names(named)} {verb} back to the release {release[:_SHORT]}, {came}"
+        yield f"{first_of(named, _NAMED)} {verb} back to the release {release[:_SHORT]}, {came}"
         yield from (f"    {line}" for line in _meant(meaning))
 
 
@@ -90,8 +91,3 @@ def _meaning(history: History, back_to: Mapping[str, str], trees: KnownTrees) ->
         return "", Meaning(compared=(Comparison(tuple(back_to), "", "", note),))
     states = [_now(history, host) for host in back_to]
     return known[0].name, meaning_of(states, trees, known[0].side, trees.why)
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

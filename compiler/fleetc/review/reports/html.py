@@ -14,7 +14,7 @@ from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
 from fleetc.review.gravity import TONES, tone
 from fleetc.review.reports import paired, picture, wording
-from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, sentence, shortened
+from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, shortened
 
 _WHOLE = 800
 """The most changes that are shown with everything that belongs to them; others take one line."""
@@ -114,14 +114,14 @@ class _Page:
             "tone": wording.gravest_tone(review),
             "critical": any(map(wording.is_critical, review.changes)),
             "size": wording.headline(review) if review.changes or review.foreign else "",
-            "costs": sentence(files) + ("" if restarts in verdict else f"; {restarts}"),
+            "costs": wording.sentence(files) + ("" if restarts in verdict else f"; {restarts}"),
             "notes": [wording.clip(note, SENTENCE) for note in first(review.notes, _NOTES, "more note")],
             "tones": _tones(review),
             "filter": self._hosts.form(self._templates, "flag, value, file, reason"),
             "change_count": f"{len(review.changes):,}",
             "host_count": f"{len(review.picture):,}",
             "file_count": f"{len(review.files):,}",
-            "files": sentence(files),
+            "files": wording.sentence(files),
             **self._changes(),
             **self._restarts(),
             **self._files(),
@@ -307,7 +307,7 @@ class _Page:
         ]
         return {
             "restart_count": f"{len(restarts):,}",
-            "restarts": sentence(wording.restarts(self._review)),
+            "restarts": wording.sentence(wording.restarts(self._review)),
             "restart_title": "Which ones",
             "restart_rows": rows,
             "more_restarts": f"and {wording.count(more, 'more process', 'more processes')}" if more > 0 else "",
@@ -337,7 +337,8 @@ def _tones(review: Review) -> list[dict[str, object]]:
         by_tone.setdefault(tally.tone, []).append(
             {"impact": tally.impact, "changes": f"{tally.changes:,}", "means": means}
         )
-    return [{"tone": name, "title": sentence(name), "classes": by_tone[name]} for name in TONES if name in by_tone]
+    tones = (name for name in TONES if name in by_tone)
+    return [{"tone": name, "title": wording.sentence(name), "classes": by_tone[name]} for name in tones]
 
 
 _NO_ELEMENTS = paired.Elements(None, None, None)
@@ -373,7 +374,7 @@ def _cause(spot: Cause) -> dict[str, object]:
         "line": spot.line,
         "text": wording.clip(spot.text, NAME),
         "instead": wording.line_text(spot).strip("[]"),
-        "reason": wording.clip(sentence(wording.reason(spot)), SENTENCE),
+        "reason": wording.clip(wording.sentence(wording.reason(spot)), SENTENCE),
     }
 
 

@@ -63,7 +63,7 @@ def as_markdown(review: Review) -> str:
             "",
         ]
     for fold in (
-        _fold(_sentence(wording.files(review)), _files(review)),
+        _fold(wording.sentence(wording.files(review)), _files(review)),
         _fold("Processes that restart", _restarts(review)),
     ):
         if _size(lines) + _size(fold) < _FOLDS_BYTES:
@@ -87,10 +87,6 @@ def _size(lines: Iterable[str]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _head(review: Review) -> Iterator[str]:
     if review.foreign:
         yield f"## ERROR: {_text(wording.alarm(review), _SENTENCE)}"
@@ -102,7 +98,7 @@ def _head(review: Review) -> Iterator[str]:
         yield f"**{_text(wording.gravest(review), _SENTENCE)}.**"
         yield ""
     fleet, baseline = _code(review.fleet, _NAME), _text(review.baseline, _SENTENCE)
-    yield f"Fleet {fleet} against {baseline}. {_sentence(_costs(review))}."
+    yield f"Fleet {fleet} against {baseline}. {wording.sentence(_costs(review))}."
     tallies = wording.tallies(review)
     if tallies:
         yield from ("", "| Impact | Changes | Hosts | |", "|---|--:|--:|---|")

@@ -80,11 +80,6 @@ def shortened(templates: Templates, text: str) -> str:
     return Encoded(templates.render("html/address.html.j2", view))
 
 
-def sentence(text: str) -> str:
-    """The text with a capital first letter."""
-    return text[:1].upper() + text[1:]
-
-
 def first(texts: Sequence[str], limit: int, thing: str) -> list[str]:
     """The first texts, and how many more there are."""
     more = len(texts) - limit

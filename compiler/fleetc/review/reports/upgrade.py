@@ -12,6 +12,7 @@ from fleetc.messages.json import as_data
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text as diagnostics_text
 from fleetc.review.upgrade import ReleaseFinding, Upgrade
+from fleetc.text.counting import first_of
 from fleetc.text.encoders import plain_output
 from fleetc.upstream import format_release
 
@@ -68,19 +69,14 @@ def _launch_lines(upgrade: Upgrade) -> Iterator[str]:
     else:
         yield "Launch lines:"
         for change in upgrade.lines:
-            count = len(change.nodes)
-            yield f"  {_nodes(change.nodes)}" if count == 1 else f"  same on {count} nodes: {_names(change.nodes)}"
+            alone = len(change.nodes) == 1
+            yield f"  {'' if alone else 'same on '}{_nodes(change.nodes)}"
             yield from (f"    - {plain_output(word)}" for word in change.removed)
             yield from (f"    + {plain_output(word)}" for word in change.added)
 
 
 def _nodes(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} nodes: {_names(names)}"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return names[0] if len(names) == 1 else f"{len(names)} nodes: {first_of(names, _SHOWN)}"
 
 
 def as_json(upgrade: Upgrade) -> str:

@@ -52,6 +52,11 @@ def names(all_names: Sequence[str], shown: int = _ALIKE_NAMED) -> str:
     return f"{', '.join(all_names[:shown])} and {len(all_names) - shown:,} more"
 
 
+def sentence(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def rules_title(notes: Sequence[RuleNote]) -> str:
     """What a review has to say of rules, in a line; its notes follow."""
     changed = len({note.code for note in notes if note.kind in ("removed", "loosened", "silenced")})

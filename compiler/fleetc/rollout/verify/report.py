@@ -14,6 +14,7 @@ from fleetc.analysis.funds import funds
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.messages.locate import Located
+from fleetc.review.reports.wording import count
 from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.text import leaks
@@ -120,17 +121,13 @@ def report_of(
 def summary(report: Report) -> str:
     """What was found, in a few words; nothing is called as reviewed while something is unknown."""
     kinds = Counter(finding.kind for finding in report.findings)
-    looked = f"{_count(len(report.hosts), 'host')} with {_count(report.size, 'node')} asked"
-    warnings = _count(kinds["warning"], "warning") if kinds["warning"] else ""
+    looked = f"{count(len(report.hosts), 'host')} with {count(report.size, 'node')} asked"
+    warnings = count(kinds["warning"], "warning") if kinds["warning"] else ""
     if not kinds["drift"] and not kinds["unknown"]:
         return f"{looked}: all of it is as reviewed{'; ' + warnings if warnings else ''}"
-    differ = f"{_count(kinds['drift'], 'difference')} from what was reviewed" if kinds["drift"] else ""
+    differ = f"{count(kinds['drift'], 'difference')} from what was reviewed" if kinds["drift"] else ""
     silent = f"{kinds['unknown']:,} unknown" if kinds["unknown"] else ""
     return f"{looked}: {', '.join(filter(None, (differ, silent, warnings)))}"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def as_data(report: Report) -> dict[str, Any]:
