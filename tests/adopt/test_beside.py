@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.found.said import Said
 from fleetc.adopt.read import bounds
 from fleetc.adopt.report import glance
-from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.report.report import reported
-from fleetc.adopt.found.said import Said
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.toml.document import Source
 from tests.support import ROOT, fleetc

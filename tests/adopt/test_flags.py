@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import adopt
-from fleetc.adopt.node.flags import duration, effective, integer, parse_config, parse_words
 from fleetc.adopt.found.words import Word
+from fleetc.adopt.node.flags import duration, effective, integer, parse_config, parse_words
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 from tests.node import StartupError, read

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
-from fleetc.adopt.node.host_paths import Folders
 from fleetc.adopt.found.said import Said
+from fleetc.adopt.node.host_paths import Folders
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
 

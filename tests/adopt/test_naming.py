@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt.report import glance
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.found.said import Said
+from fleetc.adopt.report import glance
 from fleetc.toml.document import Source
 from tests.support import fleetc
 

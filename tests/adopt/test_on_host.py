@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.adopt.report import glance
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError, observed
-from fleetc.adopt.report.takeover import Takeover, as_text, take_over
 from fleetc.adopt.found.words import Ledger
+from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError, observed
+from fleetc.adopt.report import glance
+from fleetc.adopt.report.takeover import Takeover, as_text, take_over
 from fleetc.disk.files import read_playbooks, read_templates
 from fleetc.messages.forms import Format, written
 from fleetc.pipeline import compile_spec

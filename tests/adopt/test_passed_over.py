@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt.report import glance
 from fleetc.adopt.adoption import adopt
 from fleetc.adopt.found.said import Said
+from fleetc.adopt.report import glance
 from fleetc.adopt.tables.unread import doubts
 from fleetc.toml.document import Source
 from tests.support import fleetc

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fleetc.adopt.adoption import adopt
-from fleetc.adopt.node.rpc import ADDRESSES, site_of
 from fleetc.adopt.found.said import Said
+from fleetc.adopt.node.rpc import ADDRESSES, site_of
 from fleetc.toml.document import Source
 from tests.support import fleetc
 

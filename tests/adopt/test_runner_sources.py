@@ -12,10 +12,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from fleetc import lower
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.report.compare import compare
-from fleetc.adopt.read.library import Library
 from fleetc.adopt.found.said import Said
 from fleetc.adopt.found.words import Fate
+from fleetc.adopt.read.library import Library
+from fleetc.adopt.report.compare import compare
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source

@@ -7,8 +7,8 @@ import tomllib
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
-from fleetc.adopt.node.host_paths import Folders
 from fleetc.adopt.found.said import Said
+from fleetc.adopt.node.host_paths import Folders
 from fleetc.toml.document import Source
 
 LADDER = '[{"name": "480p", "width": 854, "height": 480, "bitrate": 1600000, "fps": 30, "profile": "h264baseline"}]'

@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
-from fleetc.adopt.report import glance
 from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.report import glance
 from fleetc.adopt.report.report import reported
 from fleetc.messages.forms import AdoptionFormat, Format, written
 from fleetc.toml.document import Source

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt.report import glance
 from fleetc.adopt.adoption import adopt
+from fleetc.adopt.report import glance
 from fleetc.adopt.report.takeover import as_text
 from fleetc.toml.document import Source
 from tests.adopt.test_on_host import ORCHESTRATOR, SPEC, adopted, plan

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.adopt.report import glance
 from fleetc.adopt.adoption import adopt
+from fleetc.adopt.report import glance
 from fleetc.adopt.report.takeover import as_text
 from fleetc.adopt.tables.unread import doubts
 from fleetc.toml.document import Source

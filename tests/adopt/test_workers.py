@@ -8,8 +8,8 @@ import tomllib
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.report.report import reported
 from fleetc.adopt.found.said import Said
+from fleetc.adopt.report.report import reported
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source

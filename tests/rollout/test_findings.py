@@ -15,13 +15,8 @@ def test_finding_is_at_its_node_or_else_at_its_host() -> None:
     blueprint = compile_text(DEMO).blueprint
     assert blueprint is not None
     node = blueprint.hosts[0].services[0]
-    found = diagnostics_of(
-        [
-            HostFinding("studio", "ports-free", "taken", node.name),
-            HostFinding("studio", "disk-full", "full", "unheard-of"),
-        ],
-        blueprint,
-    )
+    rows = (("ports-free", "taken", node.name), ("disk-full", "full", "unheard-of"))
+    found = diagnostics_of([HostFinding("studio", *row) for row in rows], blueprint)
     assert [one.primary.place for one in found] == [(node.table, node.name), ("hosts", "studio")]
     assert {one.severity for one in found} == {Severity.ERROR}
     assert found[0].message == "studio: taken"

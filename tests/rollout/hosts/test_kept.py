@@ -73,9 +73,7 @@ def test_manifest_of_a_rollback_is_not_where_it_led() -> None:
 
 
 def test_releases_that_a_host_had_are_known_by_the_rollout_that_brought_them() -> None:
-    known = history(
-        {"studio": HostChange("new", C, A)}, {"studio": HostChange("new", A, B)}, {"studio": HostChange("new", B, A)}
-    )
+    known = history(*({"studio": HostChange("new", *both)} for both in ((C, A), (A, B), (B, A))))
     known.runs[2].kind = "rollback"
     first, second, _ = known.runs
     assert releases_of(known, "studio") == [(A, first), (B, second), (C, None)]

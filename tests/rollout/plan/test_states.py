@@ -26,9 +26,8 @@ from tests.emit import support
 PROGRAM = read_playbooks()[HOST_STEPS]
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 HOST = support.host("edge", support.service("first"), support.service("second"), runtime="systemd")
-WANTED = HostState(
-    "edge", RECORDED, A, (ProcessState("first", A, "systemd", None), ProcessState("second", B, "systemd", None))
-)
+GIVEN = (ProcessState("first", A, "systemd", None), ProcessState("second", B, "systemd", None))
+WANTED = HostState("edge", RECORDED, A, GIVEN)
 
 
 def observed(*processes: ProcessState, release: str = A) -> HostState:
@@ -96,9 +95,8 @@ def test_a_host_is_where_the_plan_leads_exactly_when_nothing_is_to_be_done(name:
 
 
 REST, OTHER_REST = "d" * 64, "e" * 64
-RUNS = ProcessState(
-    "first", C, "systemd", True, rest=REST, live=("pricePerUnit=1200", "v=3"), silent=("maxFaceValue=0",)
-)
+SETTINGS = ("pricePerUnit=1200", "v=3")
+RUNS = ProcessState("first", C, "systemd", True, rest=REST, live=SETTINGS, silent=("maxFaceValue=0",))
 GETS = replace(RUNS, digest=A, running=None, live=("pricePerUnit=1300", "v=3"))
 FILES = "restart first: its files change"
 LIVE_CASES = {

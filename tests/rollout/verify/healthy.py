@@ -62,12 +62,8 @@ class World:
                 self.answers[f"{host.name} {question.id}"] = said
         names = tuple(self.hosts)
         self.places = places_of(self.fleet, self.blueprint, names)
-        self.public = {
-            place.url: UrlAnswer(200)
-            if place.is_service
-            else UrlAnswer(0, reason="it refuses the connection", refused=True)
-            for place in self.places
-        }
+        closed = UrlAnswer(0, reason="it refuses the connection", refused=True)
+        self.public = {place.url: UrlAnswer(200) if place.is_service else closed for place in self.places}
 
     def service(self, name: str) -> Service:
         return next(one for host in self.blueprint.hosts for one in host.services if one.name == name)

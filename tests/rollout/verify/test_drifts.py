@@ -515,18 +515,13 @@ def test_planted_drift_is_found_and_nothing_else(planted: Planted, documented: b
 
 
 def test_checks_ask_what_hosts_ask_and_their_codes_have_pages() -> None:
-    checks = [path.read_text("utf-8") for path in Path(judge.__file__).parent.rglob("*.py")]
-    asked = {path for text in checks for path in re.findall(r'"(/[A-Za-z][A-Za-z/]*)"', text)}
-    questions = Path(judge.__file__).with_name("questions.py").read_text("utf-8")
-    unasked = [path for path in sorted(asked) if f'"{path}"' not in questions]
+    texts = {path.name: path.read_text("utf-8") for path in Path(judge.__file__).parent.rglob("*.py")}
+    paths = {path for text in texts.values() for path in re.findall(r'"/[A-Za-z][A-Za-z/]*"', text)}
+    unasked = sorted(path for path in paths if path not in texts["questions.py"])
     assert unasked == [], "no host asks these: add them to compiler/fleetc/rollout/verify/questions.py"
-    codes = {code for text in checks for code in re.findall(r'(?:drift|warning|unknown)",\s*"([a-z]+-[a-z-]+)"', text)}
-    assert len(codes) > 20
+    kinds = re.compile(r'(?:drift|warning|unknown)",\s*"(\w+-[\w-]+)"')
+    codes = {code for text in texts.values() for code in kinds.findall(text)}
     assert codes - set(pages()) == set(), "give these codes pages in compiler/fleetc/messages/pages/running.py"
-
-
-def test_there_are_enough() -> None:
-    assert sum(bool(planted.expected) for planted in PLANTED.values()) >= 60
 
 
 def test_exit_code_is_that_of_the_worst() -> None:
