@@ -7,7 +7,11 @@ grammars, for law tests that cannot start a program per example; real programs r
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
+
+from tests.support import ROOT
 
 _MARK = "touch injected"
 
@@ -219,16 +223,8 @@ def read_compose_env(text: str) -> dict[str, str]:
     return values
 
 
-def read_docker_env(text: str) -> dict[str, str]:
-    """Model of `docker run --env-file`: lines, the first `=` divides, no quotes, a last CR is dropped."""
-    values = {}
-    for line in text.split("\n"):
-        line = line.removesuffix("\r").lstrip()
-        if line and not line.startswith("#"):
-            name, _, value = line.partition("=")
-            values[name] = value
-    return values
-
+VECTORS: list[dict[str, Any]] = json.loads((ROOT / "tests/data/encode_vectors.json").read_text(encoding="utf-8"))
+"""Values and what encoders make of them."""
 
 GO_SPACE = "".join(map(chr, (9, 10, 11, 12, 13, 32, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)))
 GO_SPACE += "".join(map(chr, range(0x2000, 0x200B)))

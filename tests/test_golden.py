@@ -78,7 +78,7 @@ class CommittedTree(Committed):
     def diff_lines(self, serialized_data: SerializedData, snapshot_data: SerializedData) -> Iterator[str]:
         """The names of the files that differ, then those files: whole trees, line by line, would take minutes."""
         mine, theirs = ({*str(data).split(BETWEEN)} for data in (serialized_data, snapshot_data))
-        yield f"run make render and look at git diff; not as committed: {', '.join(sorted({part.split(' ')[0] for part in mine ^ theirs}))}"
+        yield f"run make render; these differ: {', '.join(sorted({part.split(' ')[0] for part in mine ^ theirs}))}"
         yield from super().diff_lines(BETWEEN.join(sorted(mine - theirs)), BETWEEN.join(sorted(theirs - mine)))
 
 

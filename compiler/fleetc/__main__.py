@@ -95,8 +95,8 @@ def _of_failure(failure: Exception) -> str:
     if isinstance(failure, UnwrittenError):
         from fleetc.disk.manifest import failure as message
 
-        found = message(failure.problem, "standard output", "write")
-        return f"error[{found.code}]: {found.message}\n = help: {found.help}\n"
+        unwritten = message(failure.problem, "standard output", "write")
+        return f"error[{unwritten.code}]: {unwritten.message}\n = help: {unwritten.help}\n"
     name = type(failure).__name__
     return f"fleetc: internal error ({name}); set FLEETC_DEBUG=1 to see where, and report it with the spec\n"
 

@@ -92,13 +92,13 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
     current, here = tuple(sources), document
     changes: list[FileRepair] = []
     for fix in wanted:  # one of them does not do what it should: find the others
-        one = _apply(current, here, [fix])
-        if one is None or not one.changes:
+        alone = _apply(current, here, [fix])
+        if alone is None or not alone.changes:
             continue
-        after, _ = read_spec(one.sources)
+        after, _ = read_spec(alone.sources)
         if after is not None:
-            current, here = one.sources, after
-            changes += one.changes
+            current, here = alone.sources, after
+            changes += alone.changes
     return Applied(current, tuple(changes))
 
 
@@ -108,8 +108,8 @@ def replacements(
     """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none."""
     sheets = _sheets(sources)
     located = {fix: _pieces(sheets, _as_said(document, fix)) for fix in dict.fromkeys(fixes)}
-    found = {fix: pieces for fix, pieces in located.items() if pieces}
-    return {fix: found[fix] for fix in _sound(sources, document, found, list(found))}
+    pieces_of = {fix: pieces for fix, pieces in located.items() if pieces}
+    return {fix: pieces_of[fix] for fix in _sound(sources, document, pieces_of, list(pieces_of))}
 
 
 class Rewriting:
@@ -175,7 +175,7 @@ def _as_said(document: Document, fix: Fix) -> tuple[Edit, ...]:
 
     None where an edit has no such place, as the text of a member whose counter was filled in.
     """
-    found = []
+    edits = []
     for edit in fix.edits:
         inserts = edit.action is EditKind.INSERT
         above = edit.path[:-1] if inserts else edit.path
@@ -184,8 +184,8 @@ def _as_said(document: Document, fix: Fix) -> tuple[Edit, ...]:
         names_a_member = edit.action is not EditKind.SET and not inserts and len(edit.path) == 2 and at != edit.path
         if (above and not at) or (filled and at != edit.path) or names_a_member:
             return ()
-        found.append(replace(edit, path=(*at, edit.path[-1]) if inserts else at))
-    return tuple(found)
+        edits.append(replace(edit, path=(*at, edit.path[-1]) if inserts else at))
+    return tuple(edits)
 
 
 def _sheets(sources: Sequence[Source]) -> list[Sheet]:
@@ -198,24 +198,24 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
     maps = [LineMap(source.text) for source in sources]
     chosen: list[TextEdit] = []
     taken: list[tuple[int, int, int]] = []
-    made: dict[Edit, None] = {}
+    done: dict[Edit, None] = {}
     changes: list[FileRepair] = []
     for fix in fixes:
         edits = _as_said(document, fix)
         located = [locate(sheets, edit) for edit in edits]
-        found = [piece for pieces in located for piece in pieces]
-        said = not edits or made.keys() >= {*edits}  # members of a class share its line
-        if said or not all(located) or not _take(taken, found) or all(map(partial(_idle, sheets), found)):
+        all_pieces = [piece for pieces in located for piece in pieces]
+        repeated = not edits or done.keys() >= {*edits}  # members of a class share its line
+        if repeated or not all(located) or not _take(taken, all_pieces) or all(map(partial(_idle, sheets), all_pieces)):
             continue
-        chosen += found
-        made |= dict.fromkeys(edits)
-        for piece in found:
+        chosen += all_pieces
+        done |= dict.fromkeys(edits)
+        for piece in all_pieces:
             line, column = maps[piece.source].position(piece.start)
             hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
             changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
     texts = _with(sources, chosen)
     after, _ = read_document(texts)
-    return Applied(texts, tuple(changes)) if after is not None and _means(document.written, made, after.raw) else None
+    return Applied(texts, tuple(changes)) if after is not None and _means(document.written, done, after.raw) else None
 
 
 def _take(taken: list[tuple[int, int, int]], pieces: Iterable[TextEdit]) -> bool:

@@ -72,9 +72,9 @@ def _inside(schema: Mapping[str, Any], part: str) -> Mapping[str, Any]:
     """What the schema says of a key of a table; {} for a key that it does not have."""
     for option in _options(schema):
         named = option.get("patternProperties", {}).values()  # tables whose keys are names
-        for found in (option.get("properties", {}).get(part), *named, option.get("additionalProperties")):
-            if isinstance(found, dict):
-                return found
+        for node in (option.get("properties", {}).get(part), *named, option.get("additionalProperties")):
+            if isinstance(node, dict):
+                return node
     return {}
 
 

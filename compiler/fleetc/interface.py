@@ -48,12 +48,12 @@ def diff(old: Compiled, new: Compiled) -> Review:
     return compare(of_compiled("old", old), of_compiled("new", new))
 
 
-def located(found: Checked) -> Sequence[Located]:
+def located(checked: Checked) -> Sequence[Located]:
     """The diagnostics with the lines they refer to, secrets hidden; `as_text` prints them.
 
     A spec is called fleet.toml, and its overlays are overlay-1.toml and so on.
     """
-    return locate(found.diagnostics, found.sources, found.document)
+    return locate(checked.diagnostics, checked.sources, checked.document)
 
 
 def _sources(spec: str, overlays: Sequence[str]) -> list[Source]:

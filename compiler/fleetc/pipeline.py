@@ -79,8 +79,8 @@ def check_spec(
     document, diagnostics = read_spec(sources)
     if document is not None and not has_errors(diagnostics):
         known = (like.document, like.fleet) if like is not None and like.document and like.fleet else None
-        fleet, found = read_fleet(document, known)
-        diagnostics += found
+        fleet, problems = read_fleet(document, known)
+        diagnostics += problems
         if fleet is not None:
             diagnostics += judge(document, fleet, today, policies)
     sound = None if has_errors(diagnostics) else fleet

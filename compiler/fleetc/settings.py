@@ -34,32 +34,32 @@ _LIMIT_BYTES = 4 * 1024 * 1024
 _USAGE = 2
 
 
-class Where(NamedTuple):
+class SettingPlace(NamedTuple):
     """Whether a file of a checkout may set this, and why. The user's own configuration may set everything."""
 
     in_checkout: bool
     reason: str
 
 
-WHERE: Mapping[str, Where] = {
-    "overlay": Where(True, "part of what is compiled; plans seal its digest"),
-    "output": Where(True, "part of what is compiled, stays in the checkout"),
-    "color": Where(False, "your own choice"),
-    "max_spec_mib": Where(False, "protects you from the checkout"),
-    "ssh_key": Where(False, "names a key"),
-    "ssh_known_hosts": Where(False, "says which hosts are trusted"),
-    "vault_file": Where(False, "holds secrets, and variables are strongest in Ansible"),
-    "vault_password_file": Where(False, "names a program to run, or a password"),
-    "secret_commands": Where(False, "names programs to run, which print secrets"),
-    "forks": Where(False, "load on the machine that deploys"),
-    "connect_timeout": Where(False, "concerns the machine that deploys"),
-    "allowed_signers": Where(False, "says whose plans are trusted"),
-    "signer": Where(False, "says whose plans are trusted"),
-    "journal": Where(False, "says what runs where"),
-    "worker": Where(False, "names a program to run, which gets at secrets"),
-    "stream_apis": Where(False, "says where the token of the stream API may go"),
-    "stream_requests": Where(False, "load on a service that may refuse you"),
-    "stream_seconds": Where(False, "your own choice"),
+WHERE: Mapping[str, SettingPlace] = {
+    "overlay": SettingPlace(True, "part of what is compiled; plans seal its digest"),
+    "output": SettingPlace(True, "part of what is compiled, stays in the checkout"),
+    "color": SettingPlace(False, "your own choice"),
+    "max_spec_mib": SettingPlace(False, "protects you from the checkout"),
+    "ssh_key": SettingPlace(False, "names a key"),
+    "ssh_known_hosts": SettingPlace(False, "says which hosts are trusted"),
+    "vault_file": SettingPlace(False, "holds secrets, and variables are strongest in Ansible"),
+    "vault_password_file": SettingPlace(False, "names a program to run, or a password"),
+    "secret_commands": SettingPlace(False, "names programs to run, which print secrets"),
+    "forks": SettingPlace(False, "load on the machine that deploys"),
+    "connect_timeout": SettingPlace(False, "concerns the machine that deploys"),
+    "allowed_signers": SettingPlace(False, "says whose plans are trusted"),
+    "signer": SettingPlace(False, "says whose plans are trusted"),
+    "journal": SettingPlace(False, "says what runs where"),
+    "worker": SettingPlace(False, "names a program to run, which gets at secrets"),
+    "stream_apis": SettingPlace(False, "says where the token of the stream API may go"),
+    "stream_requests": SettingPlace(False, "load on a service that may refuse you"),
+    "stream_seconds": SettingPlace(False, "your own choice"),
 }
 """Where each setting is allowed. Plans seal the settings of a checkout, and reviews show them."""
 
@@ -98,12 +98,12 @@ def _commands(value: Any) -> Any:
 
     form = 'write lists of words by name: {"payer": ["/usr/bin/pass", "show", "fleet/payer"]}'
     try:
-        found = json.loads(value) if isinstance(value, str) else value
+        commands = json.loads(value) if isinstance(value, str) else value
     except ValueError:
         raise ValueError(f"it is no JSON; {form}") from None
-    if not isinstance(found, dict):
+    if not isinstance(commands, dict):
         raise ValueError(form)
-    for name, words in found.items():
+    for name, words in commands.items():
         try:
             check_command_name(name)
         except PydanticCustomError as problem:
@@ -112,7 +112,7 @@ def _commands(value: Any) -> Any:
             raise ValueError(f'{name} is no list of words; write {name} = ["/usr/bin/pass", "show", "fleet/{name}"]')
         if not words[0] or ("/" in words[0] and not words[0].startswith("/")):
             raise ValueError(f"{name} must begin with an absolute path, or with the name of a program in PATH")
-    return found
+    return commands
 
 
 def _is_word(word: object) -> bool:
@@ -191,13 +191,13 @@ class Settings(BaseModel):
         """The directory of the tree that a spec file compiles to."""
         return self.output or spec.parent / "rendered"
 
-    def with_checkout(self, found: Sequence[FromCheckout]) -> Settings:
+    def with_checkout(self, others: Sequence[FromCheckout]) -> Settings:
         """The settings with other files of the checkout, such as those of an earlier revision.
 
         Raises pydantic.ValidationError.
         """
         layers = self._layers
-        heard = tuple(sorted((s for s in found if s.name not in layers.above), key=lambda s: s.name))
+        heard = tuple(sorted((s for s in others if s.name not in layers.above), key=lambda s: s.name))
         settings = Settings(**{**layers.below, **{s.name: s.value for s in heard}, **layers.above})
         settings._from_checkout, settings._layers = heard, layers
         return settings
@@ -235,7 +235,7 @@ def _environment() -> dict[str, Any]:
 
 def checkout_settings(directory: Path) -> list[FromCheckout]:
     """What the files of the working directory set, if they may. Raises `FilesError`."""
-    found: dict[str, FromCheckout] = {}
+    settings: dict[str, FromCheckout] = {}
     for file in reversed(CHECKOUT_FILES):
         table = _table(_read(directory / file, file), file)
         _need_known(table, file)
@@ -246,8 +246,8 @@ def checkout_settings(directory: Path) -> list[FromCheckout]:
             paths = _paths(name, value, file)
             for path in paths:
                 _need_inside(path, directory, name, file)
-            found[name] = FromCheckout(file, name, os.pathsep.join(paths))
-    return list(found.values())
+            settings[name] = FromCheckout(file, name, os.pathsep.join(paths))
+    return list(settings.values())
 
 
 def settings_then(read: Callable[[str], bytes | None]) -> list[FromCheckout]:
@@ -255,18 +255,18 @@ def settings_then(read: Callable[[str], bytes | None]) -> list[FromCheckout]:
 
     Nothing is refused here: a change that moves settings to the right place must be reviewable too.
     """
-    found: dict[str, FromCheckout] = {}
+    settings: dict[str, FromCheckout] = {}
     for file in reversed(CHECKOUT_FILES):
         try:
             table = _table(read(file), file)
             allowed = {name: value for name, value in table.items() if name in WHERE and WHERE[name].in_checkout}
-            found |= {
+            settings |= {
                 name: FromCheckout(file, name, os.pathsep.join(_paths(name, value, file)))
                 for name, value in allowed.items()
             }
         except FilesError:
             continue
-    return list(found.values())
+    return list(settings.values())
 
 
 def _paths(name: str, value: Any, file: str) -> list[str]:
@@ -359,17 +359,17 @@ def journals(settings: Settings, spec: Path) -> Path:
     """
     base = Path(os.environ.get("XDG_STATE_HOME", ""))
     usual = (base if base.is_absolute() else _expanded("~/.local/state")) / "fleetc"
-    found = settings.journal.expanduser().absolute() if settings.journal else usual
+    folder = settings.journal.expanduser().absolute() if settings.journal else usual
     for place in (Path.cwd(), spec.parent):
         top = repository_top(place)
         if not (top / ".git").exists() and (place != spec.parent or _expanded("~").is_relative_to(top)):
             continue  # no checkout: the root of the file system, or somebody's home directory
-        for inner, outer in ((found, top.absolute()), (Path(os.path.realpath(found)), Path(os.path.realpath(top)))):
+        for inner, outer in ((folder, top.absolute()), (Path(os.path.realpath(folder)), Path(os.path.realpath(top)))):
             if inner.is_relative_to(outer):
-                message = f"the journal {shown(str(found))} would be inside the checkout {shown(str(outer))}"
+                message = f"the journal {shown(str(folder))} would be inside the checkout {shown(str(outer))}"
                 advice = "name a directory elsewhere with --journal, FLEETC_JOURNAL or XDG_STATE_HOME"
-                raise FilesError("journal-in-checkout", message, path=str(found), advice=advice, exit_code=_USAGE)
-    return found
+                raise FilesError("journal-in-checkout", message, path=str(folder), advice=advice, exit_code=_USAGE)
+    return folder
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -392,15 +392,15 @@ def _table(content: bytes | None, name: str) -> dict[str, Any]:
     if content is None:
         return {}
     try:
-        found: Any = tomli.loads(content.decode())
+        table: Any = tomli.loads(content.decode())
     except (ValueError, RecursionError) as problem:
         reason = "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
         raise _unreadable(name, f"{shown(name)} is not valid TOML: {shown(reason)}") from problem
     for key in ("tool", "fleetc") if name == "pyproject.toml" else ():
-        found = found.get(key, {}) if isinstance(found, dict) else None
-    if not isinstance(found, dict):
+        table = table.get(key, {}) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
         raise _unreadable(name, f"tool.fleetc in {shown(name)} is not a table")
-    return found
+    return table
 
 
 def _need_known(table: Mapping[str, Any], name: str) -> None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import random
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fleetc.analysis import tickets
 from fleetc.analysis.tickets import Backing, Chain, PricePair, Terms
+from tests.support import ROOT
 
 GWEI = 10**9
-DATA: dict[str, Any] = json.loads(
-    (Path(__file__).parents[1] / "data" / "node_payments.json").read_text(encoding="utf-8")
-)
+DATA: dict[str, Any] = json.loads((ROOT / "tests/data/node_payments.json").read_text(encoding="utf-8"))
 CHAIN_STATE = ("blocks_left", "withdraw_round")
 """What no spec knows, so that fleetc does not look at it."""
 

@@ -386,9 +386,3 @@ def test_table_that_no_spec_has_is_no_missing_file() -> None:
     text = refused(fleetc("show", "gateway.gate", cwd=DEMO.parent), 2)
     assert text == 'error: there is no file gateway.gate, and a spec has no table "gateway"; did you mean "gateways"?\n'
     assert "error[spec-missing]" in refused(fleetc("show", "other.toml"))
-
-
-def test_every_file_of_a_command_is_listed() -> None:
-    files = {path.stem: path.read_text("utf-8") for path in (ROOT / "compiler" / "fleetc" / "cli").glob("*.py")}
-    commands = {stem for stem, text in files.items() if f"`fleetc {stem.replace('_', '-')}`" in text.partition("\n")[0]}
-    assert {listed.name.replace("-", "_") for listed in COMMANDS} == commands

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.blueprint.tasks import HOSTS, KEYS, PEOPLE, STREAMS, Task, tasks_of
-from fleetc.rollout.findings import Finding, lacking
+from fleetc.rollout.findings import HostFinding, lacking
 from fleetc.text.encoders import readable_word
 from tests.support import EXAMPLES, ROOT, compile_text, compiled_example, fleetc
 
@@ -140,13 +140,13 @@ def test_what_a_host_lacks_stays_a_task() -> None:
     assert blueprint is not None
     password, keystore = "/etc/livepeer/earner-password", "/var/lib/livepeer/keystore"
     found = [
-        Finding("gpu", "password-file-not-empty", "not there", "orch", need="password-file", subject=password),
-        Finding("gpu", "node-user-missing", "no user"),
-        Finding("gpu", "keystore-holds-account", "not there", "orch", need="keystore", subject=keystore),
+        HostFinding("gpu", "password-file-not-empty", "not there", "orch", need="password-file", subject=password),
+        HostFinding("gpu", "node-user-missing", "no user"),
+        HostFinding("gpu", "keystore-holds-account", "not there", "orch", need="keystore", subject=keystore),
     ]
     left = [task for task in tasks_of(blueprint) if task.asked and lacking(task, found, blueprint)]
     assert [(task.host, task.subject) for task in left] == [("gpu", "livepeer"), ("gpu", keystore), ("gpu", password)]
-    silent = [Finding("edge", "host-unreachable", "no answer")]
+    silent = [HostFinding("edge", "host-unreachable", "no answer")]
     assert {task.host for task in tasks_of(blueprint) if lacking(task, silent, blueprint)} == {"edge"}
 
 

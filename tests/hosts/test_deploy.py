@@ -258,6 +258,21 @@ class Rollout:
         return {one.name: process_of(host, one).pid for _, one, host in self.services() if one.name != without}
 
 
+class Overlaid(Rollout):
+    """An example fleet with an overlay that puts it onto the farm."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "FLEETC_OVERLAY": str(self.directory / "farm.toml")}
+
+    @property
+    def plan(self) -> Blueprint:
+        sources = sources_of(self.directory / "fleet.toml", self.directory / "farm.toml")
+        plan = compile_spec(sources, *shipped()).blueprint
+        assert plan is not None
+        return plan
+
+
 def _text(output: str | bytes) -> str:
     return output if isinstance(output, str) else output.decode()
 

@@ -14,12 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.blueprint import Blueprint
-from fleetc.pipeline import compile_spec
 from tests.farm.farm import STANDIN_IMAGE, Farm
-from tests.hosts.test_deploy import CANARY, Rollout, process_of
+from tests.hosts.test_deploy import CANARY, Overlaid, process_of
 from tests.keystores import key_file
-from tests.support import ROOT, shipped, sources_of
+from tests.support import ROOT
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -61,7 +59,7 @@ deadline = "8s"
 """
 
 
-class Keyless(Rollout):
+class Keyless(Overlaid):
     """The example fleet, and a chain on which the signer has its deposit and its reserve."""
 
     skipped = ()
@@ -74,17 +72,6 @@ class Keyless(Rollout):
         text = OVERLAY.format(image=STANDIN_IMAGE, port=farm.ssh_port, **addresses)
         (self.directory / "farm.toml").write_text(text, encoding="utf-8")
         (self.directory / "vault.yml").write_text("fleet_vault: {}\n", encoding="utf-8")
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**super().environment, "FLEETC_OVERLAY": str(self.directory / "farm.toml")}
-
-    @property
-    def plan(self) -> Blueprint:
-        sources = sources_of(self.directory / "fleet.toml", self.directory / "farm.toml")
-        plan = compile_spec(sources, *shipped()).blueprint
-        assert plan is not None
-        return plan
 
     def provide(self) -> None:
         """What `fleetc todo` lists: the key for the signer, headers for the gateways."""

@@ -19,16 +19,14 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.blueprint import Blueprint
-from fleetc.pipeline import compile_spec
 from tests.farm.farm import STANDIN_IMAGE, Farm, Host, Process
 from tests.farm.system import run_checked
 from tests.host_program.avatar_world import HOST_COMPOSE, SLOT_COMPOSE
-from tests.hosts.test_deploy import CANARY, Rollout
+from tests.hosts.test_deploy import CANARY, Overlaid
 from tests.keystores import key_file
 from tests.standin import runner_words
 from tests.standin.test_standin import until
-from tests.support import ROOT, shipped, sources_of
+from tests.support import ROOT
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -129,7 +127,7 @@ deadline = "8s"
 """
 
 
-class Studio(Rollout):
+class Studio(Overlaid):
     """The example fleet, a chain on which everything is as it should be, and the partner's runner."""
 
     skipped = (
@@ -149,17 +147,6 @@ class Studio(Rollout):
             self.hosts[name].run("mv", "/etc/hosts.before", "/etc/hosts")
         done = self.hosts["gpu-1"].run("sh", "-c", REMOVED)
         assert done.returncode == 0, done.stderr
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**super().environment, "FLEETC_OVERLAY": str(self.directory / "farm.toml")}
-
-    @property
-    def plan(self) -> Blueprint:
-        sources = sources_of(self.directory / "fleet.toml", self.directory / "farm.toml")
-        plan = compile_spec(sources, *shipped()).blueprint
-        assert plan is not None
-        return plan
 
     def state(self, price: str = "0.10", model: str = "small", captions: str = "0.0012") -> None:
         text = OVERLAY.format(

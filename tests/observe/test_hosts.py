@@ -15,7 +15,7 @@ from fleetc import pipeline
 from fleetc.disk.files import FilesError
 from fleetc.pipeline import check_spec
 from fleetc.rollout.hosts import logs
-from fleetc.rollout.hosts.logs import TASK, Asked, fetch
+from fleetc.rollout.hosts.logs import TASK, LogRequest, fetch
 from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult
 from fleetc.settings import Settings
 from fleetc.toml.document import Source
@@ -23,7 +23,7 @@ from tests.observe.support import CAPPED, SPEC, diagnose, glog
 from tests.support import ROOT, compiled_example
 
 TREE = compiled_example("demo").tree
-ASKED = Asked("studio", "gate", 3600, 1000)
+ASKED = LogRequest("studio", "gate", 3600, 1000)
 FAR = Event("unreachable", "studio", TASK, "Failed to connect to the host via ssh: no route to host")
 
 

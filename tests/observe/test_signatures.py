@@ -56,8 +56,7 @@ LIMITS = {
 """The table of limits of the reference for operators, and the page where whoever meets one in a log reads it."""
 
 
-def test_the_labelled_set_is_large_enough() -> None:
-    assert len(LABELLED) >= 180
+def test_every_signature_has_lines_and_misses() -> None:
     files = ", ".join(f"{one.code}.toml" for one in SIGNATURES if not (one.lines and one.misses))
     assert files == "", "give these in compiler/fleetc/upstream/signatures/ lines that match, and misses that do not"
 

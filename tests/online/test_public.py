@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.online import public
-from fleetc.online.public import Answer, ask_public
+from fleetc.online.public import UrlAnswer, ask_public
 from tests.online.certificates import certificates
 from tests.online.ill_servers import ILLNESSES, NEVER_ENDS, dripping, ill, says, silent
 
@@ -36,7 +36,7 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public, "_CONNECT_SECONDS", LIMIT)
 
 
-def asked(url: str) -> Answer:
+def asked(url: str) -> UrlAnswer:
     begun = time.monotonic()
     (answer,) = ask_public([url]).values()
     assert time.monotonic() - begun < LIMIT + 5, "it ends in time"
@@ -69,17 +69,17 @@ def test_every_illness_ends_as_an_answer_or_as_a_reason(
 @pytest.mark.parametrize(
     ("illness", "expected"),
     [
-        ("an empty body", Answer(200, connected=True)),
-        ("a refusal", Answer(500, connected=True)),
-        ("2 GB", Answer(200, connected=True)),
-        ("2 GB in chunks", Answer(200, connected=True)),
-        ("a body a byte at a time", Answer(200, connected=True)),
-        ("no HTTP", Answer(0, "its answer is not HTTP", refused=True, connected=True)),
-        ("nothing", Answer(0, "its answer is not HTTP", refused=True, connected=True)),
-        ("silence", Answer(0, "no answer within 1 seconds", connected=True)),
+        ("an empty body", UrlAnswer(200, connected=True)),
+        ("a refusal", UrlAnswer(500, connected=True)),
+        ("2 GB", UrlAnswer(200, connected=True)),
+        ("2 GB in chunks", UrlAnswer(200, connected=True)),
+        ("a body a byte at a time", UrlAnswer(200, connected=True)),
+        ("no HTTP", UrlAnswer(0, "its answer is not HTTP", refused=True, connected=True)),
+        ("nothing", UrlAnswer(0, "its answer is not HTTP", refused=True, connected=True)),
+        ("silence", UrlAnswer(0, "no answer within 1 seconds", connected=True)),
     ],
 )
-def test_reasons(illness: str, expected: Answer) -> None:
+def test_reasons(illness: str, expected: UrlAnswer) -> None:
     with ill(ILLNESSES[illness]) as server:
         assert asked(server.address) == expected
 
@@ -87,7 +87,7 @@ def test_reasons(illness: str, expected: Answer) -> None:
 def test_address_where_nobody_listens_says_why() -> None:
     with ill(silent) as server:
         place = server.place
-    refused = Answer(0, "it refuses the connection", refused=True)
+    refused = UrlAnswer(0, "it refuses the connection", refused=True)
     assert ask_public([f"http://{place}/", f"https://{place}/"]) == {
         f"http://{place}/": refused,
         f"https://{place}/": refused,
@@ -96,7 +96,7 @@ def test_address_where_nobody_listens_says_why() -> None:
         answer = asked(nowhere)
         assert (answer.status, answer.connected, bool(answer.reason)) == (0, False, True)
     for wrong in ("http://[::1/", "ftp://127.0.0.1/"):
-        assert asked(wrong) == Answer(0, "it is not an address that can be asked")
+        assert asked(wrong) == UrlAnswer(0, "it is not an address that can be asked")
 
 
 def test_redirects_are_answers_and_nobody_follows_them() -> None:
@@ -120,7 +120,7 @@ def test_tls_has_to_be_within_the_time_too() -> None:
         answer = asked(f"https://{server.place}/")
     assert (answer.status, answer.refused) == (0, False)
     with ill(ILLNESSES["no HTTP"], greets=False) as server:
-        refused = Answer(0, "it does not speak TLS as it should", refused=True, connected=True)
+        refused = UrlAnswer(0, "it does not speak TLS as it should", refused=True, connected=True)
         assert asked(f"https://{server.place}/") == refused
 
 

@@ -151,7 +151,7 @@ LIMITS = '[owners]\n"policy/cap" = ["alice"]\npolicy = ["carol"]\n'
 
 
 def test_rule_with_owners_has_a_limit_that_one_of_them_may_lift(here: Path, tmp_path: Path) -> None:
-    from fleetc.review.approvals import Broken, Said, judge, read_rules
+    from fleetc.review.approvals import Broken, PullComment, judge, read_rules
 
     (tmp_path / "limits.toml").write_text(LIMITS)
     write(here, {"cap": CAP.replace("1000 wei", "9000 wei")}, DEAR)
@@ -163,8 +163,8 @@ def test_rule_with_owners_has_a_limit_that_one_of_them_may_lift(here: Path, tmp_
         Broken("policy/steady", "policy/steady=none", "1"),
     ]
     commit = "a" * 40
-    said = [Said("Alice", f"fleetc approve policy/cap {commit}", False)]
-    said += [Said("carol", f"fleetc approve policy/cap policy/steady {commit}", False)]
+    said = [PullComment("Alice", f"fleetc approve policy/cap {commit}", False)]
+    said += [PullComment("carol", f"fleetc approve policy/cap policy/steady {commit}", False)]
     verdicts = judge(read_rules(LIMITS), broken, said, commit)
     assert [(each.owners, each.approved_by) for each in verdicts] == [(("alice",), "alice"), (("carol",), "carol")]
 

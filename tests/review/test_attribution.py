@@ -23,8 +23,6 @@ DEMO = example("demo")
 
 IRIS = '  { avatar = "iris", gpu = 0 },\n'
 LUNA = '  { avatar = "luna", gpu = 0 },\n'
-ORIN = '  { avatar = "orin", gpu = 1 },\n'
-NOOR = '  { avatar = "noor", gpu = 1 },\n'
 ZED = '  { avatar = "zed", gpu = 1 },\n'
 
 

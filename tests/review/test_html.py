@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +18,8 @@ from fleetc.text.encoders import visible
 from tests.review.report_support import TEXTS, Reader, everyday, wild
 from tests.review.samples import EMPTY, huge, mixed, nasty, price_on
 from tests.support import shipped
+from tests.support_values import VECTORS
 
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent.parent / "data/encode_vectors.json").read_text())
 URLS = {"href", "src", "action", "formaction", "srcset", "data", "poster", "background", "xlink:href"}
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +19,10 @@ from fleetc.review.reports.markdown import as_markdown
 from fleetc.text.encoders import visible
 from tests.review.report_support import TEXTS, Reader, everyday, wild
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
+from tests.support_values import VECTORS
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent.parent / "data/encode_vectors.json").read_text())
 BLOCKS = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "details", "summary"}
 TAGS = BLOCKS | {"strong", "code", "wbr"}
 # What a forge makes of text that is not code: mentions, issues, links, commits, emoji.

@@ -16,7 +16,7 @@ from fleetc.emit.traced import Traced, TracedLine
 from fleetc.emit.tree import Tree
 from fleetc.pipeline import Compiled
 from fleetc.places.origin import given
-from fleetc.review.why import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
+from fleetc.review.why import Derivation, Explained, UnknownLineError, as_json, as_text, explain_line, find_flag
 from fleetc.toml.document import Source
 from tests.support import EXAMPLES, ROOT, compiled_example, example_sources, fleetc, shipped
 
@@ -37,11 +37,11 @@ def traced(name: str, artifact: str) -> list[TracedLine]:
     return draft.lines()
 
 
-def question(name: str) -> Question:
+def question(name: str) -> Derivation:
     sources, compiled = example(name)
     fleet, document = compiled.checked.fleet, compiled.checked.document
     assert fleet is not None and document is not None
-    return Question(fleet, lower.lower(fleet), document, sources, *shipped())
+    return Derivation(fleet, lower.lower(fleet), document, sources, *shipped())
 
 
 def explained(name: str, artifact: str, starts: str) -> Explained:
@@ -65,7 +65,7 @@ def test_every_reason_of_a_line_leads_to_a_place_or_says_constant(name: str, mon
     asked = question(name)
     for artifact in ("FLEET.md", "ansible/inventory.json", "ansible/rollout.json"):
         lines = traced(name, artifact)
-        monkeypatch.setattr(Question, "trace", lambda *_, lines=lines: lines)  # once, not again for each line
+        monkeypatch.setattr(Derivation, "trace", lambda *_, lines=lines: lines)  # once, not again for each line
         for number in range(1, len(lines) + 1):
             found = explain_line(asked, artifact, number)
             assert found.reasons, (artifact, number)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +12,8 @@ from fleetc.review.reports.terminal import as_text
 from fleetc.text.encoders import visible
 from tests.review.report_support import everyday, wild
 from tests.review.samples import EMPTY, huge, mixed, nasty, price_on
+from tests.support_values import VECTORS
 
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent.parent / "data/encode_vectors.json").read_text())
 PAINT = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleetc.places.diagnostic import Severity
-from fleetc.rollout.findings import Finding, clock_finding, diagnostics_of
+from fleetc.rollout.findings import HostFinding, clock_finding, diagnostics_of
 from fleetc.rollout.hosts.begun import findings_in
 from tests.disk.test_foreign import DEMO
 from tests.support import compile_text, compiled_example
@@ -15,10 +15,8 @@ def test_finding_is_at_its_node_or_else_at_its_host() -> None:
     blueprint = compile_text(DEMO).blueprint
     assert blueprint is not None
     node = blueprint.hosts[0].services[0]
-    found = diagnostics_of(
-        [Finding("studio", "ports-free", "taken", node.name), Finding("studio", "disk-full", "full", "unheard-of")],
-        blueprint,
-    )
+    rows = (("ports-free", "taken", node.name), ("disk-full", "full", "unheard-of"))
+    found = diagnostics_of([HostFinding("studio", *row) for row in rows], blueprint)
     assert [one.primary.place for one in found] == [(node.table, node.name), ("hosts", "studio")]
     assert {one.severity for one in found} == {Severity.ERROR}
     assert found[0].message == "studio: taken"
@@ -27,7 +25,7 @@ def test_finding_is_at_its_node_or_else_at_its_host() -> None:
 def test_host_out_of_reach_comes_with_a_command_to_try() -> None:
     blueprint = compile_text(DEMO.replace('runtime = "docker"', 'runtime = "docker"\nssh_port = 2222')).blueprint
     assert blueprint is not None
-    (found,) = diagnostics_of([Finding("studio", "host-unreachable", "could not be reached")], blueprint)
+    (found,) = diagnostics_of([HostFinding("studio", "host-unreachable", "could not be reached")], blueprint)
     assert f"try it from here: ssh -p 2222 root@{blueprint.hosts[0].address}; FLEETC_SSH_KEY names" in found.help
 
 
@@ -53,7 +51,7 @@ def test_finding_about_a_file_is_at_the_line_that_names_it(
 ) -> None:
     blueprint = compiled_example("dual-onchain").blueprint
     assert blueprint is not None
-    (found,) = diagnostics_of([Finding("gpu", code, "no", "orch", need=need, subject=subject)], blueprint)
+    (found,) = diagnostics_of([HostFinding("gpu", code, "no", "orch", need=need, subject=subject)], blueprint)
     place = found.primary.place
     assert isinstance(place, tuple) and place[:3] == ("wallets", "earner", key)
     assert found.help.endswith(command)
@@ -62,7 +60,7 @@ def test_finding_about_a_file_is_at_the_line_that_names_it(
 def test_user_that_is_missing_is_made_with_one_command() -> None:
     blueprint = compiled_example("dual-onchain").blueprint
     assert blueprint is not None
-    (found,) = diagnostics_of([Finding("gpu", "node-user-missing", "no user")], blueprint)
+    (found,) = diagnostics_of([HostFinding("gpu", "node-user-missing", "no user")], blueprint)
     assert found.primary.place == ("hosts", "gpu")
     assert found.help.endswith(": getent passwd livepeer || sudo useradd --system --no-create-home livepeer")
 

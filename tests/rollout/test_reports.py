@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import pytest
 
 from fleetc.messages.forms import RolloutFormat
-from fleetc.rollout.hosts.begun import Step
+from fleetc.rollout.hosts.begun import RolloutStep
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import BEGIN, STAGE, HostOutcome
 from fleetc.rollout.hosts.progress import progress
 from fleetc.rollout.hosts.runner import Event
-from fleetc.rollout.journal.lines import Entry
+from fleetc.rollout.journal.lines import JournalEntry
 from fleetc.rollout.moves import Move
 from fleetc.rollout.reports import written
 from fleetc.rollout.reports.events import entry_event
@@ -80,7 +80,7 @@ def test_events_are_json_lines() -> None:
     last = json.loads(written(RolloutFormat.json, OUTCOME))
     assert (last["what"], last["exit_code"]) == ("outcome", 4)
     assert [host["host"] for host in last["hosts"]] == ["one", "two", "three", "four", "five"]
-    event = json.loads(entry_event(Entry("2026-01-31T09:00:00Z", "r", "host", {"host": "one", "reason": NASTY})))
+    event = json.loads(entry_event(JournalEntry("2026-01-31T09:00:00Z", "r", "host", {"host": "one", "reason": NASTY})))
     assert (event["what"], event["run"], event["reason"]) == ("host", "r", NASTY)
 
 
@@ -93,7 +93,7 @@ def test_text_names_causes_and_log_lines() -> None:
 
 def test_rollback_is_called_one_and_its_dry_run_says_where_it_leads() -> None:
     host = HostOutcome("one", "new", "", "b" * 64, "a" * 64)
-    step = Step("one", "copy", "", "")
+    step = RolloutStep("one", "copy", "", "")
     done = Outcome((host,), (), False, back=True)
     assert written(RolloutFormat.text, done).splitlines()[-1] == "1 host: 1 rolled back"
     tried = written(RolloutFormat.text, Outcome((host,), (step,), True, back=True))

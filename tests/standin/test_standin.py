@@ -33,10 +33,10 @@ from tests.node import StartupError, broken_rules, read
 from tests.node.parsing import node_flags, variable_of
 from tests.node.values import rational
 from tests.standin import can_build, gcc_words, header, runner_words
+from tests.support import INVENTORIES
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-INVENTORIES = Path(__file__).parents[2] / "inventories"
 needs_gcc = pytest.mark.skipif(not can_build(), reason="gcc or the libraries of OpenSSL are not installed")
 
 STATUS = {
@@ -46,7 +46,6 @@ STATUS = {
 }
 """The rules of the model that the stand-in knows, and how the node ends by them; a panic ends with 2."""
 MUTATIONS = 400
-LITERALS = ("", "x", "1", "-1", "0x10", "010", "09", "1e3", "3.0", "true", "T", "5s", "1m30s", "5", "auto")
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from fleetc.emit.artifacts import json_document
 from fleetc.language.spec import read_fleet
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.lower.streams import lower_streams
-from fleetc.stream_api.data import Binding, Report, Step
+from fleetc.stream_api.data import ApiRequest, Binding, Report
 from fleetc.stream_api.drift import compare
 from fleetc.stream_api.learning import learn
 from fleetc.stream_api.normal import target_rows
@@ -94,7 +94,7 @@ class StandIn:
             raise RefusedError("400 the stream is active")
         self._take(body)
 
-    def send(self, step: Step) -> None:
+    def send(self, step: ApiRequest) -> None:
         """One step of a report."""
         own = f"/stream/{self.stored['id']}"
         if step.method == "POST":

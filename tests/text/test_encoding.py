@@ -9,7 +9,6 @@ import shlex
 import unicodedata
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,9 +19,8 @@ from hypothesis import strategies as st
 from fleetc.text import encoders
 from fleetc.text.encoders import EncodingError
 from tests import support_values as support
-from tests.support_values import has_noncharacter
+from tests.support_values import VECTORS, has_noncharacter
 
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data/encode_vectors.json").read_text())
 BOOLEANS = frozenset({"b", "reward"})
 
 ENCODERS: dict[str, Callable[[dict[str, Any]], object]] = {

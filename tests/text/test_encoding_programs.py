@@ -6,7 +6,6 @@ import http.server
 import io
 import json
 import re
-import shutil
 import socketserver
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from fleetc.text import encoders
+from tests.emit.programs import program
 from tests.support_values import has_noncharacter, nasty_values, unescape_c
 from tests.text.test_encoding import PageReader
 
@@ -29,14 +29,6 @@ pytestmark = pytest.mark.usefixtures("processes")
 VALUES = nasty_values()
 SYSTEMD_VALUES = tuple(value for value in VALUES if not has_noncharacter(value))
 ENVIRONMENT_GENERATOR = Path("/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator")
-
-
-def program(name: str) -> str:
-    """Path of a program, beside this Python or on the PATH; the test is skipped without it."""
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
 
 
 def run(*command: str | Path, **options: Any) -> bytes:

@@ -36,7 +36,7 @@ from fleetc.analysis.acceptance import (
     until,
 )
 from fleetc.analysis.discovery import registry_of, registry_searched
-from fleetc.analysis.ranking import NOTHING, Ranked, Shelf, Verdict, nobody
+from fleetc.analysis.ranking import NOTHING, Ranked, Ranking, Shelf, nobody
 from fleetc.analysis.tickets import Backing, Chain
 from fleetc.language import effective
 from fleetc.language.answers import once_for_all
@@ -94,14 +94,14 @@ class View:
             self._own.setdefault(entry.goods, []).append(entry)
         self._shelves: dict[Goods, Shelf] = {}
         self._asked: dict[Goods, int] = {}
-        self._verdicts: dict[tuple[object, ...], Verdict] = {}
+        self._verdicts: dict[tuple[object, ...], Ranking] = {}
 
     @cached_property
     def models(self) -> tuple[Goods, ...]:
         """The models that are on offer here, sorted."""
         return tuple(sorted({*self._shared, *self._own} - {VIDEO}))
 
-    def judge(self, goods: Goods, cap: PriceEntry, backing: Backing, chain: Chain) -> Verdict:
+    def judge(self, goods: Goods, cap: PriceEntry, backing: Backing, chain: Chain) -> Ranking:
         """What a cap reaches of some goods. Cached, because gateways share their caps and their funds."""
         key = (goods, backing, chain, cap.unit, cap.worth)  # a cap without a bound has no unit
         verdict = self._verdicts.get(key)
@@ -236,11 +236,11 @@ class Market:
             return None
         return until(cell.cap, cell.offer, self.backing[cell.gateway], self.chain)
 
-    def judge(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
+    def judge(self, name: str, goods: Goods, chain: Chain | None = None) -> Ranking:
         """What the gateway can get of some goods, whether or not its mode asks for them; on another chain if given."""
         return self.view(name).judge(goods, self.caps[name].of(goods), self.backing[name], chain or self.chain)
 
-    def judge_price(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
+    def judge_price(self, name: str, goods: Goods, chain: Chain | None = None) -> Ranking:
         """The same as far as prices alone decide: if no payment is possible, as if deposit and bounds sufficed."""
         found = self.judge(name, goods, chain)
         if found.outcome != REFUSED:
@@ -248,7 +248,7 @@ class Market:
         backing = Backing(self.backing[name].reserve, None, None, None)
         return self.view(name).judge(goods, self.caps[name].of(goods), backing, chain or self.chain)
 
-    def purchases(self, name: str) -> list[tuple[Goods, Verdict]]:
+    def purchases(self, name: str) -> list[tuple[Goods, Ranking]]:
         """The outcome for each kind of goods that the gateway asks for and that somebody offers it."""
         wanted = [goods for goods in (VIDEO, *self.view(name).models) if self.wants(name, goods)]
         found = [(goods, self.judge(name, goods)) for goods in wanted]
@@ -335,7 +335,7 @@ def _summaries(market: Market, name: str) -> list[Summary]:
     return [_summary(name, kind, verdicts) for kind, verdicts in kinds if verdicts]
 
 
-def _summary(name: str, kind: str, verdicts: list[Verdict]) -> Summary:
+def _summary(name: str, kind: str, verdicts: list[Ranking]) -> Summary:
     offers, within, above, refused = (sum(column) for column in zip(*(v[1:5] for v in verdicts), strict=True))
     cheapest = _of_one_unit([v.cheapest for v in verdicts if v.within])
     dearest = _of_one_unit([v.dearest for v in verdicts])

@@ -67,7 +67,7 @@ def _all_prices(fleet: Fleet) -> Iterator[NodePrice]:
         yield from (price for price in prices_of(fleet, node) if serves_ai or price.at < 0)
 
 
-class Asked(NamedTuple):
+class AskedPrice(NamedTuple):
     """A price that an orchestrator asks; `model` is the model that it is for, or "" for its base price."""
 
     node: Node
@@ -77,12 +77,12 @@ class Asked(NamedTuple):
     model: str
 
 
-def asked_prices(fleet: Fleet) -> Iterator[Asked]:
+def asked_prices(fleet: Fleet) -> Iterator[AskedPrice]:
     """The prices that orchestrators ask, node by node."""
     for found in all_prices(fleet):
         settings = found.node.settings
         if isinstance(settings, Orchestrator) and found.price is not None:
-            yield Asked(found.node, settings, found.price, found.path, found.work)
+            yield AskedPrice(found.node, settings, found.price, found.path, found.work)
 
 
 def _paid(node: Node, buyer: Buyer) -> Iterator[NodePrice]:

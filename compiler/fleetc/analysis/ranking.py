@@ -1,6 +1,6 @@
 """Offers sorted by price, so that questions about the whole fleet take a bisection instead of a scan.
 
-In: `PriceEntry` values for one kind of goods. Out: `Ranked`, and `Verdict` on what a cap reaches. Only the files of
+In: `PriceEntry` values for one kind of goods. Out: `Ranked`, and `Ranking` on what a cap reaches. Only the files of
 this package use it.
 
 The amount of an offer depends on who pays, but only through its orchestrator's terms: with equal terms, the order of
@@ -34,7 +34,7 @@ Kind = tuple[str, Terms]
 Skip = Callable[[PriceEntry], bool]
 
 
-class Verdict(NamedTuple):
+class Ranking(NamedTuple):
     """What one cap reaches among several offers of the same goods.
 
     `outcome` is BUYS if one offer is within the cap, else UNKNOWN if one cannot be judged, else TOO_EXPENSIVE, REFUSED
@@ -149,11 +149,11 @@ class Shelf(NamedTuple):
         found = (self.shared.first(kind, self.skip), self.own.first(kind, nobody))
         return min((entry for entry in found if entry), key=_worth, default=None)
 
-    def judge(self, cap: PriceEntry, backing: Backing, chain: Chain) -> Verdict:
+    def judge(self, cap: PriceEntry, backing: Backing, chain: Chain) -> Ranking:
         """What the cap reaches, for a gateway with these funds."""
         offers = self.shared.size - self.without.size + self.own.size
         if not offers:
-            return Verdict(NOT_OFFERED)
+            return Ranking(NOT_OFFERED)
         within = len(self.shared.free) - len(self.without.free) + len(self.own.free)
         above = refused = 0
         cheapest, dearest = self._free(), self._free()
@@ -177,7 +177,7 @@ class Shelf(NamedTuple):
                 dearest += [quoted(most, ticket)] if most else []
         judged = within + above + refused
         outcome = BUYS if within else UNKNOWN if offers > judged else TOO_EXPENSIVE if above else REFUSED
-        return Verdict(
+        return Ranking(
             outcome, offers, within, above, refused,
             min(cheapest, key=_sent, default=None), max(dearest, key=_sent, default=None), tuple(dearest),
         )  # fmt: skip

@@ -81,11 +81,13 @@ def complete(page: Page, offset: int, snapshot: Snapshot) -> list[Suggestion]:
     if place is None:
         return []
     if not place.is_key:
-        return list({one.label: one for one in _values(place, offset, page, snapshot)}.values())
-    found = _keys(place, offset)
+        return list({suggestion.label: suggestion for suggestion in _values(place, offset, page, snapshot)}.values())
+    suggestions = _keys(place, offset)
     if _HAS_VALUE.match(page.text, offset):
-        found = (one._replace(text=one.text.partition(" = ")[0], closing="") for one in found)
-    return list({one.label: one for one in found}.values())
+        suggestions = (
+            suggestion._replace(text=suggestion.text.partition(" = ")[0], closing="") for suggestion in suggestions
+        )
+    return list({suggestion.label: suggestion for suggestion in suggestions}.values())
 
 
 # ------------------------------------------------------------------------------------------------ where the cursor is
@@ -160,19 +162,19 @@ def _parts(pieces: Sequence[tuple[str, int]]) -> Path:
 
 def _there(page: Page, offset: int, path: Path) -> frozenset[str]:
     """The keys that a table already has, without the one at the cursor."""
-    found = set()
+    keys = set()
     for block in page.blocks:
         for known, _, _ in block.parts:
             if len(known) == len(path) + 1 and known[:-1] == path:
-                found.add(str(known[-1]))
+                keys.add(str(known[-1]))
         if block.path != path[: len(block.path)]:
             continue
         for below, mark in page.marks(block).items():
             whole = (*block.path, *below)
             at_cursor = block.body + mark.key_start <= offset <= block.body + mark.key_end
             if len(whole) == len(path) + 1 and whole[:-1] == path and not at_cursor:
-                found.add(str(whole[-1]))
-    return frozenset(found)
+                keys.add(str(whole[-1]))
+    return frozenset(keys)
 
 
 # --------------------------------------------------------------------------------------------------------- headers
@@ -256,10 +258,10 @@ def _fields(path: Path) -> Mapping[str, Field]:
     here = in_the_language(path)
     if not here:
         return fields_of("", "")
-    found = find(".".join(toml_key(str(part) or "name") for part in here[:1]))
-    if found is None:
+    table = find(".".join(toml_key(str(part) or "name") for part in here[:1]))
+    if table is None:
         return {}
-    return _below(found[0], found[1], [str(part) for part in here[1:]])
+    return _below(table[0], table[1], [str(part) for part in here[1:]])
 
 
 def _below(title: str, field: Field, rest: Sequence[str]) -> Mapping[str, Field]:

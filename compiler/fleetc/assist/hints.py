@@ -41,14 +41,14 @@ class Part(NamedTuple):
     kind: str
 
 
-class Entry(NamedTuple):
+class OutlineEntry(NamedTuple):
     """A table in the outline, with its header, its extent, and the tables inside."""
 
     name: str
     start: int
     head: int
     end: int
-    inner: tuple[Entry, ...]
+    inner: tuple[OutlineEntry, ...]
 
 
 def _within(page: Page, start: int, end: int) -> Iterator[Block]:
@@ -113,18 +113,18 @@ def _short(lines: list[str]) -> str:
 def amounts(page: Page, start: int, end: int) -> Iterator[Part]:
     """The parts of prices, durations, sizes and other amounts, in the order of the text."""
     for block in _within(page, start, end):
-        found = []
+        parts = []
         for path, mark in page.marks(block).items():
             start_of, end_of = block.body + mark.start + 1, block.body + mark.end - 1
             is_amount = page.text[start_of - 1] in "\"'" and _IS_AMOUNT.fullmatch(page.text, start_of, end_of)
             if is_amount and _has_unit((*block.path, *path)):
-                found += [_part(one) for one in _AMOUNT.finditer(page.text, start_of, end_of)]
-        yield from sorted({part for part in found if start <= part.start < end})
+                parts += [_part(match) for match in _AMOUNT.finditer(page.text, start_of, end_of)]
+        yield from sorted({part for part in parts if start <= part.start < end})
 
 
-def _part(found: re.Match[str]) -> Part:
-    kind = "number" if found[0][0].isdigit() else "operator" if found[0] in "/%" else "unit"
-    return Part(found.start(), found.end(), kind)
+def _part(match: re.Match[str]) -> Part:
+    kind = "number" if match[0][0].isdigit() else "operator" if match[0] in "/%" else "unit"
+    return Part(match.start(), match.end(), kind)
 
 
 def _has_unit(path: Path) -> bool:
@@ -138,31 +138,31 @@ def _has_unit(path: Path) -> bool:
 
 @cache
 def _unit_of(path: Path) -> bool:
-    found = field_at(path) or field_at(path[:-1])
-    return found is not None and (bool(found[1].unit) or "25%" in found[1].kind)
+    field = field_at(path) or field_at(path[:-1])
+    return field is not None and (bool(field[1].unit) or "25%" in field[1].kind)
 
 
 # --------------------------------------------------------------------------------------------------------- outline
 
 
-def outline(page: Page) -> list[Entry]:
+def outline(page: Page) -> list[OutlineEntry]:
     """The tables of a text; one inside another stands there, if it follows it."""
-    found: list[list[Block]] = []
+    groups: list[list[Block]] = []
     for block in page.blocks:
         if not block.parts:
             continue
-        if found and len(block.path) > len(found[-1][0].path) and _owns(found[-1][0], block):
-            found[-1].append(block)
+        if groups and len(block.path) > len(groups[-1][0].path) and _owns(groups[-1][0], block):
+            groups[-1].append(block)
         else:
-            found.append([block])
-    return [_entry(outer, tuple([_entry(one, ()) for one in inner])) for outer, *inner in found]
+            groups.append([block])
+    return [_entry(outer, tuple([_entry(block, ()) for block in inner])) for outer, *inner in groups]
 
 
 def _owns(outer: Block, inner: Block) -> bool:
     return outer.path[:1] not in ((CLASSES,), (DEFAULTS,)) and inner.path[: len(outer.path)] == outer.path
 
 
-def _entry(block: Block, inner: tuple[Entry, ...]) -> Entry:
+def _entry(block: Block, inner: tuple[OutlineEntry, ...]) -> OutlineEntry:
     name = ".".join(map(str, block.path))
     end = inner[-1].end if inner else block.end
-    return Entry(visible(name), block.start, block.body, end, inner)
+    return OutlineEntry(visible(name), block.start, block.body, end, inner)

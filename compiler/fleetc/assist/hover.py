@@ -44,13 +44,13 @@ def hover(page: Page, offset: int, snapshot: Snapshot, rests: bool = True) -> Ho
     spot = page.at(offset)
     if spot is None:
         return None
-    said = [*_in_force(spot.path, snapshot.document)]
+    in_force = [*_in_force(spot.path, snapshot.document)]
     meant = [*_market(spot.path, snapshot), *_gpu(gpu_at(page, offset, snapshot.document), snapshot)]
-    if said and not (rests and snapshot.read):
-        said.insert(0, _BEFORE)
+    if in_force and not (rests and snapshot.read):
+        in_force.insert(0, _BEFORE)
     elif meant and not (rests and snapshot.whole):
         meant.insert(0, _BEFORE)
-    parts = [*_field(spot.path), *said, *meant]
+    parts = [*_field(spot.path), *in_force, *meant]
     return Hover("\n\n".join(parts), spot.start, spot.end) if parts else None
 
 
@@ -70,15 +70,15 @@ def _field(path: Path) -> Iterator[str]:
         yield f"**{path[-1] if str(path[-1]) in WORDS else path[0]}**"
         yield word
         return
-    found = field_at(path)
-    above = field_at(path[:-1]) if found is None else None
+    known = field_at(path)
+    above = field_at(path[:-1]) if known is None else None
     if above is not None and (len(in_the_language(path)) == 2 or isinstance(path[-1], int) or not above[1].target):
-        found = above
-    if found is None:
+        known = above
+    if known is None:
         return
-    title, field = found
+    title, field = known
     name = plain_name(title)
-    kind = kind_words(field, one=above is not None)
+    kind = kind_words(field, single=above is not None)
     yield f"**{name}**" + (f": {kind}" if kind else "")
     yield " ".join(field.sentence.split())
     facts = [f"Unit: {field.unit}" if field.unit else ""]
@@ -93,16 +93,16 @@ def _field(path: Path) -> Iterator[str]:
         yield shown
 
 
-def kind_words(field: Field, one: bool = False) -> str:
-    """What a field takes, in plain text; of a table whose keys are names, `one` is about what one of them takes."""
+def kind_words(field: Field, single: bool = False) -> str:
+    """What a field takes, in plain text; of a table whose keys are names, `single` is about what one of them takes."""
     kind = field.kind.replace("`", "")
     by_name = "table by name: "
     if not kind.startswith(by_name):
         return kind
     inner = kind.removeprefix(by_name)
     if inner == "table":
-        return "" if one else "tables by name"
-    return inner if one else kind
+        return "" if single else "tables by name"
+    return inner if single else kind
 
 
 # ------------------------------------------------------------------------------------------------ what is in force
@@ -189,10 +189,10 @@ def _sold(market: MarketTables, column: str, name: str, only: str) -> Iterator[s
     ]
     if not market.whole and column == "gateway":
         lines = [
-            f"- {markdown_span(one.work)}: {one.within} of {one.offers} offers within the cap, {one.above} too "
-            f"expensive, {one.refused} refused, {one.unknown} unknown"
-            for one in market.summaries
-            if one.gateway == name
+            f"- {markdown_span(total.work)}: {total.within} of {total.offers} offers within the cap, {total.above} too "
+            f"expensive, {total.refused} refused, {total.unknown} unknown"
+            for total in market.summaries
+            if total.gateway == name
         ]
     if lines:
         more = [f"- and {len(lines) - _SHOWN} more: fleetc check --explain-prices"] if len(lines) > _SHOWN else []

@@ -43,8 +43,8 @@ def reach(
     """The reach of every table; None if nobody wants it any more."""
     if not wanted():
         return None
-    found: dict[Path, Reach] = {}
-    said: dict[Path, Path] = {}
+    reaches: dict[Path, Reach] = {}
+    tables_of: dict[Path, Path] = {}
     blueprint = lower.lower(fleet)
     drafts = formats.Drafts(blueprint, shipped.templates, shipped.playbooks, document.sources)
     for host in blueprint.hosts:
@@ -56,12 +56,12 @@ def reach(
                 tables = set()
                 for origin in (*line.origins, *line.presence):
                     for path in origin.paths:
-                        if path not in said:
-                            said[path] = table_of(document.said_at(path) or path)
-                        tables.add(said[path])
+                        if path not in tables_of:
+                            tables_of[path] = table_of(document.said_at(path) or path)
+                        tables.add(tables_of[path])
                 for table in tables:
-                    one = found.setdefault(table, Reach())
-                    one.lines += 1
+                    table_reach = reaches.setdefault(table, Reach())
+                    table_reach.lines += 1
                     if process is not None:
-                        one.hosts.add(process.host)
-    return found
+                        table_reach.hosts.add(process.host)
+    return reaches

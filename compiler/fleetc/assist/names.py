@@ -131,11 +131,11 @@ def _inside(spot: Spot) -> Spot:
 def definitions(pages: Mapping[str, Page], target: Target, document: Document | None) -> Iterator[tuple[str, Spot]]:
     """The keys of a table in each text: its own, else the one of the table that stands for it and others."""
     path: Path = (target.table, target.name)
-    found = [(name, spot) for name, page in pages.items() if (spot := page.find(path))]
-    if not found and document is not None:
+    spots = [(name, spot) for name, page in pages.items() if (spot := page.find(path))]
+    if not spots and document is not None:
         for layer in document.layers.get(path, ())[:1]:
-            found = [(name, spot) for name, page in pages.items() if (spot := page.find(layer))]
-    yield from found
+            spots = [(name, spot) for name, page in pages.items() if (spot := page.find(layer))]
+    yield from spots
 
 
 def gpu_at(page: Page, offset: int, document: Document | None) -> Path | None:
@@ -208,19 +208,19 @@ def rename(
     a rename that would be an error, or that would change what a pattern matches, is refused.
     """
     _need_free(target, name, document)
-    found = {one: sorted(_pieces(page, target, name, document)) for one, page in pages.items()}
+    by_file = {file: sorted(_pieces(page, target, name, document)) for file, page in pages.items()}
     for sources in specs:
         before = [replace(source, text=pages[source.name].text) for source in sources]
-        after = [replace(source, text=_replaced(source.text, found[source.name])) for source in before]
+        after = [replace(source, text=_replaced(source.text, by_file[source.name])) for source in before]
         old, new = _errors(before), _errors(after)
         if sum(new.values()) > sum(old.values()):
             raise CannotRenameError(next(iter(new - old))[1])
-    return {one: pieces for one, pieces in found.items() if pieces}
+    return {file: pieces for file, pieces in by_file.items() if pieces}
 
 
 def _errors(sources: Sequence[Source]) -> Counter[tuple[str, str]]:
-    found = check_spec(sources).diagnostics
-    return Counter((one.code, one.message) for one in found if one.severity is Severity.ERROR)
+    diagnostics = check_spec(sources).diagnostics
+    return Counter((item.code, item.message) for item in diagnostics if item.severity is Severity.ERROR)
 
 
 def _need_free(target: Target, name: str, document: Document) -> None:
@@ -253,9 +253,9 @@ def _pieces(page: Page, target: Target, name: str, document: Document) -> Iterat
     for path, block, mark in _near(page, [target.name]):
         if path[:1] == (REMOVE,) or (path[:1] == ("silences",) and path[-1] == "at"):
             spot = _spot(path, block, mark, key=False)
-            said = parse_key(_text(page, spot)) or ()
-            new = [name if _is_said(said[: end + 1], target) else str(part) for end, part in enumerate(said)]
-            if new != list(said):
+            written = parse_key(_text(page, spot)) or ()
+            new = [name if _is_said(written[: end + 1], target) else str(part) for end, part in enumerate(written)]
+            if new != list(written):
                 yield spot.start, spot.end, toml_value(".".join(map(toml_key, new)), page.text[spot.start])
 
 

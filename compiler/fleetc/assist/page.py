@@ -70,7 +70,7 @@ class Page:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The tables in the order of the text, the one without a header first."""
-        found: list[Block] = []
+        blocks: list[Block] = []
         path: Path = ()
         parts: _Parts = ()
         start = body = 0
@@ -80,12 +80,12 @@ class Page:
             opening, key, closing = header.group("open", "key", "shut")
             if key is None or len(opening) != len(closing):
                 continue
-            found.append(Block(path, parts, start, body, header.start("open")))
+            blocks.append(Block(path, parts, start, body, header.start("open")))
             start, body = header.start("open"), header.end("shut")
             path, parts = _opened(key, header.start("key"), len(opening) == 2, counts)
-        found.append(Block(path, parts, start, body, len(self.text)))
-        self._forget(found)
-        return tuple(found)
+        blocks.append(Block(path, parts, start, body, len(self.text)))
+        self._forget(blocks)
+        return tuple(blocks)
 
     def _forget(self, blocks: list[Block]) -> None:
         """Drop what was read of pieces that are no longer in the text, once they are most of what is kept."""
@@ -99,19 +99,19 @@ class Page:
 
     @cached_property
     def _by_path(self) -> dict[Path, list[Block]]:
-        found: dict[Path, list[Block]] = {}
+        by_path: dict[Path, list[Block]] = {}
         for block in self.blocks:
-            found.setdefault(block.path, []).append(block)
-        return found
+            by_path.setdefault(block.path, []).append(block)
+        return by_path
 
     @cached_property
     def _headed(self) -> dict[Path, tuple[int, int]]:
         """The first place in a header of each table, also of one that only a header below it implies."""
-        found: dict[Path, tuple[int, int]] = {}
+        spans: dict[Path, tuple[int, int]] = {}
         for block in self.blocks:
             for path, start, end in block.parts:
-                found.setdefault(path, (start, end))
-        return found
+                spans.setdefault(path, (start, end))
+        return spans
 
     def block_at(self, offset: int) -> Block:
         """The table that an offset is in."""
@@ -131,15 +131,15 @@ class Page:
         for path, start, end in block.parts:
             if start <= offset <= end:
                 return Spot(path, start, end, True)
-        found: Spot | None = None
+        spot: Spot | None = None
         for path, mark in self.marks(block).items():
             whole = (*block.path, *path)
             for start, end, on_key in ((mark.key_start, mark.key_end, True), (mark.start, mark.end, False)):
                 start, end = block.body + start, block.body + end
-                inner = found is None or end - start < found.end - found.start
+                inner = spot is None or end - start < spot.end - spot.start
                 if start <= offset <= end and inner:
-                    found = Spot(whole, start, end, on_key and isinstance(path[-1], str))
-        return found
+                    spot = Spot(whole, start, end, on_key and isinstance(path[-1], str))
+        return spot
 
     def find(self, path: Path) -> Spot | None:
         """Where the key of a path is, or the item of a list; None if the text does not have it."""
@@ -206,15 +206,15 @@ def _keys(header: str) -> _Parts:
 
 def _marks(piece: str) -> dict[Path, KeySpans]:
     """The marks of a piece; a line that is not TOML is left out, and reading goes on behind it."""
-    found: dict[Path, KeySpans] = {}
+    marks: dict[Path, KeySpans] = {}
     begin = 0
     while True:
         scan = Scan(piece[begin:])
         for path, mark in scan.marks.items():
-            found.setdefault(path, KeySpans(*(begin + offset for offset in mark)))
+            marks.setdefault(path, KeySpans(*(begin + offset for offset in mark)))
         if scan.stopped is None:
-            return found
+            return marks
         line_end = piece.find("\n", begin + scan.stopped)
         if line_end < 0:
-            return found
+            return marks
         begin = line_end + 1

@@ -60,22 +60,22 @@ class Snapshot:
 
 def check(sources: Sequence[Source], policies: Policies | None, today: date, before: Snapshot) -> Snapshot:
     """Check the texts as `fleetc check` does, and calculate what answers need. `before` is the last snapshot."""
-    found = check_spec(sources, policies, today)
-    located = tuple(locate(found.diagnostics, found.texts, found.document))
-    loads, market, typed = before.loads, before.market, found.typed
+    checked = check_spec(sources, policies, today)
+    located = tuple(locate(checked.diagnostics, checked.texts, checked.document))
+    loads, market, typed = before.loads, before.market, checked.typed
     if typed is not None:
         loads = {load.path: load for load in capacity(typed)}
         market = lower_market(typed)
     return Snapshot(
         tuple(sources),
         located,
-        _repairs(sources, found.document, located) if found.document is not None else {},
-        found.document or before.document,
-        found.fleet or before.fleet,
+        _repairs(sources, checked.document, located) if checked.document is not None else {},
+        checked.document or before.document,
+        checked.fleet or before.fleet,
         loads,
         market,
-        read=found.document is not None,
-        sound=found.fleet is not None,
+        read=checked.document is not None,
+        sound=checked.fleet is not None,
         whole=typed is not None,
     )
 
@@ -89,5 +89,5 @@ def _repairs(
         for item in located
         if item.diagnostic.fix is not None and not item.withheld and not item.primary.hidden
     ]
-    found = fixes.replacements(sources, document, wanted) if wanted else {}
-    return {fix: pieces for fix, pieces in found.items() if all(leaks.may_show(piece.text) for piece in pieces)}
+    replacements = fixes.replacements(sources, document, wanted) if wanted else {}
+    return {fix: pieces for fix, pieces in replacements.items() if all(leaks.may_show(piece.text) for piece in pieces)}

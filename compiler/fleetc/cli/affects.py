@@ -40,7 +40,7 @@ def affects(
     ],
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
-    asked: ReportOption = ReportFormat.text,
+    answer_form: ReportOption = ReportFormat.text,
 ) -> None:
     """List the lines of the tree that depend on a value of the spec.
 
@@ -50,7 +50,7 @@ def affects(
     from fleetc.disk import files
     from fleetc.review import affects
 
-    form, settings = Format(asked), load_settings(spec, overlay=overlay)
+    form, settings = Format(answer_form), load_settings(spec, overlay=overlay)
     compiled, _ = compile_or_exit(spec, settings, form)
     document = compiled.checked.document
     assert document is not None  # noqa: S101  # it compiled
@@ -63,7 +63,7 @@ def affects(
     except affects.UnknownPlaceError as problem:
         wrong_usage(str(problem))
     words = affects.CHOICES if len(paths) == 1 else 1
-    found = [one for path in paths[: affects.VALUES_LIMIT] for one in quietly(trials.affected, path, words)]
-    put(affects.as_json(found) if form is Format.json else affects.as_text(found))
+    affected = [value for path in paths[: affects.VALUES_LIMIT] for value in quietly(trials.affected, path, words)]
+    put(affects.as_json(affected) if form is Format.json else affects.as_text(affected))
     if len(paths) > affects.VALUES_LIMIT:
         message(f"note: {len(paths) - affects.VALUES_LIMIT} more values were not tried; name them one by one")

@@ -77,18 +77,18 @@ def _repaired(
     from fleetc import fixes
     from fleetc.disk import files
 
-    found = quietly(fixes.repair, sources, policies, today)
+    repaired = quietly(fixes.repair, sources, policies, today)
     try:
-        files.write_sources(sources, found.sources, settings.max_spec_mib * 1024 * 1024)
+        files.write_sources(sources, repaired.sources, settings.max_spec_mib * 1024 * 1024)
     except files.FilesError as failure:
         files_failure(failure, form)
     if form is not Format.json:
-        for code, change in found.repairs:
+        for code, change in repaired.repairs:
             message(f"repaired[{code}] {change.file}:{change.line}:{change.column}: {change}")
-        if found.repairs:
+        if repaired.repairs:
             message("")
-    told = [
+    changes = [
         {"code": code, "file": change.file, "line": change.line, "column": change.column, "change": str(change)}
-        for code, change in found.repairs
+        for code, change in repaired.repairs
     ]
-    return found.checked, list(found.sources), {"repaired": told}
+    return repaired.checked, list(repaired.sources), {"repaired": changes}

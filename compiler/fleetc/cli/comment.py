@@ -160,21 +160,21 @@ def _api(name: str) -> str:
     from fleetc.language.stream_api import ApiUrl
 
     try:
-        found: str = TypeAdapter(ApiUrl).validate_python(os.environ.get(name, "").rstrip("/"))
+        api: str = TypeAdapter(ApiUrl).validate_python(os.environ.get(name, "").rstrip("/"))
     except ValidationError:
         wrong_usage(f"the variable {name} has no https address of an API; the service sets it in its jobs")
-    return found
+    return api
 
 
 def _link(on: Forges) -> str:
     """Where the whole review is: the page of this run."""
     if on is Forges.gitlab:
-        found = os.environ.get("CI_PIPELINE_URL", "")
+        link = os.environ.get("CI_PIPELINE_URL", "")
     else:
         names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
         server, repository, run = (os.environ.get(name, "") for name in names)
-        found = f"{server}/{repository}/actions/runs/{run}" if server and run else ""
-    return found if re.fullmatch(r"https?://[A-Za-z0-9._~:/-]{1,500}", found) else ""
+        link = f"{server}/{repository}/actions/runs/{run}" if server and run else ""
+    return link if re.fullmatch(r"https?://[A-Za-z0-9._~:/-]{1,500}", link) else ""
 
 
 def _judged(path: Path | None) -> tuple[tuple[Broken, ...], tuple[str, ...]]:
@@ -187,9 +187,9 @@ def _judged(path: Path | None) -> tuple[tuple[Broken, ...], tuple[str, ...]]:
     advice = "write it with fleetc diff --limits FILE --format json"
     text = read_text(path, _JSON_BYTES, "review-unreadable", advice, USAGE)
     try:
-        found: Any = json.loads(text)
-        broken = tuple(Broken(each["impact"], each["limit"], each["amount"]) for each in found["broken"])
-        foreign, files_only = bool(found["foreign"]), bool(found["files_only"])
+        review: Any = json.loads(text)
+        broken = tuple(Broken(each["impact"], each["limit"], each["amount"]) for each in review["broken"])
+        foreign, files_only = bool(review["foreign"]), bool(review["files_only"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FilesError(
             "review-unreadable", "this is no review", path=str(path), advice=advice, exit_code=USAGE
@@ -226,10 +226,10 @@ async def _comment(client: Client, place: _Place, prefix: str, commit: str, word
         done = await keep_comment(client, forge, pull.number, marker(words.key), text)
         message(f"the comment on {pull.number}: {done}")
     if github is not None and gate is not None and pulls:
-        said = (
+        status = (
             f"waits for an owner: {', '.join(dict.fromkeys(waiting))}" if waiting else "within the limits, or approved"
         )
-        await github.tell(commit, not waiting, said[:_STATUS], words.link)
+        await github.tell(commit, not waiting, status[:_STATUS], words.link)
     return bool(waiting)
 
 
@@ -237,19 +237,19 @@ async def _pulls(forge: Forge, github: GitHub | None, place: _Place, commit: str
     """The pull requests that are meant and whose head still is this commit; a message says so where there is none."""
     if place.number is not None:
         pull = await forge.pull(place.number)
-        found = [pull] if pull.head == commit and place.base in ("", pull.base) else []
+        pulls = [pull] if pull.head == commit and place.base in ("", pull.base) else []
     else:
         assert github is not None  # noqa: S101  # GitLab has a number
-        found = await github.pulls_of(commit, place.head_repository, place.base)
-    if not found:
+        pulls = await github.pulls_of(commit, place.head_repository, place.base)
+    if not pulls:
         message("no pull request into that branch has this commit as its head any more, so nothing was written")
-    return found
+    return pulls
 
 
 async def _verdicts(forge: Forge, pull: Pull, gate: _Gate | None) -> list[Any]:
-    from fleetc.review.approvals import Said, judge
+    from fleetc.review.approvals import PullComment, judge
 
     if gate is None or not gate.broken:
         return []
-    comments = [Said(each.author, each.body, each.edited) for each in await forge.comments(pull.number)]
+    comments = [PullComment(each.author, each.body, each.edited) for each in await forge.comments(pull.number)]
     return judge(gate.rules, gate.broken, comments, pull.head)

@@ -60,18 +60,18 @@ def compile_(
         tell_settings(spec, settings)
         message(f"{target} is up to date" if check else _counted(target, 0, 0, remembered.files))
         return
-    compiled, found = compile_or_exit(spec, settings, form, policies, today, inputs)
+    compiled, diagnostics = compile_or_exit(spec, settings, form, policies, today, inputs)
     assert compiled.tree is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
     try:
         if check:
-            _check(compiled, target, form, found, day_used(compiled.checked, today))
+            _check(compiled, target, form, diagnostics, day_used(compiled.checked, today))
             return
         note = remembered.note(compiled.checked) if remembered is not None else None
         done = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited, note=note)
         names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
     except files.FilesError as failure:
-        files_failure(failure, form, found)
+        files_failure(failure, form, diagnostics)
     foreign = about_foreign(names, target)
     if form is not Format.text:
         counts = {
@@ -81,7 +81,7 @@ def compile_(
             "unchanged": done.unchanged,
             **day_used(compiled.checked, today),
         }
-        answer(compiled, form, [*found, *foreign], **counts, foreign=list(done.foreign))
+        answer(compiled, form, [*diagnostics, *foreign], **counts, foreign=list(done.foreign))
     else:
         print_blocks(foreign)
     message(_counted(target, len(done.written), len(done.removed), done.unchanged))
@@ -93,7 +93,9 @@ def _counted(target: Path, written: int, removed: int, unchanged: int) -> str:
     return f"{target}: {written} files written, {removed} removed, {unchanged} unchanged"
 
 
-def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located], day: Mapping[str, str]) -> None:
+def _check(
+    compiled: Compiled, target: Path, form: Format, diagnostics: Sequence[Located], day: Mapping[str, str]
+) -> None:
     """Report what in the tree's directory differs from what the spec compiles to; exit 1 if that matters."""
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
@@ -107,7 +109,7 @@ def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Locat
             typer.echo(plain(name))
         print_blocks(foreign)
     else:
-        located = [*found, *foreign, *_staleness(stale, target, form)]
+        located = [*diagnostics, *foreign, *_staleness(stale, target, form)]
         answer(compiled, form, located, stale=list(stale), foreign=list(names), tree=str(target), **day)
     if stale:
         message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}")

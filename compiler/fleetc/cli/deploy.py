@@ -34,7 +34,7 @@ from fleetc.cli.shared.options import (
     WorkerOption,
 )
 from fleetc.cli.shared.output import files_failure, message, wrong_usage
-from fleetc.cli.shared.planned import around, count, refusals, shard_of
+from fleetc.cli.shared.planned import around, refusals, shard_of
 from fleetc.cli.shared.rolling import About, failures, opened_journal, skipped, tell
 from fleetc.cli.shared.taking_over import keep_running, takeovers
 from fleetc.cli.shared.working import (
@@ -46,6 +46,7 @@ from fleetc.cli.shared.working import (
     tell_settings,
 )
 from fleetc.messages.forms import Format, RolloutFormat
+from fleetc.text.counting import counted
 
 if TYPE_CHECKING:
     from fleetc.adopt import Takeover
@@ -207,7 +208,7 @@ def deploy_planned(
 
 
 def _at_end(hosts: tuple[str, ...]) -> str:
-    return f"{count(hosts)} already run{'s' if len(hosts) == 1 else ''} what the plan leads to"
+    return f"{counted(len(hosts), 'host')} already run{'s' if len(hosts) == 1 else ''} what the plan leads to"
 
 
 def _write_down(verified: Verified, about: About, hosts: tuple[str, ...]) -> None:
@@ -222,7 +223,7 @@ def _write_down(verified: Verified, about: About, hosts: tuple[str, ...]) -> Non
         outcome = record_plan(inputs.tree, inputs.blueprint, about.settings, hosts, show, verified.mark)
     if outcome.exit_code:
         tell(outcome, about)
-    message(f"{count(hosts)} recorded this as the newest plan")
+    message(f"{counted(len(hosts), 'host')} recorded this as the newest plan")
 
 
 def _need_no_signature(spec: Path, settings: Settings) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fleetc.messages.locate import Located
     from fleetc.observe.diagnose import Spec
     from fleetc.observe.tally import Tally
-    from fleetc.rollout.hosts.logs import Asked
+    from fleetc.rollout.hosts.logs import LogRequest
     from fleetc.settings import Settings
 
 
@@ -81,15 +81,15 @@ def diagnose(
     if there is None and node is not None:
         wrong_usage("--node names a node of a spec; name the spec with --spec")
     read, tree = _spec(there, node, bool(remote), settings, form) if there is not None else (None, None)
-    asked = {name: _asked(name, read, since, size) for name in remote} if read is not None else {}
-    if read is not None and node is None and len(asked) == len(logs) == 1:
-        read = read._replace(writer=read.fleet.started_by_name[asked[logs[0]].node])
-    fetched = _fetch(tree, asked, settings) if tree is not None else {}
+    requests = {name: _asked(name, read, since, size) for name in remote} if read is not None else {}
+    if read is not None and node is None and len(requests) == len(logs) == 1:
+        read = read._replace(writer=read.fleet.started_by_name[requests[logs[0]].node])
+    fetched = _fetch(tree, requests, settings) if tree is not None else {}
     tally, wrong = _read(logs, fetched)
-    found = findings(tally)
-    items = [*located(found, read), *wrong]
+    meanings = findings(tally)
+    items = [*located(meanings, read), *wrong]
     sources, document = (read.sources, read.document) if read is not None else ((), None)
-    more = as_values(tally, found) if form is Format.json else None
+    more = as_values(tally, meanings) if form is Format.json else None
     colour = form is Format.text and coloured(settings, sys.stdout)
     text = written(form, items, sources, document, colour, more)
     put(text + ("\n" + as_text(tally) if form is Format.text else ""))
@@ -130,11 +130,11 @@ def _need_node(fleet: Fleet, name: str) -> None:
     wrong_usage(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.started_by_name)}')
 
 
-def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
+def _asked(name: str, spec: Spec, since: str, size: str) -> LogRequest:
     """What HOST/NODE asks for."""
     from fleetc.language.fleet import PlacedRunner
     from fleetc.language.quantities import QuantityError, parse_bytes, parse_duration
-    from fleetc.rollout.hosts.logs import LIMIT, LONGEST, Asked
+    from fleetc.rollout.hosts.logs import LIMIT, LONGEST, LogRequest
     from fleetc.text.suggestions import did_you_mean
 
     host, _, node = name.partition("/")
@@ -154,26 +154,26 @@ def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
         wrong_usage(f"--since and --size: {problem.message}; {problem.help}")
     if not (1 <= seconds <= LONGEST and 1 <= limit <= LIMIT):
         wrong_usage("--since and --size: a log is read for a second to a year, and 64 MiB of it at most")
-    return Asked(host, node, seconds, limit)
+    return LogRequest(host, node, seconds, limit)
 
 
-def _fetch(tree: Tree, asked: dict[str, Asked], settings: Settings) -> dict[str, Iterable[bytes] | FilesError]:
+def _fetch(tree: Tree, requests: dict[str, LogRequest], settings: Settings) -> dict[str, Iterable[bytes] | FilesError]:
     """The logs of nodes by their names, or why a host does not give one."""
     from fleetc.rollout.hosts.logs import fetch
     from fleetc.rollout.hosts.progress import progress
 
-    found: dict[str, Iterable[bytes] | FilesError] = {}
+    logs: dict[str, Iterable[bytes] | FilesError] = {}
     with progress(sys.stderr) as show:
-        for name, one in asked.items():
+        for name, request in requests.items():
             try:
-                log = fetch(tree, one, settings, show)
+                log = fetch(tree, request, settings, show)
             except FilesError as problem:
-                found[name] = problem
+                logs[name] = problem
                 continue
-            found[name] = [log.data]
+            logs[name] = [log.data]
             if log.cut:
                 message(f"note: {name} has more in that time; only its end was read: --size and --since say how much")
-    return found
+    return logs
 
 
 def _read(logs: list[str], fetched: dict[str, Iterable[bytes] | FilesError]) -> tuple[Tally, list[Located]]:

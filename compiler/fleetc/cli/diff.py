@@ -61,28 +61,28 @@ def diff(
     settings = load_settings(spec, overlay=overlay)
     if limits is not None and max_impact:
         wrong_usage("--max-impact and --limits both set limits; use one of them")
-    asked = options(against, max_impact, form, output)
-    told = Format(form) if form in FINDINGS else Format.text
-    policies = read_policies(spec, today, told, ("check", "change"))
+    request = options(against, max_impact, form, output)
+    message_form = Format(form) if form in FINDINGS else Format.text
+    policies = read_policies(spec, today, message_form, ("check", "change"))
     compares_specs = against is not None and kind_of(Path(against)) != "tree"
-    compiled, _ = compile_or_exit(spec, settings, told, policies, today, later=True, keep=compares_specs)
+    compiled, _ = compile_or_exit(spec, settings, message_form, policies, today, later=True, keep=compares_specs)
     standing: tuple[Diagnostic, ...] = ()
     try:
         if limits is not None:
-            asked = asked._replace(limits=read_limits(limits).limits)
-        found = quietly(run, asked, spec, compiled, settings, today)
-        standing = found.standing
+            request = request._replace(limits=read_limits(limits).limits)
+        compared = quietly(run, request, spec, compiled, settings, today)
+        standing = compared.standing
     except files.FilesError as failure:
-        _tell_warnings(compiled, standing, settings, told)
-        files_failure(failure, told)
-    _tell_warnings(compiled, standing, settings, told)
+        _tell_warnings(compiled, standing, settings, message_form)
+        files_failure(failure, message_form)
+    _tell_warnings(compiled, standing, settings, message_form)
     try:
-        put(found.text(output is None and coloured(settings, sys.stdout)))
+        put(compared.text(output is None and coloured(settings, sys.stdout)))
     except files.FilesError as failure:
-        files_failure(failure, told)
-    for line in found.broken:
+        files_failure(failure, message_form)
+    for line in compared.broken:
         message(line)
-    if found.broken or (exit_code and found.differs):
+    if compared.broken or (exit_code and compared.differs):
         raise typer.Exit(PROBLEMS)
 
 
@@ -91,7 +91,7 @@ def _tell_warnings(compiled: Compiled, standing: tuple[Diagnostic, ...], setting
     if form is not Format.text:
         return
     checked = compiled.checked
-    fresh = tuple(one for one in checked.diagnostics if one not in standing)
+    fresh = tuple(diagnostic for diagnostic in checked.diagnostics if diagnostic not in standing)
     report(replace(checked, diagnostics=fresh), list(checked.sources), settings, form, always=False)
     if standing:
         count = "1 warning is" if len(standing) == 1 else f"{len(standing)} warnings are"

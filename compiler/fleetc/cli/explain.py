@@ -62,11 +62,11 @@ def explain(
         return
     sheet = _sheet()
     if text is not None:
-        found = list(search_page(text, sheet, [Hit(f"fleetc {one.name}", one.summary) for one in COMMANDS]))
-        if not found:
+        hits = list(search_page(text, sheet, [Hit(f"fleetc {command.name}", command.summary) for command in COMMANDS]))
+        if not hits:
             message(f'nothing has a word of "{text}"; fleetc explain shows what there is')
             raise typer.Exit(PROBLEMS)
-        _print(found)
+        _print(hits)
         return
     if name is None:
         _print(list(map_page(sheet)))
@@ -89,8 +89,8 @@ def _print_rule(code: str, sheet: Sheet) -> None:
     from fleetc.messages.forms import Format
     from fleetc.text.suggestions import did_you_mean
 
-    found = read_policies(upwards(HERE) or HERE, None, Format.text, ())
-    here = found.pages if found is not None else {}
+    policies = read_policies(upwards(HERE) or HERE, None, Format.text, ())
+    here = policies.pages if policies is not None else {}
     pages = {**ready_pages(), **here}
     if code not in pages:
         wrong_usage(f'there is no rule "{plain(code)}" here; {did_you_mean(code, list(pages))}')

@@ -108,7 +108,7 @@ def init(
         if ci is None or not os.path.lexists(spec):
             specs = _specs(spec, given, example)
             here = starter.first_files(specs, shipped, json.dumps(editor_schema(), indent=2) + "\n")
-        elif example is not None or any(one is not None for one in given):
+        elif example is not None or any(answer is not None for answer in given):
             wrong_usage(f"{spec} exists, so only workflows are written; --ci is the only option about them")
         there = [name for name in starter.SHARED if os.path.lexists(directory / name)]
         kept = {name: here.pop(name) for name in there if name in here}
@@ -120,8 +120,8 @@ def init(
                 raise typer.BadParameter(f"{place} contains a $, which services expand; rename it")
             place = f"./{place}" if place.startswith("-") else place
             secrets = _named_secrets(directory, here.get(files.SPEC_NAME))
-            found = starter.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
-            texts |= {Path(os.path.relpath(top / name)): text for name, text in found.items()}
+            workflows = starter.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
+            texts |= {Path(os.path.relpath(top / name)): text for name, text in workflows.items()}
         files.write_new(texts)
     except files.FilesError as failure:
         files_failure(failure, Format.text)
@@ -147,24 +147,24 @@ def _specs(
 
     kind, where, network, hosts = given
     if example is not None:
-        if any(one is not None for one in given):
+        if any(answer is not None for answer in given):
             wrong_usage("--example copies a whole fleet; remove --run, --where, --network and --host")
         shipped = files.read_examples()
-        found = example_files(shipped, example)
-        if not found:
+        copied = example_files(shipped, example)
+        if not copied:
             names = sorted({name.partition("/")[0] for name in shipped})
             advice = did_you_mean(example, names, f"the examples are {', '.join(names)}")
             wrong_usage(f'there is no example "{example}"; {advice}')
-        return found
+        return copied
     if os.path.lexists(spec):
         return {files.SPEC_NAME: ""}  # never written: it exists
-    if all(one is None for one in given) and sys.stdin.isatty() and sys.stdout.isatty():
+    if all(answer is None for answer in given) and sys.stdin.isatty() and sys.stdout.isatty():
         from fleetc.cli.first.questions import ask
 
         answers = ask()
     else:
         usual = Answers()
-        if all(one is None for one in given):
+        if all(answer is None for answer in given):
             message(_NOBODY_ASKED)
         try:
             answers = Answers(
@@ -188,8 +188,8 @@ def _need_sound(source: Source) -> None:
 
     checked = check_spec([source])
     if checked.fleet is None:
-        found = locate(checked.diagnostics, [source], checked.document)
-        typer.echo(written(Format.text, found, [source], checked.document), err=True, nl=False)
+        located = locate(checked.diagnostics, [source], checked.document)
+        typer.echo(written(Format.text, located, [source], checked.document), err=True, nl=False)
         message("nothing was written: correct the answers that the spec above is made of")
         raise typer.Exit(PROBLEMS)
 
@@ -198,15 +198,15 @@ def _own_requirement(given: str | None) -> str:
     """The pip line for this fleetc; exits if there is no fixed source."""
     from fleetc.cli.first import starter
 
-    found = starter.requirement(given if given is not None else _installed_from())
-    if found is None:
+    requirement = starter.requirement(given if given is not None else _installed_from())
+    if requirement is None:
         what = "that is not a fixed source" if given is not None else "this fleetc was not installed from a commit"
         raise typer.BadParameter(
             f"{what}, and workflows must install something fixed: name git+https://HOST/PATH@COMMIT, with all 40 "
             "digits of the commit and no password, or sha256:HASH of the published wheel",
             param_hint="--install-from",
         )
-    return found
+    return requirement
 
 
 def _installed_from() -> str:
@@ -236,15 +236,15 @@ def _named_secrets(directory: Path, text: str | None) -> list[str]:
     if compiled.blueprint is None:
         report(compiled.checked, sources, settings, Format.text, always=True)
         raise typer.Exit(PROBLEMS)
-    secrets = [secret for host in compiled.blueprint.hosts for _, found in host.secrets() for secret in found]
-    found = {secret.reference for secret in secrets if secret.kind == "env"}
+    secrets = [secret for host in compiled.blueprint.hosts for _, owned in host.secrets() for secret in owned]
+    variables = {secret.reference for secret in secrets if secret.kind == "env"}
     commands = sorted({secret.reference for secret in secrets if secret.kind == "command"})
-    for name in sorted(found):
+    for name in sorted(variables):
         if reason := starter.unfit_secret(name):
             message(f'error: the spec uses the variable {name}, which {reason}; use another one in {{ env = "NAME" }}')
             raise typer.Exit(PROBLEMS)
     if commands:
         message(f"note: the spec names the secret commands {', '.join(commands)}: define them as JSON in a secret")
         message(f"    {_COMMANDS} of the environment production, and have the deployment install what they run")
-        found.add(_COMMANDS)
-    return sorted(found)
+        variables.add(_COMMANDS)
+    return sorted(variables)

@@ -30,9 +30,9 @@ def lsp() -> None:
     gc.set_threshold(50_000)  # an answer about a large fleet makes as many objects, and no cycles
     if not os.environ.get("FLEETC_DEBUG"):
         logging.disable(logging.CRITICAL)  # its records hold texts of the spec
-    with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
+    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answered:
         os.dup2(2, 1)  # whatever else would print does not disturb the protocol
         server = Server()
         following.register(server)
         features.register(server)
-        server.start_io(asked, answered)
+        server.start_io(requests, answered)

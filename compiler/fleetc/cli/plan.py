@@ -146,12 +146,12 @@ def _make(
             with progress(sys.stderr) as show:
                 baseline = plans.observed_baseline(inputs, baseline, settings, show)
         meaning = _meaning(baseline, before, spec, settings, compiled)
-    made = plans.make_plan(inputs, baseline, left, plans.clock(), lifetime, meaning)
-    content = document.encode(made)
+    new_plan = plans.make_plan(inputs, baseline, left, plans.clock(), lifetime, meaning)
+    content = document.encode(new_plan)
     with refusals(write or spec):
         removed = write is not None and plans.store(content, write, key)
     signed = "not signed" if key is None else f"signed with {key}"
-    for line in summary.lines(made, document.seal_of(content), signed):
+    for line in summary.lines(new_plan, document.seal_of(content), signed):
         typer.echo(line)
     tell_ways([state.host for state in baseline.hosts if state.note.startswith(NOT_REACHED)], inputs.blueprint)
     if removed:

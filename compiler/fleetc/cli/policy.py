@@ -74,8 +74,8 @@ def _list(spec: Path) -> None:
 
 
 def _rules(spec: Path, today: date | None) -> tuple[Policy, ...]:
-    found = read_policies(spec, today, Format.text, ())
-    return found.rules if found is not None else ()
+    policies = read_policies(spec, today, Format.text, ())
+    return policies.rules if policies is not None else ()
 
 
 def _add(spec: Path, names: list[str]) -> None:
@@ -106,10 +106,10 @@ def _test(spec: Path, names: list[str], today: date | None) -> None:
     from fleetc.policy.source import FOLDER, LIMIT_BYTES
     from fleetc.text.suggestions import did_you_mean
 
-    found = read_policies(spec, today, Format.text, ())
-    if found is None:
+    policies = read_policies(spec, today, Format.text, ())
+    if policies is None:
         wrong_usage(f"there are no rules in {files.find_spec(spec).parent / FOLDER}; fleetc policy list has ready ones")
-    rules = {rule.name: rule for rule in found.rules}
+    rules = {rule.name: rule for rule in policies.rules}
     for name in names:
         if name not in rules:
             wrong_usage(f'there is no rule "{plain(name)}"; {did_you_mean(name, list(rules))}')

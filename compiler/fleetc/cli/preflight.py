@@ -20,10 +20,10 @@ from fleetc.cli.shared.options import (
     WorkerOption,
 )
 from fleetc.cli.shared.output import PROBLEMS
-from fleetc.cli.shared.planned import count
 from fleetc.cli.shared.rolling import failures, skipped, tell_findings
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format
+from fleetc.text.counting import counted
 
 
 def preflight(
@@ -55,4 +55,4 @@ def preflight(
         if tell_findings(findings, spec, settings, blueprint, form):
             raise typer.Exit(PROBLEMS)
         return
-    typer.echo(f"{count(hosts)} asked: nothing keeps the release from running")
+    typer.echo(f"{counted(len(hosts), 'host')} asked: nothing keeps the release from running")

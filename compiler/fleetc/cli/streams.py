@@ -16,7 +16,7 @@ from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, OverlayOption, ReportOption, SpecArgument
 from fleetc.cli.shared.output import PROBLEMS, files_failure, message, report, wrong_usage
 from fleetc.cli.shared.paging import put
-from fleetc.cli.shared.streaming import Told, talk
+from fleetc.cli.shared.streaming import Talk, talk
 from fleetc.cli.shared.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fleetc.pipeline import Checked
     from fleetc.settings import Settings
     from fleetc.stream_api.data import Binding
-    from fleetc.stream_api.observed import Answer
+    from fleetc.stream_api.observed import StreamAnswer
     from fleetc.toml.document import Source
 
 _LIMIT = 16 * 1024 * 1024
@@ -75,7 +75,7 @@ def streams(
         typer.Option("--bindings", metavar="FILE", help="JSON file with the ids of targets, for such an answer."),
     ] = None,
     overlay: OverlayOption = None,
-    asked: ReportOption = ReportFormat.text,
+    answer_form: ReportOption = ReportFormat.text,
 ) -> None:
     """Compare the streams of the spec with those of the stream API, and with --apply make them as declared.
 
@@ -88,7 +88,7 @@ def streams(
     from fleetc.stream_api.drift import compare
 
     _need_one_way(apply, observed, status, bindings, stream)
-    form = Format(asked)
+    form = Format(answer_form)
     options = {"stream_apis": send_token_to, "stream_requests": requests, "stream_seconds": seconds}
     settings = load_settings(spec, overlay=overlay, **options)
     sources = read_sources(spec, settings, form)
@@ -99,15 +99,15 @@ def streams(
     chosen = _chosen(checked, stream)
     try:
         if observed is not None:
-            told = Told([compare(chosen[0], _answer(observed, status), _bindings(bindings))])
+            talked = Talk([compare(chosen[0], _answer(observed, status), _bindings(bindings))])
         else:
-            told = talk(files.find_spec(spec), checked.fleet, chosen, settings, apply, form)
+            talked = talk(files.find_spec(spec), checked.fleet, chosen, settings, apply, form)
     except files.FilesError as failure:
         files_failure(failure, form)
     except DeployError as failure:
         message(f"error: {failure}")
         raise typer.Exit(failure.exit_code) from None
-    _print(told, checked, sources, settings, form)
+    _print(talked, checked, sources, settings, form)
 
 
 def _need_one_way(
@@ -136,7 +136,7 @@ def _chosen(checked: Checked, names: list[str] | None) -> list[StreamBlueprint]:
     return [plan for name, plan in plans.items() if not names or name in names]
 
 
-def _print(told: Told, checked: Checked, sources: list[Source], settings: Settings, form: Format) -> None:
+def _print(talked: Talk, checked: Checked, sources: list[Source], settings: Settings, form: Format) -> None:
     """Print the reports and exit. As text, the plan of changes was printed before they were made."""
     from fleetc.messages.json import as_data
     from fleetc.messages.locate import locate
@@ -145,16 +145,16 @@ def _print(told: Told, checked: Checked, sources: list[Source], settings: Settin
 
     if form is Format.json:
         located = locate(checked.diagnostics, sources, checked.document)
-        text = all_as_json(told.reports, as_data(located), told.applied, told.plan)
+        text = all_as_json(talked.reports, as_data(located), talked.applied, talked.plan)
     else:
         report(checked, sources, settings, form, always=False)
-        text = all_as_text(told.reports, told.applied)
-    put(told.masked(text))
-    if code := exit_code(told.reports, told.applied or ()):
+        text = all_as_text(talked.reports, talked.applied)
+    put(talked.masked(text))
+    if code := exit_code(talked.reports, talked.applied or ()):
         raise typer.Exit(code)
 
 
-def _answer(path: Path, status: int | None) -> Answer:
+def _answer(path: Path, status: int | None) -> StreamAnswer:
     from fleetc.disk import files
     from fleetc.stream_api.observed import NotJsonError, read
 

@@ -56,7 +56,7 @@ def todo(
     if not observe and (forks is not None or worker is not None):
         wrong_usage("--forks and --worker are about asking hosts; add --observe")
     settings = load_settings(spec, overlay=overlay, forks=forks, worker=worker)
-    told = Format(form)
+    answer_form = Format(form)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     tree, blueprint = compiled.tree, compiled.blueprint
     assert tree is not None and blueprint is not None  # noqa: S101  # it compiled
@@ -71,7 +71,9 @@ def todo(
         if task.host in hosts or (not task.host and (not limit or here & {*task.nodes}))
     ]
     document = compiled.checked.document
-    asked = [] if limit or document is None else [task for source in document.sources for task in _questions(source)]
+    questions = (
+        [] if limit or document is None else [task for source in document.sources for task in _questions(source)]
+    )
     missing = False
     if observe:
         from fleetc.rollout.findings import lacking
@@ -83,8 +85,8 @@ def todo(
         tasks = [task for task in tasks if not _is_known(task) or lacking(task, findings, blueprint)]
         if findings:
             missing = tell_findings(findings, spec, settings, blueprint, Format.text)
-    tasks = [*asked, *tasks]
-    if told is Format.json:
+    tasks = [*questions, *tasks]
+    if answer_form is Format.json:
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")
     else:
         lines = list(_lines(tasks)) or ["nothing is left to do that fleetc knows of"]

@@ -56,13 +56,13 @@ def upgrade(
     if checked.fleet is None:
         report(checked, sources, settings, Format(form), always=True)
         raise typer.Exit(PROBLEMS)
-    found = quietly(compare, checked, sources, target)
-    put(as_json(found) if form is ReportFormat.json else as_text(found, coloured(settings, sys.stdout)))
-    if found.must_change:
+    meaning = quietly(compare, checked, sources, target)
+    put(as_json(meaning) if form is ReportFormat.json else as_text(meaning, coloured(settings, sys.stdout)))
+    if meaning.must_change:
         raise typer.Exit(PROBLEMS)
 
 
-def _known_releases(asked: str, known: Mapping[str, Release]) -> str:
+def _known_releases(written: str, known: Mapping[str, Release]) -> str:
     """What to write for an unknown release: another spelling, or the known ones."""
     from fleetc.text.suggestions import did_you_mean
     from fleetc.upstream import parse_release
@@ -70,13 +70,13 @@ def _known_releases(asked: str, known: Mapping[str, Release]) -> str:
     oldest, newest = min(known, key=lambda name: known[name]), max(known, key=lambda name: known[name])
     between = f"{oldest} to {newest}"
     try:
-        release = parse_release(asked if asked.startswith("v") else f"v{asked}")
+        release = parse_release(written if written.startswith("v") else f"v{written}")
     except ValueError:
-        return did_you_mean(asked, known, f"it knows {between}")
+        return did_you_mean(written, known, f"it knows {between}")
     if release in known.values():
-        return f'write "v{asked.removeprefix("v")}"'
+        return f'write "v{written.removeprefix("v")}"'
     if release < known[oldest]:
         return f"it is older than the releases that this fleetc knows: {between}"
     if release > known[newest]:
         return f"it is newer than the releases that this fleetc knows: {between}; upgrade fleetc"
-    return did_you_mean(asked, known, f"it knows {between}")
+    return did_you_mean(written, known, f"it knows {between}")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fleetc.language.fleet import Fleet
     from fleetc.pipeline import Compiled
     from fleetc.rollout.hosts.runner import Event
-    from fleetc.rollout.verify.data import Back, Found
+    from fleetc.rollout.verify.data import Back, Finding
     from fleetc.rollout.verify.judge import Verdict
     from fleetc.rollout.verify.report import Report
     from fleetc.settings import Settings
@@ -48,7 +48,7 @@ class VerifyFormat(StrEnum):
     html = "html"
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     """What a user asks for; `public` is whether public addresses are asked too."""
 
     spec: Path
@@ -103,12 +103,12 @@ def verify(
     assert compiled.tree is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
-    asked = _Asked(spec, settings, compiled, tuple(limit or ()), public, form, write)
+    request = _Request(spec, settings, compiled, tuple(limit or ()), public, form, write)
     if watch is not None:
-        _watch(asked, watch)
-    look = _look(asked)
-    _write(asked, look)
-    _tell(asked, look)
+        _watch(request, watch)
+    look = _look(request)
+    _write(request, look)
+    _tell(request, look)
     raise typer.Exit(look.verdict.exit_code)
 
 
@@ -137,17 +137,17 @@ def _need_file(write: Path | None) -> None:
         files_failure(failure, Format.text)
 
 
-def _watch(asked: _Asked, seconds: int) -> NoReturn:
+def _watch(request: _Request, seconds: int) -> NoReturn:
     """Look again and again; tell the first look whole, and of each later one what changed. Ends by an interrupt."""
     before: _Look | None = None
     try:
         while True:
-            look = _look(asked, told=before is None)
-            _write(asked, look)
+            look = _look(request, shows=before is None)
+            _write(request, look)
             if before is None:
-                _tell(asked, look)
+                _tell(request, look)
             else:
-                _tell_changes(asked, before, look)
+                _tell_changes(request, before, look)
             sys.stdout.flush()
             before = look
             time.sleep(seconds)
@@ -157,8 +157,8 @@ def _watch(asked: _Asked, seconds: int) -> NoReturn:
         raise typer.Exit(before.verdict.exit_code) from None
 
 
-def _look(asked: _Asked, told: bool = True) -> _Look:
-    """One look at the fleet; what Ansible does meanwhile is `told` on stderr."""
+def _look(request: _Request, shows: bool = True) -> _Look:
+    """One look at the fleet; what Ansible does meanwhile is shown on stderr if it `shows`."""
     from fleetc.messages.locate import locate
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import hosts_of
@@ -167,32 +167,32 @@ def _look(asked: _Asked, told: bool = True) -> _Look:
     from fleetc.rollout.verify.judge import judge
     from fleetc.rollout.verify.report import report_of
 
-    compiled = asked.compiled
+    compiled = request.compiled
     tree, blueprint, fleet = compiled.tree, compiled.blueprint, compiled.checked.fleet
     assert tree is not None and blueprint is not None and fleet is not None  # noqa: S101  # it compiled
-    shown = progress(sys.stderr) if told else nullcontext(_ignore)
+    shown = progress(sys.stderr) if shows else nullcontext(_ignore)
     with failures(), shown as show:
-        hosts = hosts_of(blueprint, asked.limit)
-        answers = ask_hosts(tree, fleet, blueprint, asked.settings, hosts, show)
-    public = _of_public(fleet, blueprint, hosts) if asked.public else ()
-    verdict = judge(fleet, blueprint, answers, public, _rolled_back(asked))
-    located = locate(diagnostics_of(verdict.found), compiled.checked.sources, compiled.checked.document)
+        hosts = hosts_of(blueprint, request.limit)
+        answers = ask_hosts(tree, fleet, blueprint, request.settings, hosts, show)
+    public = _of_public(fleet, blueprint, hosts) if request.public else ()
+    verdict = judge(fleet, blueprint, answers, public, _rolled_back(request))
+    located = locate(diagnostics_of(verdict.findings), compiled.checked.sources, compiled.checked.document)
     now = int(time.time())
     when = time.strftime(_TIME, time.gmtime(now))
     return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, when), now)
 
 
-def _rolled_back(asked: _Asked) -> Mapping[str, Back]:
+def _rolled_back(request: _Request) -> Mapping[str, Back]:
     """The hosts that rollouts from this machine took back last, as its journal says."""
     from fleetc.disk import files
     from fleetc.rollout.hosts.journal import to_read
     from fleetc.rollout.hosts.kept import rolled_back
     from fleetc.settings import journals
 
-    assert asked.compiled.blueprint is not None  # noqa: S101  # it compiled
+    assert request.compiled.blueprint is not None  # noqa: S101  # it compiled
     try:
-        directory = journals(asked.settings, files.find_spec(asked.spec))
-        return rolled_back(to_read(directory, asked.compiled.blueprint.fleet).history)
+        directory = journals(request.settings, files.find_spec(request.spec))
+        return rolled_back(to_read(directory, request.compiled.blueprint.fleet).history)
     except files.FilesError as failure:
         message(f"note: no rollback is known: {failure.message}")
         return {}
@@ -202,7 +202,7 @@ def _ignore(_event: Event) -> None:
     """Takes an event of Ansible, and tells nobody."""
 
 
-def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tuple[Found, ...]:
+def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tuple[Finding, ...]:
     """What is wrong with public addresses."""
     from fleetc.online.public import ask_public
     from fleetc.rollout.verify.public import findings, places_of
@@ -211,43 +211,43 @@ def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tu
     return tuple(findings(places, ask_public([place.url for place in places])))
 
 
-def _tell(asked: _Asked, look: _Look) -> None:
+def _tell(request: _Request, look: _Look) -> None:
     """Print a whole look; only its summary where the report goes to a file."""
     from fleetc.rollout.verify.report import summary
 
-    if asked.form is not VerifyFormat.text and asked.write is None:
-        sys.stdout.write(_text(asked, look))
+    if request.form is not VerifyFormat.text and request.write is None:
+        sys.stdout.write(_text(request, look))
         return
-    if look.report.found and asked.write is None:
-        sys.stderr.write(_text(asked, look, coloured(asked.settings, sys.stderr)))
+    if look.report.findings and request.write is None:
+        sys.stderr.write(_text(request, look, coloured(request.settings, sys.stderr)))
         sys.stderr.flush()
     typer.echo(summary(look.report))
 
 
-def _write(asked: _Asked, look: _Look) -> None:
+def _write(request: _Request, look: _Look) -> None:
     """Write the whole look to the file that was asked for, if any."""
     from fleetc.disk.manifest import FilesError
     from fleetc.disk.whole import write_whole
     from fleetc.rollout.verify.report import summary
 
-    if asked.write is None:
+    if request.write is None:
         return
-    text = _text(asked, look) + (f"\n{summary(look.report)}\n" if asked.form is VerifyFormat.text else "")
+    text = _text(request, look) + (f"\n{summary(look.report)}\n" if request.form is VerifyFormat.text else "")
     try:
-        write_whole(asked.write, text.encode("utf-8", "backslashreplace"))
+        write_whole(request.write, text.encode("utf-8", "backslashreplace"))
     except FilesError as failure:
         files_failure(failure, Format.text)
 
 
-def _text(asked: _Asked, look: _Look, colour: bool = False) -> str:
+def _text(request: _Request, look: _Look, colour: bool = False) -> str:
     """A whole look in the form that was asked for."""
-    compiled, report = asked.compiled, look.report
+    compiled, report = request.compiled, look.report
     assert compiled.blueprint is not None  # noqa: S101  # it compiled
-    if asked.form is VerifyFormat.prometheus:
+    if request.form is VerifyFormat.prometheus:
         from fleetc.rollout.verify.textfile import textfile
 
         return textfile(compiled.blueprint, look.hosts, look.verdict, look.seconds)
-    if asked.form is VerifyFormat.html:
+    if request.form is VerifyFormat.html:
         from fleetc.disk import files
         from fleetc.rollout.verify.html import as_html
 
@@ -255,12 +255,12 @@ def _text(asked: _Asked, look: _Look, colour: bool = False) -> str:
     from fleetc.rollout.verify.report import as_data
 
     checked, more = compiled.checked, {"verify": as_data(report)}
-    return written(Format(asked.form), report.located, checked.sources, checked.document, colour, more)
+    return written(Format(request.form), report.located, checked.sources, checked.document, colour, more)
 
 
-def _tell_changes(asked: _Asked, before: _Look, look: _Look) -> None:
+def _tell_changes(request: _Request, before: _Look, look: _Look) -> None:
     """Print what was found since the look before and what is gone, with the time; nothing where all is as it was."""
     from fleetc.rollout.verify.watching import changes
 
-    for line in changes(before.report, look.report, coloured(asked.settings, sys.stdout)):
+    for line in changes(before.report, look.report, coloured(request.settings, sys.stdout)):
         sys.stdout.write(line + "\n")

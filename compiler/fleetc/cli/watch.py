@@ -99,8 +99,8 @@ def _review_and_write(spec: Path, settings: Settings, compiled: Compiled, today:
     target = target_of(spec, settings)
     try:
         if (target / MANIFEST).is_file():
-            found = quietly(run, options(None, "", "text", None), spec, compiled, settings, today)
-            sys.stdout.write(found.text(coloured(settings, sys.stdout)))
+            compared = quietly(run, options(None, "", "text", None), spec, compiled, settings, today)
+            sys.stdout.write(compared.text(coloured(settings, sys.stdout)))
             sys.stdout.flush()
         done = files.write_tree(compiled.tree, target)
         names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
@@ -138,9 +138,9 @@ def _watched(spec: Path, overlay: list[Path] | None, output: Path | None) -> Ite
     yield settings.own_configuration()
     yield base.parent / FOLDER
     try:
-        found = settings.load(base, overlay=overlay, output=output)
-        yield from found.overlay
-        source = files.read_source(base, str(base), found.max_spec_mib * 2**20)
+        current = settings.load(base, overlay=overlay, output=output)
+        yield from current.overlay
+        source = files.read_source(base, str(base), current.max_spec_mib * 2**20)
         for part in files.read_parts(source, base):
             yield base.parent / part.part
             yield (base.parent / part.part).parent
@@ -157,9 +157,9 @@ def _stamp(watched: list[Path]) -> Stamp:
 def _state(path: Path) -> object:
     """What is there now; of a directory the files that may be read, each with its own state."""
     try:
-        found = path.stat()
+        status = path.stat()
         if not path.is_dir():
-            return found.st_ino, found.st_size, found.st_mtime_ns
+            return status.st_ino, status.st_size, status.st_mtime_ns
         with os.scandir(path) as entries:
             names = sorted(entry.name for entry in entries if entry.name.endswith((".toml", ".star")))
         return tuple((name, _state(path / name)) for name in names)

@@ -54,7 +54,7 @@ def why(
         ),
     ] = HERE,
     overlay: OverlayOption = None,
-    asked: ReportOption = ReportFormat.text,
+    answer_form: ReportOption = ReportFormat.text,
 ) -> None:
     """Explain why a line of the tree is what it is.
 
@@ -66,7 +66,7 @@ def why(
     name, _, number = line.rpartition(":")
     if flag is None and not (name and number.isascii() and number.isdigit() and len(number) < 10):
         wrong_usage("write FILE:LINE, such as rendered/FLEET.md:12, or a node and one of its flags")
-    form, settings = Format(asked), load_settings(spec, overlay=overlay)
+    form, settings = Format(answer_form), load_settings(spec, overlay=overlay)
     root = None if flag is not None else files.tree_around(Path(name)) or files.tree_around(Path(name).absolute())
     try:
         sources = files.recorded_sources(root, settings.max_spec_mib * 1024 * 1024) if root else []
@@ -80,17 +80,17 @@ def why(
             artifact, place = provenance.find_flag(question, line, flag)
         else:
             place = int(number)
-        found = quietly(provenance.explain_line, question, artifact, place)
+        explanation = quietly(provenance.explain_line, question, artifact, place)
     except provenance.UnknownLineError as problem:
         if flag is None and root is None and not Path(name).exists():
             message(f"error: there is no file {name} and no compiled tree around it: run fleetc compile first")
         wrong_usage(f"{problem}; {problem.help}")
-    if root is not None and not files.has_line(root / artifact, place, found.text):
+    if root is not None and not files.has_line(root / artifact, place, explanation.text):
         message(f"note: {artifact} was edited, or made by another version of fleetc; this is the line as compiled")
     if form is Format.json:
-        put(provenance.as_json(found))
+        put(provenance.as_json(explanation))
     else:
-        put(provenance.as_text(found, coloured(settings, sys.stdout)))
+        put(provenance.as_text(explanation, coloured(settings, sys.stdout)))
 
 
 def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
@@ -100,18 +100,18 @@ def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     from fleetc.language.spec import read_fleet, read_spec
     from fleetc.pipeline import Checked
     from fleetc.places.diagnostic import has_errors
-    from fleetc.review.why import Question
+    from fleetc.review.why import Derivation
 
-    document, found = read_spec(sources)
+    document, diagnostics = read_spec(sources)
     fleet = None
-    if document is not None and not has_errors(found):
+    if document is not None and not has_errors(diagnostics):
         fleet, problems = read_fleet(document)
-        found = [*found, *problems]
+        diagnostics = [*diagnostics, *problems]
     if document is None or fleet is None:
-        report(Checked(document, None, tuple(found)), sources, settings, form, always=True)
+        report(Checked(document, None, tuple(diagnostics)), sources, settings, form, always=True)
         raise typer.Exit(PROBLEMS)
     try:
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, form)
-    return Question(fleet, lower.lower(fleet), document, sources, templates, playbooks)
+    return Derivation(fleet, lower.lower(fleet), document, sources, templates, playbooks)

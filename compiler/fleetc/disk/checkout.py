@@ -79,8 +79,8 @@ class Checkout:
 
     def commit(self, name: str) -> str:
         """The id of the commit that has this name; empty when none has."""
-        found = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        return "" if found.returncode else found.stdout.decode("ascii", "replace").strip()
+        answer = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        return "" if answer.returncode else answer.stdout.decode("ascii", "replace").strip()
 
     def has(self, place: Path, revision: str = "HEAD") -> bool:
         """Whether its index, its HEAD or a revision has something at a place given from the top: files below it, or a
@@ -98,11 +98,11 @@ class Checkout:
             trees = []
             for entry in listed.split(b"\0")[:-1]:
                 facts, _, path = entry.partition(b"\t")
-                _, kind, found = facts.decode("ascii").split()
+                _, kind, oid = facts.decode("ascii").split()
                 if _folded([os.fsdecode(path)]) == [name]:
                     if kind != "tree":
                         return True
-                    trees.append(found)
+                    trees.append(oid)
         return bool(trees)
 
 
@@ -115,16 +115,16 @@ def checkout_of(path: Path, revision: str = "HEAD") -> Checkout:
     """
     places = list(stages(path))
     program = _program(places)
-    found: list[tuple[Path, Checkout]] = []
+    checkouts: list[tuple[Path, Checkout]] = []
     for place in places:
-        found = _checkouts(place, program) or found
-        if found and place != places[-1] and found[-1][1].has(place.relative_to(found[-1][0]), revision):
+        checkouts = _checkouts(place, program) or checkouts
+        if checkouts and place != places[-1] and checkouts[-1][1].has(place.relative_to(checkouts[-1][0]), revision):
             break
-    if not found:
+    if not checkouts:
         message = f"{shown(str(path))} is not in a readable git repository"
         advice = f"run it inside the repository, or {_OTHERWISE}"
         raise NoRepositoryError("git-unavailable", message, path=str(path), advice=advice)
-    *around, (top, checkout) = found
+    *around, (top, checkout) = checkouts
     for outer_top, outer in around:
         submodule = checkout.git_dir.is_relative_to(outer.common_dir / "modules")
         if submodule or outer.has(top.relative_to(outer_top), revision):
@@ -187,9 +187,9 @@ def _folded(names: Sequence[str]) -> list[str]:
     return [unicodedata.normalize("NFC", name).casefold() for name in names]
 
 
-def _meet(one: Sequence[str], other: Sequence[str]) -> bool:
+def _meet(path: Sequence[str], other: Sequence[str]) -> bool:
     """Whether one path is the other, or leads to it."""
-    return all(mine == theirs for mine, theirs in zip(one, other, strict=False))
+    return all(mine == theirs for mine, theirs in zip(path, other, strict=False))
 
 
 # --- finding --------------------------------------------------------------------------------------
@@ -198,15 +198,15 @@ def _meet(one: Sequence[str], other: Sequence[str]) -> bool:
 def _tops(place: Path) -> list[Path]:
     """The directories around a file, or around the first link on the way to it, that have a `.git`, outermost first, up
     to the user's ceilings."""
-    found = []
+    tops = []
     nearest = _first_link(place) or place
     for directory in nearest.parents:
         if directory != nearest.parent and _real(directory) in _ceilings():
             break
         entry = directory / ".git"
         if os.path.isfile(entry) or _looks_like_repository(entry):  # noqa: PTH113  # pathlib raises, as above
-            found.append(directory)
-    return found[::-1]
+            tops.append(directory)
+    return tops[::-1]
 
 
 def _ceilings() -> set[Path]:
@@ -233,8 +233,8 @@ def _program(places: Sequence[Path]) -> str:
 
 def _checkouts(place: Path, program: str) -> list[tuple[Path, Checkout]]:
     """The checkouts around a file, outermost first, each with its top as the path writes it."""
-    asked = ((top, _checkout_at(top, program)) for top in _tops(place))
-    return [(top, checkout) for top, checkout in asked if checkout is not None]
+    candidates = ((top, _checkout_at(top, program)) for top in _tops(place))
+    return [(top, checkout) for top, checkout in candidates if checkout is not None]
 
 
 def _checkout_at(top: Path, program: str) -> Checkout | None:

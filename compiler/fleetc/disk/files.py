@@ -135,25 +135,25 @@ def write_tree(
         root = place.open()
         try:
             recorded = None
-            found = TreeComparison(missing=list(wanted))
+            comparison = TreeComparison(missing=list(wanted))
             if root is not None:
                 _refuse_precious(root, place.shown)
                 recorded = _recorded_entries(root, place.shown)
             if root is not None and recorded is not None:
-                found = compare(root, place.shown, wanted, recorded)
-                _refuse_loss(found, place.shown, overwrite_edited)
-            if found.changed or found.missing or found.superfluous:
-                swapping.replace(place, root, tree, found, recorded)
+                comparison = compare(root, place.shown, wanted, recorded)
+                _refuse_loss(comparison, place.shown, overwrite_edited)
+            if comparison.changed or comparison.missing or comparison.superfluous:
+                swapping.replace(place, root, tree, comparison, recorded)
         finally:
             if root is not None:
                 os.close(root)
         if note is not None:
-            remember(place, note, found.verified)
+            remember(place, note, comparison.verified)
     return WriteReport(
-        written=tuple(sorted(found.changed + found.missing)),
-        removed=tuple(sorted(found.superfluous)),
-        unchanged=len(found.same),
-        foreign=tuple(sorted(map(shown, found.foreign))),
+        written=tuple(sorted(comparison.changed + comparison.missing)),
+        removed=tuple(sorted(comparison.superfluous)),
+        unchanged=len(comparison.same),
+        foreign=tuple(sorted(map(shown, comparison.foreign))),
     )
 
 
@@ -205,16 +205,16 @@ def _recorded_entries(root: int, where: str) -> dict[str, ManifestEntry] | None:
     raise FilesError("foreign-directory", message, path=where, advice=advice)
 
 
-def _refuse_loss(found: TreeComparison, where: str, overwrite_edited: bool) -> None:
+def _refuse_loss(comparison: TreeComparison, where: str, overwrite_edited: bool) -> None:
     """Refuse to overwrite what somebody else made or changed."""
-    if found.occupied:
-        message = f"{_named(found.occupied, where)} must be written, but something else is there"
+    if comparison.occupied:
+        message = f"{_named(comparison.occupied, where)} must be written, but something else is there"
         advice = "move it away, or use another output directory"
-        raise FilesError("path-occupied", message, path=f"{where}/{found.occupied[0]}", advice=advice)
-    if found.edited and not overwrite_edited:
-        message = f"{_named(found.edited, where)} was edited by hand after fleetc wrote it"
+        raise FilesError("path-occupied", message, path=f"{where}/{comparison.occupied[0]}", advice=advice)
+    if comparison.edited and not overwrite_edited:
+        message = f"{_named(comparison.edited, where)} was edited by hand after fleetc wrote it"
         advice = "make the change in the spec, then replace the file with --overwrite-edited"
-        raise FilesError("artifact-edited", message, path=f"{where}/{found.edited[0]}", advice=advice)
+        raise FilesError("artifact-edited", message, path=f"{where}/{comparison.edited[0]}", advice=advice)
 
 
 def _named(paths: list[str], where: str) -> str:
@@ -236,15 +236,17 @@ def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> t
     with locked(target, shared=True, wait_seconds=wait_seconds) as place:
         root = place.open()
         if root is None:
-            found = TreeComparison(missing=list(wanted))
+            comparison = TreeComparison(missing=list(wanted))
         else:
             try:
                 recorded = listed_entries(root, place.shown) or {}
-                found = compare(root, place.shown, wanted, recorded, mode_mask=0o100)
+                comparison = compare(root, place.shown, wanted, recorded, mode_mask=0o100)
             finally:
                 os.close(root)
-    kinds = (("changed", found.changed + found.occupied), ("missing", found.missing))
-    lines = [f"{word} {path}" for word, paths in (*kinds, ("superfluous", found.superfluous)) for path in set(paths)]
+    kinds = (("changed", comparison.changed + comparison.occupied), ("missing", comparison.missing))
+    lines = [
+        f"{word} {path}" for word, paths in (*kinds, ("superfluous", comparison.superfluous)) for path in set(paths)
+    ]
     return tuple(sorted(lines, key=lambda line: (line.partition(" ")[2], line)))
 
 
@@ -281,14 +283,14 @@ def strangers(
             if root is None:
                 return Strangers((), ())
             try:
-                found = compare(root, place.shown, wanted, read, mode_mask=0o100, reads=read.__contains__)
+                comparison = compare(root, place.shown, wanted, read, mode_mask=0o100, reads=read.__contains__)
             finally:
                 os.close(root)
     except FilesError as problem:
         if problem.code != "no-such-directory":
             raise
         return Strangers((), ())
-    return Strangers(tuple(sorted({*found.foreign, *found.occupied})), tuple(sorted(found.changed)))
+    return Strangers(tuple(sorted({*comparison.foreign, *comparison.occupied})), tuple(sorted(comparison.changed)))
 
 
 def need_tree(target: Path) -> None:

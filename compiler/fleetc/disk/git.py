@@ -78,13 +78,13 @@ def _need_one_meaning(checkout: Checkout, name: str, ref: str) -> None:
     named = {f"refs/{ref}", f"refs/heads/{ref}", f"refs/remotes/{ref}", f"refs/remotes/{ref}/HEAD"}
     listed = checkout.answer("for-each-ref", "--format=%(refname)", "--", tag, *sorted(named), f"refs/remotes/*/{ref}")
     refs = os.fsdecode(listed).splitlines()
-    meanings = [found for found in refs if found in {tag, *named} or (tag in refs and found.endswith(f"/{ref}"))]
+    meanings = [full for full in refs if full in {tag, *named} or (tag in refs and full.endswith(f"/{ref}"))]
     short = _SHORT_ID.fullmatch(ref)
     if meanings and short:
         meanings += checkout.answer("rev-parse", f"--disambiguate={short[1]}").decode("ascii").split()
-    commits = {found: commit for found in meanings if (commit := checkout.commit(found))}
+    commits = {full: commit for full in meanings if (commit := checkout.commit(full))}
     if len(set(commits.values())) > 1:
-        all_of_them = " and ".join(shown(found) for found in commits)
+        all_of_them = " and ".join(shown(full) for full in commits)
         message = f"{shown(name)} matches several git commits: {all_of_them}"
         advice = "write the full name, such as refs/heads/NAME for a branch, or the full commit id"
         raise FilesError("baseline-ambiguous", message, path=name, advice=advice)
@@ -109,8 +109,8 @@ def read_at(revision: Revision, path: Path, limit_bytes: int = LIMIT_BYTES) -> b
     """
     checkout, names = revision.checkout, _names(revision, path)
     for name in names:
-        asked = f"{revision.commit}:{name}"
-        done = checkout.run("cat-file", "--batch-check", "--follow-symlinks", typed=os.fsencode(asked) + b"\n")
+        object_name = f"{revision.commit}:{name}"
+        done = checkout.run("cat-file", "--batch-check", "--follow-symlinks", typed=os.fsencode(object_name) + b"\n")
         if done.returncode:
             raise _lacking(revision, path, name)
         answer = done.stdout.partition(b"\n")[0].split(b" ")
@@ -162,9 +162,9 @@ def commits_of(spec: Path, directory: Path, most: int) -> list[Commit]:
     names = [f":(top,literal){name}" for name in _names(head, directory) if name]
     if not head.commit or not names:
         return []
-    asked = ("log", f"--max-count={most}", "--format=%H %cs", "--branches", "--remotes", "HEAD", "--", *names)
-    said = checkout.answer(*asked).decode("ascii", "replace").splitlines()
-    pairs = (line.partition(" ")[::2] for line in said)
+    words = ("log", f"--max-count={most}", "--format=%H %cs", "--branches", "--remotes", "HEAD", "--", *names)
+    lines = checkout.answer(*words).decode("ascii", "replace").splitlines()
+    pairs = (line.partition(" ")[::2] for line in lines)
     return [Commit(Revision(commit[:_SHOWN], commit, checkout), day) for commit, day in pairs]
 
 
@@ -185,14 +185,14 @@ def files_below(
     for name in _names(revision, directory):
         if _in_submodule(revision, name):
             return {}
-        asked = f"{revision.commit}:{name}"
-        listed = checkout.run("ls-tree", "-r", "-z", "-l", "--full-tree", asked)
-        if listed.returncode and not checkout.run("rev-parse", "--verify", "--quiet", asked).returncode:
+        object_name = f"{revision.commit}:{name}"
+        listed = checkout.run("ls-tree", "-r", "-z", "-l", "--full-tree", object_name)
+        if listed.returncode and not checkout.run("rev-parse", "--verify", "--quiet", object_name).returncode:
             raise _lacking(revision, directory, name)
-        found = {path: blob for path, blob in _listed(listed.stdout) if only(path)} if not listed.returncode else {}
-        if found and sum(size for _, size in found.values()) <= _TREE_LIMIT_BYTES:
-            typed = b"".join(b"%s\n" % blob for blob, _ in found.values())
-            return dict(_cut(checkout.answer("cat-file", "--batch", typed=typed), found))
+        blobs = {path: blob for path, blob in _listed(listed.stdout) if only(path)} if not listed.returncode else {}
+        if blobs and sum(size for _, size in blobs.values()) <= _TREE_LIMIT_BYTES:
+            typed = b"".join(b"%s\n" % blob for blob, _ in blobs.values())
+            return dict(_cut(checkout.answer("cat-file", "--batch", typed=typed), blobs))
     return {}
 
 
@@ -205,8 +205,8 @@ def _lacking(revision: Revision, path: Path, name: str) -> FilesError:
 def _in_submodule(revision: Revision, name: str) -> bool:
     """Whether a place was a submodule at a revision, or lay in one."""
     places = (PurePosixPath(name), *PurePosixPath(name).parents[:-1]) if name else ()
-    asked = (("ls-tree", "--full-tree", revision.commit, "--", str(place)) for place in places)
-    return any(revision.checkout.answer(*question).startswith(b"160000 ") for question in asked)
+    questions = (("ls-tree", "--full-tree", revision.commit, "--", str(place)) for place in places)
+    return any(revision.checkout.answer(*question).startswith(b"160000 ") for question in questions)
 
 
 def merge_texts(base: Path, ours: Path, theirs: Path) -> bytes | None:
@@ -229,10 +229,10 @@ def _listed(output: bytes) -> Iterator[tuple[str, tuple[bytes, int]]]:
             yield os.fsdecode(path), (blob, int(size))
 
 
-def _cut(contents: bytes, found: dict[str, tuple[bytes, int]]) -> Iterator[tuple[str, bytes]]:
+def _cut(contents: bytes, blobs: dict[str, tuple[bytes, int]]) -> Iterator[tuple[str, bytes]]:
     """What cat-file --batch writes: for each blob a line about it, its content and a line end."""
     end = 0
-    for path, (_, size) in found.items():
+    for path, (_, size) in blobs.items():
         start = contents.index(b"\n", end) + 1
         yield path, contents[start : start + size]
         end = start + size + 1
@@ -243,11 +243,11 @@ def _names(revision: Revision, path: Path) -> list[str]:
 
     The top of the working tree is "".
     """
-    found = []
+    names = []
     for place in stages(path):
         if place.resolve() == revision.checkout.top:
-            found.append("")
+            names.append("")
         top = next((parent for parent in reversed(place.parents) if parent.resolve() == revision.checkout.top), None)
         if top is not None:
-            found.append(place.relative_to(top).as_posix())
-    return [name for name in dict.fromkeys(found) if "\n" not in name]  # git reads them as lines
+            names.append(place.relative_to(top).as_posix())
+    return [name for name in dict.fromkeys(names) if "\n" not in name]  # git reads them as lines

@@ -28,8 +28,8 @@ def included_by(base: Source) -> list[str]:
 
 def read_parts(base: Source, path: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]:
     """The files that the spec at a path includes. Raises `FilesError`."""
-    found = {part for pattern in included_by(base) for part in _found(path.parent, pattern.split("/"))}
-    return [_part(path, part, limit_bytes) for part in _few(sorted(found), base)]
+    parts = {part for pattern in included_by(base) for part in _found(path.parent, pattern.split("/"))}
+    return [_part(path, part, limit_bytes) for part in _few(sorted(parts), base)]
 
 
 def parts_then(base: Source, files: Mapping[str, bytes], prefix: str) -> list[Source]:
@@ -37,8 +37,8 @@ def parts_then(base: Source, files: Mapping[str, bytes], prefix: str) -> list[So
 
     `prefix` is what stands before the path in the name of a source.
     """
-    found = _few(list(matching(included_by(base), files)), base)
-    return [replace(decode_source(files[part], f"{prefix}{part}"), part=part) for part in found]
+    parts = _few(list(matching(included_by(base), files)), base)
+    return [replace(decode_source(files[part], f"{prefix}{part}"), part=part) for part in parts]
 
 
 def _few(parts: list[str], base: Source) -> list[str]:

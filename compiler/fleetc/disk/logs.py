@@ -118,8 +118,8 @@ class _Whole:
             size = len(self._head) if size < 0 else size
             part, self._head = self._head[:size], self._head[size:]
             return part
-        found: bytes = self._file.read1(size)
-        return found
+        chunk: bytes = self._file.read1(size)
+        return chunk
 
 
 class _Zstd:

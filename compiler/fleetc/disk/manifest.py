@@ -210,12 +210,12 @@ def listed_entries(root: int, where: str) -> dict[str, ManifestEntry] | None:
 
 def _either_side(content: bytes) -> dict[str, ManifestEntry]:
     """The files that either side of a manifest in conflict lists, without digests: which one is right is not known."""
-    found: dict[str, ManifestEntry] = {}
+    entries: dict[str, ManifestEntry] = {}
     for line in content.decode(errors="replace").splitlines():
         with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError, FilesError):
             item = json.loads(line.strip().rstrip(",}") + "}")
-            found |= _entries({"files": [{**item, "sha256": ""}]})
-    return found
+            entries |= _entries({"files": [{**item, "sha256": ""}]})
+    return entries
 
 
 def _entries(document: object) -> dict[str, ManifestEntry]:
@@ -234,13 +234,13 @@ def _entries(document: object) -> dict[str, ManifestEntry]:
 
 def directories_of(paths: Iterable[str]) -> set[str]:
     """Every directory above the paths, without the root."""
-    found: set[str] = set()
+    directories: set[str] = set()
     for path in paths:
         end = path.rfind("/")
-        while end > 0 and path[:end] not in found:
-            found.add(path[:end])
+        while end > 0 and path[:end] not in directories:
+            directories.add(path[:end])
             end = path.rfind("/", 0, end)
-    return found
+    return directories
 
 
 @dataclass(slots=True)

@@ -38,11 +38,11 @@ def settle_manifest(base: bytes, ours: bytes, theirs: bytes) -> Settled:
         old, own, other = (_by_path(document) for document in (before, mine, yours))
         entries, is_open = [], False
         for path in sorted({*own, *other}):
-            found = _chosen(old.get(path), own.get(path), other.get(path))
-            is_open |= found is None
-            found = found if found is not None else {**(own.get(path) or other[path]), "sha256": ""}
-            if found:
-                entries.append(_written(found))
+            entry = _chosen(old.get(path), own.get(path), other.get(path))
+            is_open |= entry is None
+            entry = entry if entry is not None else {**(own.get(path) or other[path]), "sha256": ""}
+            if entry:
+                entries.append(_written(entry))
         keys = [key for key in mine if key != "files"]
         members = {key: _chosen(before.get(key), mine.get(key), yours.get(key)) or mine[key] for key in keys}
         return Settled(text_of(manifest.written(members, entries)).encode(), is_open)

@@ -126,9 +126,9 @@ def spec_above(directory: Path) -> Path | None:
     Outside a checkout only the directory itself counts: what is above may be somebody else's.
     """
     within = [directory, *directory.parents]
-    top = next((place for place, one in enumerate(within) if _exists(one / ".git")), 0)
-    found = next((place for place, one in enumerate(within[: top + 1]) if _exists(one / SPEC_NAME)), None)
-    return None if found is None else Path(*[".."] * found)
+    top = next((place for place, parent in enumerate(within) if _exists(parent / ".git")), 0)
+    depth = next((place for place, parent in enumerate(within[: top + 1]) if _exists(parent / SPEC_NAME)), None)
+    return None if depth is None else Path(*[".."] * depth)
 
 
 def _exists(path: Path) -> bool:
@@ -172,7 +172,7 @@ def recorded_sources(root: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]
         ) from error
     included = {name for name in names[1:] if not fault(name) and (root / PARTS_FOLDER / name).is_file()}
     recorded = [Source(name, "", name if name in included else "") for name in names]
-    found = []
+    sources = []
     for (name, _, part, _), copied in zip(map(astuple, recorded), copies(recorded), strict=True):
         copy = root / copied
         if not copy.is_file():
@@ -180,8 +180,8 @@ def recorded_sources(root: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]
         source = read_source(copy, str(copy), limit_bytes)
         beside = root.parent / (part or Path(name).name)
         same = beside.is_file() and _read_bounded(beside, name, limit_bytes) == source.text.encode()
-        found.append(replace(source, name=str(beside) if same else source.name, part=part))
-    return found
+        sources.append(replace(source, name=str(beside) if same else source.name, part=part))
+    return sources
 
 
 def tree_around(path: Path) -> Path | None:
@@ -288,9 +288,9 @@ def _badly_encoded(code: str, what: str, data: bytes, offset: int, name: str, ad
 
 def read_templates() -> dict[str, str]:
     """The shipped templates, text by relative POSIX path."""
-    found = _shipped("templates", resources.files("fleetc"), _templates_below)
+    templates = _shipped("templates", resources.files("fleetc"), _templates_below)
     try:
-        return {path: content.decode("utf-8") for path, content in found.items()}
+        return {path: content.decode("utf-8") for path, content in templates.items()}
     except UnicodeDecodeError as error:
         raise _broken("templates") from error
 
@@ -308,8 +308,8 @@ def read_starter() -> dict[str, str]:
 
 def read_examples() -> dict[str, str]:
     """The specs, overlays and stories of the shipped fleets, by EXAMPLE/FILE, without what they compile to."""
-    found = _shipped("inventories", resources.files("fleetc"), _example_files)
-    return {path: text.decode("utf-8") for path, text in found.items()}
+    examples = _shipped("inventories", resources.files("fleetc"), _example_files)
+    return {path: text.decode("utf-8") for path, text in examples.items()}
 
 
 def _shipped(
@@ -320,12 +320,12 @@ def _shipped(
     if not root.is_dir() and isinstance(package, Path) and (package.parent.parent / "pyproject.toml").is_file():
         root = package.parent.parent / kind
     try:
-        found = dict(sorted((below or _files_below)(root, "")))
+        contents = dict(sorted((below or _files_below)(root, "")))
     except OSError as error:
         raise _broken(kind) from error
-    if not found:
+    if not contents:
         raise _broken(kind)
-    return found
+    return contents
 
 
 def _files_below(directory: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fleetc.disk.manifest import REGULAR, FilesError, failure, read_opened, shown
+from fleetc.disk.whole import sync_directory
 from fleetc.toml.document import Source
 
 
@@ -46,7 +47,7 @@ def write_sources(before: Sequence[Source], after: Sequence[Source], limit_bytes
         for item in staged:
             name = item.name
             item.beside.replace(item.path)
-            _sync_directory(item.path.parent)
+            sync_directory(item.path.parent)
     except OSError as error:
         raise _explained(error, name) from error
     finally:
@@ -109,14 +110,6 @@ def with_line_ends(before: str, after: str) -> str:
             chosen.append(end)
     chosen[-1] = ""
     return "".join(line + end for line, end in zip(new, chosen, strict=True))
-
-
-def _sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _explained(error: OSError, name: str) -> FilesError:

@@ -132,7 +132,7 @@ def _holder(parent: int) -> str:
     return "another process"
 
 
-def stage(where: str, staged: int, old: int | None, tree: Tree, found: TreeComparison) -> bool:
+def stage(where: str, staged: int, old: int | None, tree: Tree, comparison: TreeComparison) -> bool:
     """Make the new tree; unchanged files are linked and so keep inode and times.
 
     False when an entry of somebody else's could not be carried over: then the old directory must stay.
@@ -151,10 +151,10 @@ def stage(where: str, staged: int, old: int | None, tree: Tree, found: TreeCompa
     for directory in sorted(directories_of(a.path for a in tree.artifacts)):
         _make_directory(where, staged, directory, 0o700 if directory in private else _OPEN_MODE)
     for directory, artifacts in groups.items():
-        _fill(where, staged, old, directory, artifacts, found)
-    carried = old is None or _carry_all(where, staged, old, found.foreign)
+        _fill(where, staged, old, directory, artifacts, comparison)
+    carried = old is None or _carry_all(where, staged, old, comparison.foreign)
     if last is not None:
-        _fill(where, staged, old, "", [last], found)
+        _fill(where, staged, old, "", [last], comparison)
     try:
         mode = _OPEN_MODE if old is None else stat.S_IMODE(os.fstat(old).st_mode)
         os.fchmod(staged, mode | 0o700)
@@ -174,7 +174,7 @@ def _make_directory(where: str, root: int, path: str, mode: int) -> None:
 
 
 def _fill(
-    where: str, staged: int, old: int | None, directory: str, artifacts: list[Artifact], found: TreeComparison
+    where: str, staged: int, old: int | None, directory: str, artifacts: list[Artifact], comparison: TreeComparison
 ) -> None:
     """Link or write the files of one directory."""
     path = directory
@@ -182,13 +182,13 @@ def _fill(
     try:
         inside = os.open(directory or ".", DIRECTORY, dir_fd=staged)
         try:
-            if old is not None and any(a.path in found.same for a in artifacts):
+            if old is not None and any(a.path in comparison.same for a in artifacts):
                 before = open_directory(old, directory)
             for artifact in artifacts:
                 path = artifact.path
                 name = path[len(directory) + 1 :] if directory else path
-                if before is None or path not in found.same or not _link(before, inside, name):
-                    found.verified[path] = _write(inside, name, artifact)
+                if before is None or path not in comparison.same or not _link(before, inside, name):
+                    comparison.verified[path] = _write(inside, name, artifact)
         finally:
             os.close(inside)
             if before is not None:
@@ -230,11 +230,11 @@ def _carry_all(where: str, staged: int, old: int, foreign: list[str]) -> bool:
     """Put other people's entries into the new tree too; False when one of them cannot be there twice."""
     path = ""
     try:
-        made: set[str] = set()
+        parents: set[str] = set()
         for path in foreign:
             directory, _, name = path.rstrip("/").rpartition("/")
-            for parent in sorted(directories_of([path.rstrip("/")]) - made):
-                made.add(parent)
+            for parent in sorted(directories_of([path.rstrip("/")]) - parents):
+                parents.add(parent)
                 with suppress(FileExistsError):
                     os.mkdir(parent, 0o700, dir_fd=staged)
                     os.chmod(parent, _OPEN_MODE, dir_fd=staged)

@@ -45,19 +45,19 @@ class Note(NamedTuple):
 
     file: Path
     inputs: str
-    told: Mapping[str, str]
+    messages: Mapping[str, str]
 
 
 def digest_of(*parts: Sequence[str | bytes]) -> str:
     """The digest of inputs, which ends differently wherever one of them begins or ends elsewhere."""
-    found = hashlib.sha256(str(_FORMAT).encode())
+    digest = hashlib.sha256(str(_FORMAT).encode())
     for part in parts:
-        found.update(b"%d;" % len(part))
-        for one in part:
-            content = one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one
-            found.update(b"%d:" % len(content))
-            found.update(content)
-    return found.hexdigest()
+        digest.update(b"%d;" % len(part))
+        for piece in part:
+            content = piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
+            digest.update(b"%d:" % len(content))
+            digest.update(content)
+    return digest.hexdigest()
 
 
 def program_digest(package: Path) -> str:
@@ -79,14 +79,14 @@ def index_file(target: Path, outside: Sequence[Path]) -> Path | None:
             base = Path.home() / ".cache"
         except RuntimeError:
             return None
-    found = base / "fleetc" / "trees"
-    real = Path(os.path.realpath(found))
+    directory = base / "fleetc" / "trees"
+    real = Path(os.path.realpath(directory))
     for place in (target, *outside):
-        for inner, outer in ((found, place.absolute()), (real, Path(os.path.realpath(place)))):
+        for inner, outer in ((directory, place.absolute()), (real, Path(os.path.realpath(place)))):
             if inner.is_relative_to(outer):
                 return None
     name = hashlib.sha256(os.fsencode(os.path.realpath(target))).hexdigest()
-    return found / f"{name}.json"
+    return directory / f"{name}.json"
 
 
 def unchanged(
@@ -100,12 +100,12 @@ def unchanged(
         with locked(target, shared=True, wait_seconds=wait_seconds) as place:
             if swapping.is_half_applied(place):
                 return None
-            found = _statuses(place)
+            statuses = _statuses(place)
     except (OSError, FilesError):
         return None
-    if found is None or found != {path: tuple(status) for path, status in index["files"].items()}:
+    if statuses is None or statuses != {path: tuple(status) for path, status in index["files"].items()}:
         return None
-    return len(found), index["told"]
+    return len(statuses), index["told"]
 
 
 def remember(place: TreePlace, note: Note, verified: Mapping[str, tuple[int, int, int]]) -> None:
@@ -115,11 +115,11 @@ def remember(place: TreePlace, note: Note, verified: Mapping[str, tuple[int, int
     """
     time.sleep(TICK_NS / _SECOND)
     try:
-        found = _statuses(place) if _is_local(place) else None
-        if found is None or not _is_settled(found, verified):
+        statuses = _statuses(place) if _is_local(place) else None
+        if statuses is None or not _is_settled(statuses, verified):
             note.file.unlink(missing_ok=True)
             return
-        index = {"inputs": note.inputs, "told": dict(note.told), "files": found}
+        index = {"inputs": note.inputs, "told": dict(note.messages), "files": statuses}
         body = json.dumps(index, separators=(",", ":")).encode()
         note.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = note.file.with_name(f".{note.file.name}.{os.getpid()}")
@@ -132,14 +132,14 @@ def remember(place: TreePlace, note: Note, verified: Mapping[str, tuple[int, int
             note.file.unlink(missing_ok=True)
 
 
-def _is_settled(found: Mapping[str, Status], verified: Mapping[str, tuple[int, int, int]]) -> bool:
+def _is_settled(statuses: Mapping[str, Status], verified: Mapping[str, tuple[int, int, int]]) -> bool:
     """Whether each file is the one whose bytes are known, and could not change any more without another time."""
     before = time.time_ns() - TICK_NS
-    if found.keys() != verified.keys() or all(ctime % _SECOND == 0 for _, _, ctime, _, _ in found.values()):
+    if statuses.keys() != verified.keys() or all(ctime % _SECOND == 0 for _, _, ctime, _, _ in statuses.values()):
         return False
     return all(
         max(mtime, ctime) < before and verified[path] == (size, mtime, inode)
-        for path, (size, mtime, ctime, inode, _) in found.items()
+        for path, (size, mtime, ctime, inode, _) in statuses.items()
     )
 
 
@@ -149,20 +149,20 @@ def _statuses(place: TreePlace) -> dict[str, Status] | None:
     if root is None:
         return None
     try:
-        found: dict[str, Status] = {}
-        return found if all(_walk(root, "", os.fstat(root).st_dev, found)) else None
+        statuses: dict[str, Status] = {}
+        return statuses if all(_walk(root, "", os.fstat(root).st_dev, statuses)) else None
     finally:
         os.close(root)
 
 
-def _walk(directory: int, prefix: str, device: int, found: dict[str, Status]) -> Iterator[bool]:
+def _walk(directory: int, prefix: str, device: int, statuses: dict[str, Status]) -> Iterator[bool]:
     """Add the files below a directory; False for each entry that is neither, or lies on another file system."""
     inner = []
     with os.scandir(directory) as entries:
         for entry in entries:
             status = entry.stat(follow_symlinks=False)
             if stat.S_ISREG(status.st_mode) and status.st_dev == device:
-                found[prefix + entry.name] = (
+                statuses[prefix + entry.name] = (
                     status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_mode
                 )  # fmt: skip
             elif stat.S_ISDIR(status.st_mode) and status.st_dev == device:
@@ -172,7 +172,7 @@ def _walk(directory: int, prefix: str, device: int, found: dict[str, Status]) ->
     for name in inner:
         opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
         try:
-            yield from _walk(opened, f"{prefix}{name}/", device, found)
+            yield from _walk(opened, f"{prefix}{name}/", device, statuses)
         finally:
             os.close(opened)
 
@@ -188,8 +188,8 @@ def _read(file: Path) -> dict[str, Any] | None:
             digest, _, body = opened.read(_LIMIT_BYTES).partition(b"\n")
         if digest != hashlib.sha256(body).hexdigest().encode():
             return None
-        found: dict[str, Any] = json.loads(body)
-        return found
+        index: dict[str, Any] = json.loads(body)
+        return index
     except (OSError, ValueError, RecursionError):
         return None
 

@@ -100,7 +100,11 @@ def _listed_in(place: TreePlace, name: str) -> set[str] | None:
 
 
 def replace(
-    place: TreePlace, root: int | None, tree: Tree, found: TreeComparison, managed: Mapping[str, ManifestEntry] | None
+    place: TreePlace,
+    root: int | None,
+    tree: Tree,
+    comparison: TreeComparison,
+    managed: Mapping[str, ManifestEntry] | None,
 ) -> None:
     """Make the target hold the tree and everything in `found.foreign`.
 
@@ -120,7 +124,7 @@ def replace(
         os.chmod(place.staged, 0o700, dir_fd=parent)
         staged = os.open(place.staged, DIRECTORY, dir_fd=parent)
         try:
-            can_exchange = stage(place.shown, staged, old, tree, found)
+            can_exchange = stage(place.shown, staged, old, tree, comparison)
         finally:
             os.close(staged)
         if old is None:

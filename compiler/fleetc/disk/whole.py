@@ -46,12 +46,12 @@ def write_whole(path: Path, content: bytes) -> None:
         except BaseException:
             Path(name).unlink()
             raise
-        _sync(path.parent)
+        sync_directory(path.parent)
     except OSError as problem:
         raise failure(problem, str(path), "write") from problem
 
 
-def _sync(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
     """Have a rename in a directory survive a loss of power."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -35,9 +35,9 @@ from fleetc.language.effective_avatar import SlotInForce
 from fleetc.language.fields import Base
 from fleetc.language.fleet import Fleet, Stack
 from fleetc.language.quantities import Duration
+from fleetc.language.quantities.amounts import plain_number
 from fleetc.language.secret_fields import SecretRef
 from fleetc.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
-from fleetc.lower.common import plain_number
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, derived, given
 

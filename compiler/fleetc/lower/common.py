@@ -108,12 +108,6 @@ def own_file(node: Node, name: str) -> str:
     return f"{RELEASE_ROOT}/current/{node.name}/{name}"
 
 
-def plain_number(value: Decimal) -> str:
-    """A Decimal without exponent or trailing zeros: the node reads "1e3" as price 1 in a currency "e3"."""
-    text = format(value, "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def helper_address(fleet: Fleet, helper: Node, settings: Signer | Redeemer, from_host: str) -> Listener:
     """Where a node on a host can reach a signer or redeemer of this fleet."""
     listener = effective.reached_at(fleet, helper, settings, from_host)

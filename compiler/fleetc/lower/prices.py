@@ -13,6 +13,7 @@ from fleetc.blueprint.blueprint import Argument, BlueprintFile, PriceLine
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import ANY_PRICE, Price
+from fleetc.language.quantities.amounts import plain_number
 from fleetc.lower import common
 from fleetc.lower.mapping import Planned
 from fleetc.places.diagnostic import Path
@@ -142,4 +143,4 @@ def _runners_alone(fleet: Fleet, node: Node) -> Origin | None:
 
 def _digits(price: Price) -> str:
     """A price in the form of the node's price flags: digits, and the currency unless it is wei."""
-    return common.plain_number(price.amount) + ("" if price.currency == "wei" else price.currency)
+    return plain_number(price.amount) + ("" if price.currency == "wei" else price.currency)

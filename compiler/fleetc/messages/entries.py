@@ -176,7 +176,7 @@ def code_page(code: str, sheet: Sheet) -> Iterator[str]:
             yield from sheet.filled(" ".join(part.split()), "    " if part.startswith("    ") else "")
         yield ""
     yield from sheet.row(
-        "Topic:", next(f"{CODES}.{name}" for name, one in code_topics().items() if code in one.codes), 13
+        "Topic:", next(f"{CODES}.{name}" for name, topic in code_topics().items() if code in topic.codes), 13
     )
     fields = [name for name, codes in codes_by_field().items() if code in codes]
     if fields:

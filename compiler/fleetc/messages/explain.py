@@ -24,10 +24,12 @@ def pages() -> Mapping[str, str]:
     A page is a sentence, then parts that begin with "Why:", "Fix:" (where `fleetc check --fix` ever repairs it),
     "Example:" (only pages of rules have one) and "Instead:".
     """
-    found = {code: _text(page) for code, page in PAGES.items()}
-    found |= {code: _text(Page(one.what, one.why, one.handling)) for code, one in signatures().items()}
-    found |= {rule.code: rule.page.strip() + "\n" for rule in rules()}
-    return dict(sorted(found.items()))
+    texts = {code: _text(page) for code, page in PAGES.items()}
+    texts |= {
+        code: _text(Page(signature.what, signature.why, signature.handling)) for code, signature in signatures().items()
+    }
+    texts |= {rule.code: rule.page.strip() + "\n" for rule in rules()}
+    return dict(sorted(texts.items()))
 
 
 def _text(page: Page) -> str:

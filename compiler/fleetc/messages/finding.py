@@ -46,9 +46,9 @@ def _page(word: str, sheet: Sheet) -> Iterator[str] | None:
     topics = code_topics()
     if word in pages():
         return code_page(word, sheet)
-    found = find(word)
-    if found is not None:
-        return _entry(*found, sheet)
+    field = find(word)
+    if field is not None:
+        return _entry(*field, sheet)
     assigned = _assigned(word, sheet)
     if assigned is not None:
         return assigned
@@ -82,14 +82,14 @@ def _setter(setter: Setter, sheet: Sheet) -> Iterator[str]:
     """What sets something, then the page of the first field; a page of a whole table is only named."""
     yield from sheet.filled(setter.sentence)
     first = next(iter(setter.fields), "")
-    found = find(first) if first else None
-    if found is None:
+    field = find(first) if first else None
+    if field is None:
         return
     yield ""
-    if found[1].target:
+    if field[1].target:
         yield from sheet.filled(f"fleetc explain {first} shows that table.")
     else:
-        yield from field_page(*found, sheet)
+        yield from field_page(*field, sheet)
     others = setter.fields[1:]
     if others:
         yield ""
@@ -118,9 +118,9 @@ def _unknown(word: str) -> str:
     """The message about a word that nothing has: near names come from the deepest table that it names."""
     parts = [str(part) for part in parse_key(word) or ()]
     for end in range(len(parts) - 1, 0, -1):
-        found = find(".".join(f'"{part}"' for part in parts[:end]))
-        if found is not None:
-            return _not_below(*found, parts[end:])
+        deepest = find(".".join(f'"{part}"' for part in parts[:end]))
+        if deepest is not None:
+            return _not_below(*deepest, parts[end:])
     lost = "fleetc explain lists the tables and topics, and --search TEXT finds words"
     topics = (f"{CODES}.{topic}" for topic in code_topics())
     known = list(dict.fromkeys([*pages(), *names(), *code_topics(), *topics, *FLAGS]))  # nodes is a topic and a table
@@ -136,4 +136,4 @@ def _not_below(title: str, field: Field, rest: list[str]) -> str:
     wrong = rest[1] if len(rest) > 1 and is_entry(field, rest[0]) else rest[0]
     near = Suggestions(1).near(wrong, [own.name for own in table.fields])
     lists = f"fleetc explain {name} lists them; leave out names of your own"
-    return f'{name} has no field "{wrong}"; {asked(f"{name}.{one}" for one in near) or lists}'
+    return f'{name} has no field "{wrong}"; {asked(f"{name}.{similar}" for similar in near) or lists}'

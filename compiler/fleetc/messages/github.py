@@ -28,8 +28,8 @@ def as_github(located: Sequence[Located]) -> str:
     lines = [_command(item) for item in ordered[:_PRINTED_LIMIT]]
     kinds = Counter(item.diagnostic.severity for item in located)
     if any(number > _ANNOTATIONS for number in kinds.values()):
-        told = f"{count(located)}; only {_ANNOTATIONS} of each kind become annotations, fleetc check shows all"
-        lines.append(f"::notice title=fleetc::{github_data(told)}")
+        notice = f"{count(located)}; only {_ANNOTATIONS} of each kind become annotations, fleetc check shows all"
+        lines.append(f"::notice title=fleetc::{github_data(notice)}")
     return "\n".join([*lines, plain_output(count(located))]) + "\n"
 
 
@@ -48,8 +48,8 @@ def _command(item: Located) -> str:
 
 
 def _properties(item: Located) -> list[tuple[str, str]]:
-    found = [("file", visible(item.primary.file))] if item.primary.file else []
-    return [*found, *_numbers(item.primary), ("title", f"{NAMES[item.diagnostic.severity]}[{item.diagnostic.code}]")]
+    file = [("file", visible(item.primary.file))] if item.primary.file else []
+    return [*file, *_numbers(item.primary), ("title", f"{NAMES[item.diagnostic.severity]}[{item.diagnostic.code}]")]
 
 
 def _numbers(place: Place) -> list[tuple[str, str]]:

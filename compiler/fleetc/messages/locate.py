@@ -126,21 +126,21 @@ def _suspects(line: str) -> list[str]:
     names of keys in JSON, which messages have too.
     """
     words = _WORDS.findall(_JSON_KEY.sub(" ", line))
-    found = [word for word in words if leaks.find(word)]
+    suspects = [word for word in words if leaks.find(word)]
     rest = line
-    for word in found:
+    for word in suspects:
         rest = rest.replace(word, "")
-    if not found or leaks.find(rest):
+    if not suspects or leaks.find(rest):
         return words
-    return [part for word in found for part in _around_host(word)]
+    return [part for word in suspects for part in _around_host(word)]
 
 
 def _around_host(word: str) -> list[str]:
     """The parts of an address without its scheme and its host, which others may name; the word itself if it is none."""
-    found = _HOST.search(word)
-    if found is None or leaks.find(found["host"]) or leaks.find(f"https://{found['host']}"):
+    address = _HOST.search(word)
+    if address is None or leaks.find(address["host"]) or leaks.find(f"https://{address['host']}"):
         return [word]
-    return [found["user"] or "", word[found.end() :]]
+    return [address["user"] or "", word[address.end() :]]
 
 
 def _unnamed(word: str) -> str:
@@ -156,7 +156,7 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
         return []  # looking through a whole spec takes time
     atlas = _Atlas(sources, document)
     order = {source.name: index for index, source in enumerate(sources)}
-    found: dict[Any, Located] = {}
+    items: dict[Any, Located] = {}
     if document is not None and document.layers:
         diagnostics = _by_line(diagnostics, document)
     for diagnostic in diagnostics:
@@ -174,17 +174,17 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
         if document is not None and document.layers:
             primary, *related_once = _once([primary, *related])
             related = tuple(related_once)
-        found.setdefault(key, Located(key, diagnostic, primary, related))
-    hidden = [_hide(found[key], atlas.secret_lines) for key in sorted(found)]
+        items.setdefault(key, Located(key, diagnostic, primary, related))
+    hidden = [_hide(items[key], atlas.secret_lines) for key in sorted(items)]
     return [_bounded(_masked(item)) for item in _withhold(hidden, atlas.secrets)]
 
 
 def _by_line(diagnostics: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
     """One diagnostic for all members of a class that share a fault in its line, or of a table that stands for many."""
     groups: dict[Any, list[Diagnostic]] = {}
-    for place, one in enumerate(diagnostics):
-        at = _shared(one.primary.place, document)
-        groups.setdefault((at, one.code, one.severity) if at else place, []).append(one)
+    for place, diagnostic in enumerate(diagnostics):
+        at = _shared(diagnostic.primary.place, document)
+        groups.setdefault((at, diagnostic.code, diagnostic.severity) if at else place, []).append(diagnostic)
     return [_of_members(group, document) for group in groups.values()]
 
 
@@ -201,7 +201,11 @@ def _of_members(group: list[Diagnostic], document: Document) -> Diagnostic:
     first = group[0]
     if not _shared(first.primary.place, document):
         return first
-    members = list(dict.fromkeys(one.primary.place[:2] for one in group if not isinstance(one.primary.place, Span)))
+    members = list(
+        dict.fromkeys(
+            diagnostic.primary.place[:2] for diagnostic in group if not isinstance(diagnostic.primary.place, Span)
+        )
+    )
     return replace(first, related=(*first.related, members_label(members, document)))
 
 
@@ -215,16 +219,16 @@ def members_label(members: Sequence[Path], document: Document) -> Label:
 
 def _once(places: Sequence[Place]) -> list[Place]:
     """The places in their order; notes about one place stand together there."""
-    found: list[Place] = []
+    kept: list[Place] = []
     known: dict[tuple[str, int, int], int] = {}
     for place in places:
-        index = known.setdefault((place.file, place.line, place.column), len(found))
-        if index == len(found) or not place.line:
-            found.append(place)
+        index = known.setdefault((place.file, place.line, place.column), len(kept))
+        if index == len(kept) or not place.line:
+            kept.append(place)
         else:
-            notes = dict.fromkeys(filter(None, (found[index].note, place.note)))
-            found[index] = found[index]._replace(note=", ".join(notes))
-    return found
+            notes = dict.fromkeys(filter(None, (kept[index].note, place.note)))
+            kept[index] = kept[index]._replace(note=", ".join(notes))
+    return kept
 
 
 def places(
@@ -234,13 +238,13 @@ def places(
 
     All are found in one look through the spec.
     """
-    asked = [
+    questions = [
         Diagnostic(str(number), Severity.NOTE, "", labels[0], tuple(labels[1:]))
         for number, labels in enumerate(groups)
         if labels
     ]
-    found = {item.diagnostic.code: (item.primary, *item.related) for item in locate(asked, sources, document)}
-    return [found.get(str(number), ()) for number in range(len(groups))]
+    answers = {item.diagnostic.code: (item.primary, *item.related) for item in locate(questions, sources, document)}
+    return [answers.get(str(number), ()) for number in range(len(groups))]
 
 
 def outside(code: str, message: str, help: str, path: str, severity: Severity = Severity.ERROR) -> Located:
@@ -278,14 +282,14 @@ def _masked_place(place: Place) -> Place:
 
 def _bounded(item: Located) -> Located:
     """The same with words of bearable length: a name or a text of the spec may have a million characters."""
-    said = item.diagnostic
-    if max(len(said.message), len(said.help)) <= _WORDS_LIMIT:
+    diagnostic = item.diagnostic
+    if max(len(diagnostic.message), len(diagnostic.help)) <= _WORDS_LIMIT:
         return item
     message, advice = (
         text if len(text) <= _WORDS_LIMIT else f"{text[: _WORDS_LIMIT // 2]} ... {text[-_WORDS_LIMIT // 4 :]}"
-        for text in (said.message, said.help)
+        for text in (diagnostic.message, diagnostic.help)
     )
-    return item._replace(diagnostic=replace(said, message=message, help=advice))
+    return item._replace(diagnostic=replace(diagnostic, message=message, help=advice))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -316,8 +320,8 @@ def _withhold(located: list[Located], secrets: Iterable[str]) -> list[Located]:
     """Give other words to diagnostics that repeat a secret or a piece of one."""
     known = set(secrets)
     words = [_words(item) for item in located]
-    said = {piece for text in set(words) for piece in _pieces(text)} if known else set()
-    repeated = {piece for secret in known for piece in _pieces(secret) if piece in said}
+    pieces = {piece for text in set(words) for piece in _pieces(text)} if known else set()
+    repeated = {piece for secret in known for piece in _pieces(secret) if piece in pieces}
     short = [secret for secret in known if 4 <= len(secret) < _PIECE]
     return [
         _withheld(item) if _repeats(item, text, repeated, short) else item

@@ -47,8 +47,8 @@ def _origin(path: Path, document: Document, reasons: Mapping[Path, str]) -> str:
 
 def _reasons(fleet: Fleet) -> dict[Path, str]:
     """Why a default of a node is what it is, where there is more to say."""
-    found = {}
+    reasons = {}
     for node in fleet.nodes:
         for key, chosen in effective.in_force(fleet, node).items():
-            found[(*node.path, key)] = chosen.origin.reason
-    return found
+            reasons[(*node.path, key)] = chosen.origin.reason
+    return reasons

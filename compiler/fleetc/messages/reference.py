@@ -54,10 +54,10 @@ def _section(table: Table) -> list[str]:
 
 
 def _flags() -> str:
-    found = {flag: setter_of(f"-{flag}") for flag in sorted(FLAGS, key=str.lower)}
+    setters = {flag: setter_of(f"-{flag}") for flag in sorted(FLAGS, key=str.lower)}
     rows = [
         f"| `-{flag}` `LP_{flag.upper()}` | {_set_by(flag, setter.sentence)} |"
-        for flag, setter in found.items()
+        for flag, setter in setters.items()
         if setter is not None
     ]
     return "\n".join(["| Flag and variable | Set by |", "|---|---|", *rows])
@@ -66,14 +66,14 @@ def _flags() -> str:
 def _set_by(flag: str, sentence: str) -> str:
     """What sets a flag, without the words that the other column says, and with links to the tables of fields."""
     word = f"-{flag} of the node (LP_{flag.upper()})"
-    said = sentence.removeprefix(f"{word} is set by ").removeprefix(f"{word} is ").replace(f" sets {word}", "")
+    setter = sentence.removeprefix(f"{word} is set by ").removeprefix(f"{word} is ").replace(f" sets {word}", "")
     anchors = {plain_name(table.name): _anchor(table.header) for table in tables() if table.name}
 
     def linked(match: re.Match[str]) -> str:
         anchor = anchors.get(match[0].rpartition(".")[0])
         return f"[{match[0]}](#{anchor})" if anchor else match[0]
 
-    ended = said if ". " in said else said.rstrip(".")
+    ended = setter if ". " in setter else setter.rstrip(".")
     return re.sub(r"\b[a-z_]+(?:\.[a-z_]+)+\b", linked, _cell(ended))
 
 

@@ -21,14 +21,14 @@ from fleetc.upstream.signatures import signatures
 @cache
 def codes_by_field() -> dict[str, tuple[str, ...]]:
     """Codes, sorted, by the dotted names of fields without names of users."""
-    found: dict[str, set[str]] = {}
+    codes_of: dict[str, set[str]] = {}
     for rule in rules():
         for name in _changed(rule.page):
-            found.setdefault(name, set()).add(rule.code)
+            codes_of.setdefault(name, set()).add(rule.code)
     for code, signature in signatures().items():
         for name in signature.change:
-            found.setdefault(name, set()).add(code)
-    return {name: tuple(sorted(codes)) for name, codes in sorted(found.items())}
+            codes_of.setdefault(name, set()).add(code)
+    return {name: tuple(sorted(codes)) for name, codes in sorted(codes_of.items())}
 
 
 def _changed(page: str) -> Iterator[str]:
@@ -47,8 +47,8 @@ def _examples(page: str) -> tuple[str, str]:
 
 
 def _leaves(node: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if isinstance(node, list) and any(isinstance(one, dict) for one in node):
-        node = {str(place): one for place, one in enumerate(node)}
+    if isinstance(node, list) and any(isinstance(entry, dict) for entry in node):
+        node = {str(place): entry for place, entry in enumerate(node)}
     if isinstance(node, dict):
         for key, value in node.items():
             yield from _leaves(value, (*above, key))

@@ -118,12 +118,12 @@ def _fixes(
     if document is None:
         return [[] for _ in located]
     wanted = [item.diagnostic.fix for item in located if item.diagnostic.fix is not None]
-    found = fixes.replacements(sources, document, wanted) if wanted else {}
-    maps = [LineMap(source.text) for source in sources] if found else []
+    replacements = fixes.replacements(sources, document, wanted) if wanted else {}
+    maps = [LineMap(source.text) for source in sources] if replacements else []
     shown: list[list[dict[str, Any]]] = []
     for item in located:
         fix = item.diagnostic.fix
-        pieces = found.get(fix, ()) if fix is not None else ()
+        pieces = replacements.get(fix, ()) if fix is not None else ()
         hidden = item.withheld or item.primary.hidden or not all(leaks.may_show(piece.text) for piece in pieces)
         shown.append([] if hidden or not pieces else [_fix(deeds(item), pieces, sources, maps)])
     return shown

@@ -48,9 +48,9 @@ def search(text: str, more: Iterable[Hit] = ()) -> tuple[list[Hit], bool]:
     wanted = _words(text)
     rated = [(*_score(hit, wanted), hit) for hit in (*_all(), *more)]
     most = max((words for words, _, _ in rated), default=0)
-    found = [(score, hit) for words, score, hit in rated if words == most > 0]
-    found.sort(key=lambda one: (-one[0], len(one[1].name), one[1].name))
-    return [hit for _, hit in found], most == len(wanted)
+    best = [(score, hit) for words, score, hit in rated if words == most > 0]
+    best.sort(key=lambda pair: (-pair[0], len(pair[1].name), pair[1].name))
+    return [hit for _, hit in best], most == len(wanted)
 
 
 def search_page(text: str, sheet: Sheet, more: Iterable[Hit] = ()) -> Iterator[str]:
@@ -85,13 +85,13 @@ def _all() -> Iterator[Hit]:
 
 def _fields() -> dict[tuple[str, str], list[str]]:
     """The dotted names of plain fields, together where several tables have the same one."""
-    found: dict[tuple[str, str], list[str]] = {}
+    by_field: dict[tuple[str, str], list[str]] = {}
     for table in tables():
         for field in table.fields:
             if not field.target:
                 name = f"{plain_name(table.name)}.{field.name}".lstrip(".")
-                found.setdefault((field.name, field.sentence), []).append(name)
-    return found
+                by_field.setdefault((field.name, field.sentence), []).append(name)
+    return by_field
 
 
 def _words(text: str) -> list[str]:

@@ -86,7 +86,7 @@ def _of_variable(name: str) -> Setter | None:
 def _unknown_flag(word: str, name: str) -> Setter:
     plain = name[3:] if name.startswith("LP_") else name
     flags = {flag.lower(): flag for flag in FLAGS}  # people know a variable in capitals
-    near = [flags[one] for one in Suggestions(1).near(plain.lower(), flags)] if len(plain) > 1 else []
+    near = [flags[flag] for flag in Suggestions(1).near(plain.lower(), flags)] if len(plain) > 1 else []
     variables = [setting.variable("AVATAR") for setting in settings().values()]
     advice = asked(near or Suggestions(1).near(name, variables))
     kind = "flag" if word.startswith(("-", "LP_")) else "variable"

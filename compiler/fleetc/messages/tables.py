@@ -56,8 +56,8 @@ class Field(NamedTuple):
     @property
     def default_words(self) -> str:
         """The default; for one that depends on others, what the sentence says of it."""
-        said = _BY_DEFAULT.search(self.sentence) if self.default == "none" else None
-        return said[1] if said else self.default
+        match = _BY_DEFAULT.search(self.sentence) if self.default == "none" else None
+        return match[1] if match else self.default
 
     @property
     def required(self) -> bool:
@@ -88,16 +88,16 @@ def plain_name(dotted: str) -> str:
 
 def definition(name: str) -> Mapping[str, Any]:
     """A definition of the schema; "" is the spec itself."""
-    found: Mapping[str, Any] = json_schema()["$defs"][name] if name else json_schema()
-    return found
+    node: Mapping[str, Any] = json_schema()["$defs"][name] if name else json_schema()
+    return node
 
 
 @cache
 def fields_of(defined: str, table: str) -> dict[str, Field]:
     """The fields of a definition by name, in the order of the model. `table` is where a spec has it."""
-    found = definition(defined)
-    required = found.get("required", ())
-    return {name: field_of_node(name, node, name in required, table) for name, node in found["properties"].items()}
+    schema = definition(defined)
+    required = schema.get("required", ())
+    return {name: field_of_node(name, node, name in required, table) for name, node in schema["properties"].items()}
 
 
 def field_of_node(name: str, node: Mapping[str, Any], required: bool, table: str) -> Field:
@@ -156,7 +156,7 @@ def _kind(node: Mapping[str, Any]) -> str:
         return " or ".join(f"`{word}`" for word in words)
     kind = node.get("type", "text")
     if isinstance(kind, list):
-        return " or ".join(_kind({"type": one}) for one in kind)
+        return " or ".join(_kind({"type": part}) for part in kind)
     if kind == "array":
         return f"list of {_plural(_kind(node['items']))}"
     return _object(node) if kind == "object" else _plain(kind, node)
@@ -194,9 +194,9 @@ def _object(node: Mapping[str, Any]) -> str:
 def _plural(kind: str) -> str:
     if " or " in kind and "such as" not in kind:
         return " or ".join(map(_plural, kind.split(" or ")))
-    for one, many in _PLURALS.items():
-        if kind == one or kind.startswith((f"{one} ", f"{one},")):
-            return many + kind[len(one) :]
+    for single, many in _PLURALS.items():
+        if kind == single or kind.startswith((f"{single} ", f"{single},")):
+            return many + kind[len(single) :]
     return kind
 
 
@@ -205,20 +205,20 @@ def _plural(kind: str) -> str:
 
 def _example(name: str, node: Mapping[str, Any], dotted: str, shape: str) -> str:
     """A line that shows the field: from the example fleet, else what the language says, else from another table."""
-    found = first_at(dotted)
+    value = first_at(dotted)
     if shape:
-        return _nested(name, dotted, shape, found)
-    if found is None:
-        found = _any_value(node)
-    if found is None:
-        found = first_called(name)
-    return "" if found is None else f"{toml_key(name)} = {inline(found)}"
+        return _nested(name, dotted, shape, value)
+    if value is None:
+        value = _any_value(node)
+    if value is None:
+        value = first_called(name)
+    return "" if value is None else f"{toml_key(name)} = {inline(value)}"
 
 
-def _nested(name: str, dotted: str, shape: str, found: Any) -> str:
+def _nested(name: str, dotted: str, shape: str, value: Any) -> str:
     """A table inside another one in one line, if that is short; else its header."""
-    in_line = "." in dotted and shape != "map" and found
-    line = f"{name} = {inline(found[:1] if shape == 'list' else found)}" if in_line else ""
+    in_line = "." in dotted and shape != "map" and value
+    line = f"{name} = {inline(value[:1] if shape == 'list' else value)}" if in_line else ""
     if line and len(line) <= _LONGEST:
         return line
     inner = dotted + (f".{NAME}" if shape == "map" else "")
@@ -334,10 +334,10 @@ def _resolve(defined: str, parts: Sequence[str], before: str) -> tuple[str, Fiel
         return (title, field) if not rest or leads_in else None
     if not rest:
         return title, field
-    found = _resolve(field.target, rest, title)
-    if found is None and len(rest) > 1 and is_entry(field, rest[0]):
-        found = _resolve(field.target, rest[1:], title)
-    return found
+    below = _resolve(field.target, rest, title)
+    if below is None and len(rest) > 1 and is_entry(field, rest[0]):
+        below = _resolve(field.target, rest[1:], title)
+    return below
 
 
 def is_entry(field: Field, part: str) -> bool:

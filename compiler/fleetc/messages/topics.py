@@ -102,19 +102,19 @@ def _of_nodes(kind: str) -> dict[str, tuple[str, ...]]:
         for field in decision.fields:
             groups.setdefault(field.partition(".")[0], FLAGS[decision.flag].group)
     groups |= _OTHERWISE
-    found = {
+    groups_of_table = {
         title: tuple(name for name, group in groups.items() if group == known) for known, title in _OF_FLAGS.items()
     }
-    return {title: names for title, names in found.items() if names}
+    return {title: names for title, names in groups_of_table.items() if names}
 
 
 def grouped(table: str, names: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
     """The fields of a table by topic, each in the order of `names`; what no topic has comes last."""
     topics = field_topics(table)
-    found = [(title, tuple(name for name in names if name in own)) for title, own in topics.items()]
-    listed = {name for _, own in found for name in own}
+    sections = [(title, tuple(name for name in names if name in own)) for title, own in topics.items()]
+    listed = {name for _, own in sections for name in own}
     rest = tuple(name for name in names if name not in listed)
-    return [group for group in [*found, (_PROCESS if topics else "Optional", rest)] if group[1]]
+    return [group for group in [*sections, (_PROCESS if topics else "Optional", rest)] if group[1]]
 
 
 class Codes(NamedTuple):

@@ -64,7 +64,7 @@ def _exported(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     A field is NAME=value or, where the value is not plain text, NAME, its length in 8 bytes and the value.
     """
     reader = _Reader(first, rest)
-    stamp, message, made, size = b"0", None, list[bytes](), 0
+    stamp, message, lines, size = b"0", None, list[bytes](), 0
     while (line := reader.line()) is not None:
         if line.startswith(_TIME):
             stamp = line[len(_TIME) :][:20]
@@ -74,14 +74,14 @@ def _exported(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
             value = reader.value()
             message = value if line == b"MESSAGE" else message
         elif not line and message is not None:
-            made.append(b"@%b %b\n" % (stamp, message.replace(b"\n", b" ")))
-            size, message = size + len(made[-1]), None
+            lines.append(b"@%b %b\n" % (stamp, message.replace(b"\n", b" ")))
+            size, message = size + len(lines[-1]), None
         if size > _CARRIED // 2:
-            yield b"".join(made)
-            made, size = [], 0
+            yield b"".join(lines)
+            lines, size = [], 0
     if message is not None:
-        made.append(b"@%b %b\n" % (stamp, message.replace(b"\n", b" ")))
-    yield b"".join(made)
+        lines.append(b"@%b %b\n" % (stamp, message.replace(b"\n", b" ")))
+    yield b"".join(lines)
 
 
 class _Reader:
@@ -109,9 +109,9 @@ class _Reader:
                 left = head or self._held[self._at : self._at + _KEPT]
                 self._at = len(self._held)
                 return left or None
-        found = head or self._held[self._at : min(end, self._at + _KEPT)]
+        line = head or self._held[self._at : min(end, self._at + _KEPT)]
         self._at = end + 1
-        return found
+        return line
 
     def value(self) -> bytes:
         """A value behind its length, and the line end behind it."""
@@ -119,13 +119,13 @@ class _Reader:
             pass
         left = int.from_bytes(self._held[self._at : self._at + 8], "little")
         self._at += 8
-        found = b""
+        value = b""
         while left > 0:
             part = self._held[self._at : self._at + left]
             if not part and not self._more():
                 break
-            found = (found + part)[:_KEPT]
+            value = (value + part)[:_KEPT]
             self._at += len(part)
             left -= len(part)
         self._at += 1
-        return found
+        return value

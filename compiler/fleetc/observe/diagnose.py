@@ -11,10 +11,10 @@ from typing import NamedTuple
 from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.messages.locate import Located, Place, locate
 from fleetc.observe import targets
-from fleetc.observe.findings import Finding
+from fleetc.observe.findings import LogFinding
 from fleetc.observe.proofs import INSTEAD, PROOFS, Case
 from fleetc.observe.shapes import shape_of
-from fleetc.observe.tally import Seen, Where
+from fleetc.observe.tally import LogLine, Seen
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -31,31 +31,31 @@ class Spec(NamedTuple):
     writer: Node | PlacedRunner | None = None
 
 
-def located(found: Iterable[Finding], spec: Spec | None) -> list[Located]:
+def located(findings: Iterable[LogFinding], spec: Spec | None) -> list[Located]:
     """Each finding at the place in the spec that may have to change, with its first line in the logs."""
-    found = list(found)
+    findings = list(findings)
     if spec is None:
-        plain = [_diagnostic(one, (), one.handling) for one in found]
+        plain = [_diagnostic(finding, (), finding.handling) for finding in findings]
         places = {item.diagnostic.code: item for item in locate(plain, (), None)}
-        return [places[one.code]._replace(primary=_log_place(one.seen.where, "")) for one in found]
-    meant = [_meant(one, spec) for one in found]
+        return [places[finding.code]._replace(primary=_log_place(finding.seen.where, "")) for finding in findings]
+    meant = [_meant(finding, spec) for finding in findings]
     places = {item.diagnostic.code: item for item in locate(meant, spec.sources, spec.document)}
-    return [_with_line(places[one.code], one) for one in found]
+    return [_with_line(places[finding.code], finding) for finding in findings]
 
 
-def _diagnostic(finding: Finding, labels: Sequence[Label], help: str) -> Diagnostic:
+def _diagnostic(finding: LogFinding, labels: Sequence[Label], help: str) -> Diagnostic:
     primary, *related = labels or (Label(()),)
     return Diagnostic(finding.code, finding.severity, _message(finding), primary, tuple(related), help)
 
 
-def _message(finding: Finding) -> str:
+def _message(finding: LogFinding) -> str:
     """What was seen, and how often and when; what nobody has to care about is called benign."""
     what = finding.what.removesuffix(".")
     benign = "benign: " if finding.severity is Severity.NOTE else ""
     return f"{benign}{what[:1].lower()}{what[1:]}: {counted(finding)}"
 
 
-def counted(finding: Finding) -> str:
+def counted(finding: LogFinding) -> str:
     """How many lines say so, from when to when, and how many in a minute."""
     seen = finding.seen
     lines = f"{seen.count} line{'' if seen.count == 1 else 's'}"
@@ -66,13 +66,13 @@ def counted(finding: Finding) -> str:
     return f"{lines}, {seen.first} to {seen.last}, {_rate(finding)}"
 
 
-def _rate(finding: Finding) -> str:
+def _rate(finding: LogFinding) -> str:
     """Lines in a minute, over the minutes that have any."""
     minutes = finding.seen.minutes
     return f"{finding.per_minute:.3g} a minute in {minutes} minute{'' if minutes == 1 else 's'}"
 
 
-def _meant(finding: Finding, spec: Spec) -> Diagnostic:
+def _meant(finding: LogFinding, spec: Spec) -> Diagnostic:
     if isinstance(spec.writer, PlacedRunner):
         paths = targets.paths_of_runner(finding.change, spec.writer)
     else:
@@ -94,7 +94,7 @@ def _places(diagnostic: Diagnostic) -> list[object]:
     return [label.place for label in (diagnostic.primary, *diagnostic.related)]
 
 
-def _checked(finding: Finding, spec: Spec, paths: Sequence[Path]) -> Diagnostic | None:
+def _checked(finding: LogFinding, spec: Spec, paths: Sequence[Path]) -> Diagnostic | None:
     """What `check` found in the spec that would explain it, about one of the nodes or wallets that are meant."""
     near = {path[:2] for path in paths}
     if spec.writer is not None:
@@ -106,7 +106,7 @@ def _checked(finding: Finding, spec: Spec, paths: Sequence[Path]) -> Diagnostic 
     return None
 
 
-def _help(finding: Finding, spec: Spec, checked: Diagnostic | None) -> str:
+def _help(finding: LogFinding, spec: Spec, checked: Diagnostic | None) -> str:
     """What to do, and the value that would do where one can be proved."""
     parts = [finding.handling.removesuffix(".")]
     if checked is not None:
@@ -123,7 +123,7 @@ def _help(finding: Finding, spec: Spec, checked: Diagnostic | None) -> str:
     )
 
 
-def _with_line(item: Located, finding: Finding) -> Located:
+def _with_line(item: Located, finding: LogFinding) -> Located:
     """The same, with the first line of the logs that says so; in front where it names no place in the spec."""
     line = _log_place(finding.seen.where, "the first such line")
     if item.diagnostic.primary.place == ():
@@ -131,14 +131,14 @@ def _with_line(item: Located, finding: Finding) -> Located:
     return item._replace(related=(*item.related, line))
 
 
-def _log_place(where: Where, note: str) -> Place:
+def _log_place(where: LogLine, note: str) -> Place:
     """A line of a log, as it can be shown: a node prints secrets of its settings in clear. Then its shape stands for
     it."""
     text = leaks.shown(where.text if leaks.find(where.text) is None else shape_of(where.text))
     return Place(where.log, where.number, 1, where.number, 1 + len(text), note, "", text)
 
 
-def as_data(finding: Finding) -> dict[str, object]:
+def as_data(finding: LogFinding) -> dict[str, object]:
     """What was seen of a finding, as plain values for JSON; the times as text."""
     seen: Seen = finding.seen
     return {

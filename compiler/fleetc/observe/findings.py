@@ -1,6 +1,6 @@
 """What the counts of a tally mean: one finding for each signature, and those that only several of them tell.
 
-In: a `Tally`. Out: `Finding`s, the worst first. Combinations are functions of what was seen; each looks at all of it.
+In: a `Tally`. Out: `LogFinding`s, the worst first. Combinations are functions of what was seen; each looks at all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNFUNDED = (
 _FUNDS = ("gateway-deposit-missing", "gateway-reserve-missing", "deposit-below-face-value")
 
 
-class Finding(NamedTuple):
+class LogFinding(NamedTuple):
     """A code with what it means and what to do, and what was seen of it in the logs.
 
     `change` names fields of the spec, `checks` codes of `fleetc check` that would say why.
@@ -47,20 +47,30 @@ class Finding(NamedTuple):
         return self.seen.count / max(1, self.seen.minutes)
 
 
-def findings(tally: Tally) -> list[Finding]:
+def findings(tally: Tally) -> list[LogFinding]:
     """The findings: errors, then warnings, then what is benign; of one severity combinations first, then those with
     more lines."""
-    found = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
-    found += _combined(tally)
-    return sorted(found, key=lambda one: (one.severity, one.code not in PAGES, -one.seen.count, one.code))
+    of_tally = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
+    of_tally += _combined(tally)
+    return sorted(
+        of_tally, key=lambda finding: (finding.severity, finding.code not in PAGES, -finding.seen.count, finding.code)
+    )
 
 
-def _plain(seen: Seen) -> Finding:
-    one = signatures()[seen.code]
-    return Finding(seen.code, _SEVERITIES[one.severity], one.what, one.handling, seen, one.change, one.checks)
+def _plain(seen: Seen) -> LogFinding:
+    signature = signatures()[seen.code]
+    return LogFinding(
+        seen.code,
+        _SEVERITIES[signature.severity],
+        signature.what,
+        signature.handling,
+        seen,
+        signature.change,
+        signature.checks,
+    )
 
 
-def _combined(tally: Tally) -> Iterator[Finding]:
+def _combined(tally: Tally) -> Iterator[LogFinding]:
     for code in tally.seen:
         if _is_constant(tally, code):
             yield _of("ticket-params-always-expired", tally.seen[code], ("fleet.rpc",), ("rpc-not-layer-2",))
@@ -74,33 +84,33 @@ def _is_constant(tally: Tally, code: str) -> bool:
     return code == "ticket-params-expired" and minutes >= max(_CONSTANT_MINUTES, tally.minutes / 2)
 
 
-def _without_funds(seen: Mapping[str, Seen]) -> Iterator[Finding]:
+def _without_funds(seen: Mapping[str, Seen]) -> Iterator[LogFinding]:
     """A gateway that finds nobody and cannot pay: the sender of a stream hears nothing of either."""
     if any(_together(seen, "sessions-not-available", code) for code in _UNFUNDED):
         change = ("wallets.deposit", "wallets.reserve")
         yield _of("gateway-has-no-funds", seen["sessions-not-available"], change, _FUNDS)
 
 
-def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[Finding]:
+def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[LogFinding]:
     """A gateway that finds nobody and drops orchestrators for their prices."""
     if _together(seen, "sessions-not-available", "price-above-cap"):
         above = seen["price-above-cap"]
         change = ("gateways.max_price", "gateways.max_model_prices")
-        found = _of("gateway-cap-below-every-price", seen["sessions-not-available"], change, _PRICES)
-        yield found._replace(seen=replace(found.seen, parts=above.parts, ranges=above.ranges))
+        finding = _of("gateway-cap-below-every-price", seen["sessions-not-available"], change, _PRICES)
+        yield finding._replace(seen=replace(finding.seen, parts=above.parts, ranges=above.ranges))
 
 
-def _together(seen: Mapping[str, Seen], one: str, other: str) -> bool:
+def _together(seen: Mapping[str, Seen], code: str, other: str) -> bool:
     """Whether two signatures were seen in the same minute, or at times that nobody knows."""
-    if one not in seen or other not in seen:
+    if code not in seen or other not in seen:
         return False
-    minutes, others = seen[one].when, seen[other].when
+    minutes, others = seen[code].when, seen[other].when
     return not minutes or not others or not minutes.isdisjoint(others)
 
 
 _PRICES = ("gateway-price-admits-nobody",)
 
 
-def _of(code: str, seen: Seen, change: tuple[str, ...], checks: tuple[str, ...]) -> Finding:
+def _of(code: str, seen: Seen, change: tuple[str, ...], checks: tuple[str, ...]) -> LogFinding:
     page = PAGES[code]
-    return Finding(code, Severity.ERROR, page.what, page.instead, seen, change, checks)
+    return LogFinding(code, Severity.ERROR, page.what, page.instead, seen, change, checks)

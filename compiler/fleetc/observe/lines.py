@@ -143,18 +143,18 @@ def _after_unit(text: str) -> str:
 def _of_json(text: str) -> Line | None:
     """A line of Docker's json-file, of journalctl -o json, or of slog as JSON."""
     try:
-        found = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         return None
-    if isinstance(found.get("log"), str):
-        return Line(found["log"].rstrip("\r\n"), LEAST, _DOCKER)
-    if "MESSAGE" in found:
-        return Line(_message(found["MESSAGE"]), _PRIORITIES.get(str(found.get("PRIORITY")), LEAST), _JOURNAL)
-    if isinstance(found.get("msg"), str):
-        more = "".join(f" {key}={value}" for key, value in found.items() if key not in ("time", "level", "msg"))
-        return Line(found["msg"] + more, _level(str(found.get("level", ""))), _DOCKER)
+    if isinstance(record.get("log"), str):
+        return Line(record["log"].rstrip("\r\n"), LEAST, _DOCKER)
+    if "MESSAGE" in record:
+        return Line(_message(record["MESSAGE"]), _PRIORITIES.get(str(record.get("PRIORITY")), LEAST), _JOURNAL)
+    if isinstance(record.get("msg"), str):
+        more = "".join(f" {key}={value}" for key, value in record.items() if key not in ("time", "level", "msg"))
+        return Line(record["msg"] + more, _level(str(record.get("level", ""))), _DOCKER)
     return None
 
 

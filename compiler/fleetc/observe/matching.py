@@ -41,24 +41,24 @@ class Matcher:
     """All signatures, ready to be looked for."""
 
     def __init__(self, signatures: Iterable[Signature]) -> None:
-        patterns = [_pattern(one, text) for one in signatures for text in one.patterns]
+        patterns = [_pattern(signature, text) for signature in signatures for text in signature.patterns]
         self._patterns = Candidates([(pattern.literal, pattern) for pattern in patterns])
         self.literals = tuple(sorted({pattern.literal for pattern in patterns}))
 
     def find(self, text: str) -> tuple[Hit, ...]:
         """The signatures in a text, each once; general ones only where there is no other. Ids say nothing."""
         text = without_ids(text)
-        found: dict[str, Hit] = {}
+        special: dict[str, Hit] = {}
         general: dict[str, Hit] = {}
         for code, is_general, literal, whole in self._patterns.of(text):
             match = whole.search(text) if whole else None
             if whole and not match:
                 continue
             parts = tuple(part[:_TEXT_LIMIT] for part in match.groups()) if match else ()
-            kept = general if is_general else found
+            kept = general if is_general else special
             if code not in kept or (parts and not kept[code].parts):
                 kept[code] = Hit(code, literal, parts)
-        return tuple((found or general).values())
+        return tuple((special or general).values())
 
 
 T = TypeVar("T")
@@ -76,8 +76,8 @@ class Candidates(Generic[T]):
         while left:
             common = Counter(piece for text, _ in left for piece in _pieces(text))
             piece = max(common, key=lambda piece: (common[piece], piece))
-            self._groups.append((piece, [one for one in left if piece in one[0]]))
-            left = [one for one in left if piece not in one[0]]
+            self._groups.append((piece, [pair for pair in left if piece in pair[0]]))
+            left = [pair for pair in left if piece not in pair[0]]
 
     def of(self, text: str) -> list[T]:
         """The values whose text is part of this one, in the order that they were given in within their group."""

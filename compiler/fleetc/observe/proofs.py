@@ -141,10 +141,10 @@ def memory(case: Case) -> str:
 def deposit(case: Case) -> str:
     """How long the deposit lasts, where the load is stated."""
     words = []
-    for one in funds(case.fleet):
-        if (case.writer is None or one.node in _payers(case)) and one.runway is not None and one.deposit is not None:
+    for row in funds(case.fleet):
+        if (case.writer is None or row.node in _payers(case)) and row.runway is not None and row.deposit is not None:
             words.append(
-                f"the spec plans {one.deposit}, which last {one.node} {int(one.runway)} hours at its expected load"
+                f"the spec plans {row.deposit}, which last {row.node} {int(row.runway)} hours at its expected load"
             )
     return "; ".join(words[:_SHOWN])
 
@@ -231,7 +231,7 @@ def other_cap(case: Case) -> str:
     own = [price.per_pixel for price in stated if price is not None and price.currency == "wei"]
     if len(own) != len(stated) or not own:
         return ""  # one without a bound, or in a currency whose rate of then nobody knows, may be the one of the log
-    if any(caps.low <= one <= caps.high for one in own) or prices.low > min(own):
+    if any(caps.low <= price <= caps.high for price in own) or prices.low > min(own):
         return ""
     spec = " and ".join(map(str, stated[:_SHOWN]))
     return (
@@ -246,9 +246,11 @@ def market(case: Case) -> str:
     if not case.fleet.on_chain:
         return ""
     words = []
-    found = market_of(case.fleet)
+    trades = market_of(case.fleet)
     for node in case.nodes:
-        verdict = found.judge(node.name, VIDEO) if node.name in found.caps and found.wants(node.name, VIDEO) else None
+        verdict = (
+            trades.judge(node.name, VIDEO) if node.name in trades.caps and trades.wants(node.name, VIDEO) else None
+        )
         if verdict is not None and verdict.offers:
             offers = f"{verdict.offers} offer{'' if verdict.offers == 1 else 's'}"
             words.append(f"by the spec, {node.name} buys video from {verdict.within} of {offers} of this fleet")
@@ -265,8 +267,8 @@ def ceiling(case: Case) -> str:
 
 def service(case: Case) -> str:
     """The address that the node discovered, unless the spec has it."""
-    found = {_address(parts[1]) for parts in case.parts if len(parts) > 1}
-    address = found.pop() if len(found) == 1 else None
+    addresses = {_address(parts[1]) for parts in case.parts if len(parts) > 1}
+    address = addresses.pop() if len(addresses) == 1 else None
     if address is None:
         return ""
     text = address.authority if address.scheme == "https" else f"{address.scheme}://{address.authority}"

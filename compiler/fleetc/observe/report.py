@@ -6,7 +6,7 @@ In: a tally. Out: text, or plain values for JSON. Nothing of a log is shown raw.
 from __future__ import annotations
 
 from fleetc.observe.diagnose import as_data
-from fleetc.observe.findings import Finding
+from fleetc.observe.findings import LogFinding
 from fleetc.observe.lines import ERROR, WARNING
 from fleetc.observe.tally import MANY_SHAPES, Shape, Tally
 from fleetc.text import leaks
@@ -64,10 +64,10 @@ def _shown(shape: Shape) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
 
 
-def as_values(tally: Tally, found: list[Finding]) -> dict[str, object]:
+def as_values(tally: Tally, findings: list[LogFinding]) -> dict[str, object]:
     """All of it as plain values."""
     return {
-        "findings": [as_data(one) for one in found],
+        "findings": [as_data(finding) for finding in findings],
         "read": {
             "lines": tally.lines,
             "bytes": tally.size,

@@ -39,7 +39,7 @@ _DISORDER = 5  # seconds that lines may be out of order, as they are when severa
 NOT_TEXT = "<bytes that are no text>"
 
 
-class Where(NamedTuple):
+class LogLine(NamedTuple):
     """A line of a log: the log's name, the number of the line, from 1, and what it says, cut."""
 
     log: str
@@ -55,7 +55,7 @@ class Seen:
     """
 
     code: str
-    where: Where
+    where: LogLine
     count: int = 0
     first: Moment | None = None
     last: Moment | None = None
@@ -72,7 +72,7 @@ class Shape:
 
     text: str
     level: str
-    where: Where
+    where: LogLine
     count: int = 0
 
 
@@ -156,58 +156,58 @@ class Tally:
             line = line[:LINE_LIMIT]
             self.cut += 1
         if len(key) > LINE_LIMIT or key in _BLANK:  # not kept, so each one is new
-            found = self._taken_apart(key, line, number)
-            if found.shape is not None:
-                self._add_to(found.shape, 1)
-            return found
+            known = self._taken_apart(key, line, number)
+            if known.shape is not None:
+                self._add_to(known.shape, 1)
+            return known
         plain = _NAMED_ID.sub(b"ID=", key)
         alike = self._known.get(plain)
-        found = alike if alike is not None and alike.plain else self._taken_apart(plain, line, number)
+        known = alike if alike is not None and alike.plain else self._taken_apart(plain, line, number)
         self._key_bytes += len(key) + len(plain) + 400
         if self._key_bytes > _KEY_BYTES:
             self._settle()
             self._key_bytes = len(key) + len(plain) + 400
-        self._known[key] = found
-        if found.plain:
-            self._known[plain] = found
-        return found
+        self._known[key] = known
+        if known.plain:
+            self._known[plain] = known
+        return known
 
     def _taken_apart(self, key: bytes, line: bytes, number: int) -> _Known:
         if b"\0" in line:
             return _Known((), self._shape(NOT_TEXT, "", number, ""), None, (), False)
-        said = line_of(line)
-        hits = self._matcher.find(said.sourced)
+        parsed = line_of(line)
+        hits = self._matcher.find(parsed.sourced)
         suspects = self._suspects.of(key.decode("latin-1"))
         if not hits:
-            return _Known((), self._shape_of(said, number), said.stamp, (), bool(suspects))
+            return _Known((), self._shape_of(parsed, number), parsed.stamp, (), bool(suspects))
         probes = tuple(literal.encode() for literal in suspects)
         singly = any(hit.parts for hit in hits) or not probes or not all(probe in line for probe in probes)
-        return _Known(hits, None, said.stamp, probes, singly)
+        return _Known(hits, None, parsed.stamp, probes, singly)
 
-    def _shape_of(self, said: Line, number: int) -> Shape:
-        return self._shape(shape_of(said.text), said.level, number, said.text)
+    def _shape_of(self, parsed: Line, number: int) -> Shape:
+        return self._shape(shape_of(parsed.text), parsed.level, number, parsed.text)
 
     def _shape(self, text: str, level: str, number: int, sample: str) -> Shape:
         """The shape of this text and level; a nameless one where there are too many."""
-        found = self.shapes.get((text, level))
-        if found is None:
-            found = Shape(text, level, Where(self._log, number, sample[:_SAMPLE]))
+        shape = self.shapes.get((text, level))
+        if shape is None:
+            shape = Shape(text, level, LogLine(self._log, number, sample[:_SAMPLE]))
             if len(self.shapes) < MANY_SHAPES:
-                self.shapes[text, level] = found
+                self.shapes[text, level] = shape
             else:
-                found.text = ""
+                shape.text = ""
                 if len(self._unseen) < _MANY_UNSEEN:
                     self._unseen.add(hash((text, level)))
-        return found
+        return shape
 
     def _look_at(self, known: _Known, line: bytes, number: int) -> None:
         """A line with a signature, or one that may have another than the first of its key."""
         hits, stamp, text = known.hits, known.stamp, ""
         if known.singly or not all(probe in line for probe in known.probes):
-            said = line_of(line[:LINE_LIMIT])
-            hits, stamp, text = self._matcher.find(said.sourced), said.stamp, said.text
+            parsed = line_of(line[:LINE_LIMIT])
+            hits, stamp, text = self._matcher.find(parsed.sourced), parsed.stamp, parsed.text
             if not hits and known.shape is None:
-                self._add_to(self._shape_of(said, number), 1)
+                self._add_to(self._shape_of(parsed, number), 1)
             elif hits and known.shape is not None:
                 known.count -= 1
         if not hits:
@@ -217,7 +217,7 @@ class Tally:
             seen = self.seen.get(hit.code)
             if seen is None:
                 text = text or line_of(line[:LINE_LIMIT]).text
-                seen = self.seen[hit.code] = Seen(hit.code, Where(self._log, number, text[:_SAMPLE]))
+                seen = self.seen[hit.code] = Seen(hit.code, LogLine(self._log, number, text[:_SAMPLE]))
             self._add(seen, hit, when)
 
     def _add(self, seen: Seen, hit: Hit, when: Moment | None) -> None:
@@ -271,15 +271,15 @@ class Tally:
             self.dropped_lines += count
 
 
-def earlier(one: Moment | None, other: Moment) -> Moment:
+def earlier(first: Moment | None, other: Moment) -> Moment:
     """The earlier of two moments; one in UTC where only one is."""
-    if one is None or one.zoned != other.zoned:
-        return other if one is None or other.zoned else one
-    return min(one, other)
+    if first is None or first.zoned != other.zoned:
+        return other if first is None or other.zoned else first
+    return min(first, other)
 
 
-def later(one: Moment | None, other: Moment) -> Moment:
+def later(first: Moment | None, other: Moment) -> Moment:
     """The later of two moments; one in UTC where only one is."""
-    if one is None or one.zoned != other.zoned:
-        return other if one is None or other.zoned else one
-    return max(one, other)
+    if first is None or first.zoned != other.zoned:
+        return other if first is None or other.zoned else first
+    return max(first, other)

@@ -54,9 +54,9 @@ def paths(
     """
     fields = tuple(fields)
     nodes = nodes_meant(fleet, fields, writer)
-    found = dict.fromkeys(path for field in fields for path in _of(fleet, field, nodes, writer, parts))
+    paths = dict.fromkeys(path for field in fields for path in _of(fleet, field, nodes, writer, parts))
     kept: dict[Path, list[Path]] = {}
-    for path in sorted(found, key=lambda path: not _is_written(fleet, path)):
+    for path in sorted(paths, key=lambda path: not _is_written(fleet, path)):
         of_table = kept.setdefault(path[:2], [])
         if not of_table or _is_written(fleet, path):
             of_table.append(path)
@@ -66,7 +66,7 @@ def paths(
 def paths_of_runner(fields: Iterable[str], runner: PlacedRunner) -> list[Path]:
     """The places of the fields where a live runner wrote the log itself: those of its table, or else the table."""
     keys = [field.split(".")[1:] for field in fields if field.startswith("runners.")]
-    return [(*runner.path, *one) for one in keys] or [runner.path]
+    return [(*runner.path, *key) for key in keys] or [runner.path]
 
 
 def _of(
@@ -97,20 +97,20 @@ def _runners(fleet: Fleet, writer: Node | None, parts: Collection[tuple[str, ...
     near = [offer for offer in effective_runners.offers(fleet) if writer in (None, offer.orchestrator)]
     if writer is not None and writer.table != "orchestrators":
         near = list(effective_runners.offers(fleet))
-    said = {text.strip('"').rstrip("/") for part in parts for text in part}
-    listed = [name for text in said for name in _in_a_list(fleet, writer, text)]
-    named = [offer.name for offer in near if said & {offer.runner.app, _address(fleet, offer)}]
+    texts = {text.strip('"').rstrip("/") for part in parts for text in part}
+    listed = [name for text in texts for name in _in_a_list(fleet, writer, text)]
+    named = [offer.name for offer in near if texts & {offer.runner.app, _address(fleet, offer)}]
     return list(dict.fromkeys(listed or named or [offer.name for offer in near]))
 
 
 def _in_a_list(fleet: Fleet, writer: Node | None, text: str) -> Iterator[str]:
     """The runner at a place of the lists that the node complained about."""
-    found = _IN_A_LIST.fullmatch(text)
-    for name, settings in sorted(fleet.orchestrators.items()) if found is not None else ():
+    match = _IN_A_LIST.fullmatch(text)
+    for name, settings in sorted(fleet.orchestrators.items()) if match is not None else ():
         node = Node("orchestrators", name, settings)
         entries = effective_runners.listed(fleet, node) if writer in (None, node) else ()
-        if found is not None and int(found[1]) < len(entries):
-            yield entries[int(found[1])].name
+        if match is not None and int(match[1]) < len(entries):
+            yield entries[int(match[1])].name
 
 
 def _address(fleet: Fleet, offer: Offer) -> str:

@@ -19,7 +19,7 @@ from fleetc.online.asking import Values, ask, ask_by_id
 from fleetc.online.http import Client, Failure, Reply
 from fleetc.stream_api import normal
 from fleetc.stream_api.bodies import as_bytes
-from fleetc.stream_api.data import DRIFT, IN_SYNC, REPLACE, Report, Step
+from fleetc.stream_api.data import DRIFT, IN_SYNC, REPLACE, ApiRequest, Report
 from fleetc.stream_api.ids import Known, usable_id, with_bindings
 from fleetc.stream_api.learning import learn, sent_targets
 from fleetc.stream_api.observed import MISSING, STREAM, read_body
@@ -74,10 +74,10 @@ async def apply_all(
     done: list[Applied] = []
     after: list[Report] = []
     for pair in pairs:
-        found, report = await run.one(pair, known.get(pair.blueprint.name))
-        done.append(found)
+        applied, report = await run.one(pair, known.get(pair.blueprint.name))
+        done.append(applied)
         after.append(report)
-        tell(found)
+        tell(applied)
     return done, after
 
 
@@ -140,7 +140,7 @@ class _Run:
             return Applied(name, LEFT, reasons=("what differs needs a person",)), known
         return await self._send_all(name, report.steps, known)
 
-    async def _send_all(self, name: str, steps: Sequence[Step], known: Known) -> tuple[Applied, Known]:
+    async def _send_all(self, name: str, steps: Sequence[ApiRequest], known: Known) -> tuple[Applied, Known]:
         """Send steps in their order, up to the first that is not accepted or has to wait."""
         accepted = 0
         for step in steps:
@@ -170,9 +170,9 @@ class _Run:
             if not await self._client.pause(seconds):
                 break
             answer = await ask_by_id(self._client, known.id)
-            found = self._safe(learn(rows, normal.target_rows(answer.stream))) if answer.kind == STREAM else ()
-            if found:
-                known = known._replace(targets=with_bindings(known.targets, found))
+            bindings = self._safe(learn(rows, normal.target_rows(answer.stream))) if answer.kind == STREAM else ()
+            if bindings:
+                known = known._replace(targets=with_bindings(known.targets, bindings))
                 self._keep(name, known)
                 break
         return known
@@ -183,26 +183,26 @@ class _Run:
             if report.kind != DRIFT or not await self._client.pause(seconds):
                 break
             report = await ask(self._client, blueprint, known, self._values)
-        found = with_bindings(known.targets, self._safe(report.bindings))
-        if found != known.targets:
-            self._keep(blueprint.name, known._replace(targets=found))
+        targets = with_bindings(known.targets, self._safe(report.bindings))
+        if targets != known.targets:
+            self._keep(blueprint.name, known._replace(targets=targets))
         if report.kind == DRIFT:
             note = "the service may answer from a copy that is late: run fleetc streams again in a moment"
             report = replace(report, notes=(*report.notes, note))
         return report
 
-    async def _send(self, step: Step) -> _Sent:
+    async def _send(self, step: ApiRequest) -> _Sent:
         """Send one request. Only an answer that says so means that it was refused: else it may have arrived."""
         assert step.path != NEW_STREAM and step.body is not None  # noqa: S101  # no step without a body is sent
-        found = await self._client.send(step.method, step.path, as_bytes(step.body, self._values))
-        if isinstance(found, Failure):
+        reply = await self._client.send(step.method, step.path, as_bytes(step.body, self._values))
+        if isinstance(reply, Failure):
             self._ended = True
-            if not found.sent:
-                return _Sent(REFUSED, (f"not sent: {found.reason}",))
-            return _Sent(LOST, (f"it may have arrived: {found.reason}",))
-        return self._judged(step, found)
+            if not reply.sent:
+                return _Sent(REFUSED, (f"not sent: {reply.reason}",))
+            return _Sent(LOST, (f"it may have arrived: {reply.reason}",))
+        return self._judged(step, reply)
 
-    def _judged(self, step: Step, reply: Reply) -> _Sent:
+    def _judged(self, step: ApiRequest, reply: Reply) -> _Sent:
         if 200 <= reply.status < 300:
             if step.method != "POST":
                 return _Sent(_ACCEPTED)
@@ -215,8 +215,8 @@ class _Run:
             return _Sent(REFUSED, tuple(f"{reason}{wait}" for reason in answer.reasons))
         return _Sent(LOST, tuple(f"it may have been carried out: {reason}" for reason in answer.reasons))
 
-    def _usable(self, found: object) -> bool:
-        return isinstance(found, str) and usable_id(found) and self._may_write(found)
+    def _usable(self, value: object) -> bool:
+        return isinstance(value, str) and usable_id(value) and self._may_write(value)
 
     def _safe(self, bindings: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(binding for binding in bindings if self._usable(binding.id))

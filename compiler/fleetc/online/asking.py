@@ -16,7 +16,7 @@ from fleetc.online.http import Client, Failure
 from fleetc.stream_api.data import UNKNOWN, Report
 from fleetc.stream_api.drift import compare
 from fleetc.stream_api.ids import Known
-from fleetc.stream_api.observed import INVALID, MISSING, STREAM, UNREACHABLE, Answer, read_body
+from fleetc.stream_api.observed import INVALID, MISSING, STREAM, UNREACHABLE, StreamAnswer, read_body
 from fleetc.stream_api.steps import creation, path_of_id
 
 Values = Mapping[tuple[str, str], str]
@@ -31,18 +31,18 @@ async def ask_all(
     tell: Callable[[Report], None],
 ) -> list[Report]:
     """A report for each stream; `tell` hears of each as it comes."""
-    found: dict[int, Report] = {}
+    reports: dict[int, Report] = {}
     waiting = iter(enumerate(blueprints))
 
     async def work() -> None:
         for place, blueprint in waiting:
-            found[place] = await ask(client, blueprint, known.get(blueprint.name), values)
-            tell(found[place])
+            reports[place] = await ask(client, blueprint, known.get(blueprint.name), values)
+            tell(reports[place])
 
     async with asyncio.TaskGroup() as group:
         for _ in range(min(client.limits.at_once, len(blueprints))):
             group.create_task(work())
-    return [found[place] for place in range(len(blueprints))]
+    return [reports[place] for place in range(len(blueprints))]
 
 
 async def ask(client: Client, blueprint: StreamBlueprint, known: Known | None, values: Values) -> Report:
@@ -61,14 +61,14 @@ async def ask(client: Client, blueprint: StreamBlueprint, known: Known | None, v
     return compare(blueprint, answer, known.targets, values)
 
 
-async def ask_by_id(client: Client, stream_id: str) -> Answer:
+async def ask_by_id(client: Client, stream_id: str) -> StreamAnswer:
     """What the service answers about an id. The answer has that id, even where the service leaves it out."""
-    found = await client.get(path_of_id(stream_id))
-    if isinstance(found, Failure):
-        return Answer(UNREACHABLE, {}, (found.reason,))
-    answer = read_body(found.body, found.status)
+    reply = await client.get(path_of_id(stream_id))
+    if isinstance(reply, Failure):
+        return StreamAnswer(UNREACHABLE, {}, (reply.reason,))
+    answer = read_body(reply.body, reply.status)
     if answer.kind != STREAM:
         return answer
     if answer.stream.get("id", stream_id) != stream_id:
-        return Answer(INVALID, {}, ("it is about a stream with another id",))
+        return StreamAnswer(INVALID, {}, ("it is about a stream with another id",))
     return replace(answer, stream={**answer.stream, "id": stream_id})

@@ -39,8 +39,8 @@ async def keep_comment(client: Client, forge: Forge, number: int, marker: str, t
 
 async def _own(forge: Forge, number: int, me: str, marker: str) -> list[Comment]:
     """Our comments with this marker as their first line, the oldest first."""
-    found = await forge.comments(number)
-    return sorted(each for each in found if each.author == me and each.body.partition("\n")[0].rstrip("\r") == marker)
+    own = (comment for comment in await forge.comments(number) if comment.author == me)
+    return sorted(comment for comment in own if comment.body.partition("\n")[0].rstrip("\r") == marker)
 
 
 async def _settle(forge: Forge, number: int, mine: list[Comment], text: str) -> bool:

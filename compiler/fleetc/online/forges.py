@@ -89,27 +89,27 @@ class Forge(ABC):
         """Every entry of a list that comes in pages."""
         mark = "&" if "?" in path else "?"
         for page in range(1, _PAGES + 1):
-            found = await self._get(f"{path}{mark}per_page={_PAGE}&page={page}")
-            if not isinstance(found, list):
+            entries = await self._get(f"{path}{mark}per_page={_PAGE}&page={page}")
+            if not isinstance(entries, list):
                 raise ForgeError(f"the service answered no list to {path}")
-            for entry in found:
+            for entry in entries:
                 yield entry
-            if len(found) < _PAGE:
+            if len(entries) < _PAGE:
                 return
         raise ForgeError(f"the service has more than {_PAGE * _PAGES} entries at {path}")
 
     async def _add(self, path: str, body: dict[str, str]) -> None:
-        found = await self._client.send("POST", path, _bytes(body))
-        if is_passing(found) or (isinstance(found, Failure) and found.sent):
-            raise NotCreatedError((found.wait or 0) if isinstance(found, Reply) else 0)
-        _content(found, path)
+        reply = await self._client.send("POST", path, _bytes(body))
+        if is_passing(reply) or (isinstance(reply, Failure) and reply.sent):
+            raise NotCreatedError((reply.wait or 0) if isinstance(reply, Reply) else 0)
+        _content(reply, path)
 
     async def _change(self, method: str, path: str, body: dict[str, str] | None) -> bool:
         """Send something that may arrive twice; False if the thing is gone."""
-        found = await self._client.put(method, path, None if body is None else _bytes(body))
-        if isinstance(found, Reply) and found.status in (404, 410):
+        reply = await self._client.put(method, path, None if body is None else _bytes(body))
+        if isinstance(reply, Reply) and reply.status in (404, 410):
             return False
-        _content(found, path)
+        _content(reply, path)
         return True
 
 
@@ -125,20 +125,20 @@ class GitHub(Forge):
 
     async def own_name(self) -> str:
         # The token of a workflow may not ask GET /user; GraphQL tells it who it is.
-        found = await self._client.put("POST", self._graphql, _bytes({"query": "{viewer{login}}"}))
-        return _text(_content(found, self._graphql), "data", "viewer", "login")
+        reply = await self._client.put("POST", self._graphql, _bytes({"query": "{viewer{login}}"}))
+        return _text(_content(reply, self._graphql), "data", "viewer", "login")
 
     async def pull(self, number: int) -> Pull:
-        found = await self._get(f"{self._repository}/pulls/{number}")
-        return Pull(number, _text(found, "head", "sha"), _text(found, "base", "ref"))
+        request = await self._get(f"{self._repository}/pulls/{number}")
+        return Pull(number, _text(request, "head", "sha"), _text(request, "base", "ref"))
 
     async def pulls_of(self, head: str, repository: str, base: str) -> list[Pull]:
         """The open pull requests into a branch that come from this commit of this repository, in any number."""
         path = f"{self._repository}/pulls?state=open&base={quote(base, safe='')}&sort=updated&direction=desc"
-        found = [entry async for entry in self._pages(path)]
+        entries = [entry async for entry in self._pages(path)]
         return [
             Pull(_number(entry, "number"), head, base)
-            for entry in found
+            for entry in entries
             if _text(entry, "head", "sha") == head
             and _at(entry, "head", "repo", "full_name") == repository
             and _at(entry, "base", "ref") == base
@@ -186,8 +186,8 @@ class GitLab(Forge):
         return _text(await self._get(self._user), "username")
 
     async def pull(self, number: int) -> Pull:
-        found = await self._get(f"{self._requests}/{number}")
-        return Pull(number, _text(found, "sha"), _text(found, "target_branch"))
+        request = await self._get(f"{self._requests}/{number}")
+        return Pull(number, _text(request, "sha"), _text(request, "target_branch"))
 
     async def comments(self, number: int) -> list[Comment]:
         return [
@@ -218,19 +218,19 @@ def _bytes(body: dict[str, str]) -> bytes:
     return json.dumps(body).encode()
 
 
-def _content(found: Reply | Failure, path: str) -> Any:
+def _content(reply: Reply | Failure, path: str) -> Any:
     """What an answer holds. Raises `ForgeError`."""
-    if isinstance(found, Failure):
-        raise ForgeError(f"no answer to {path}: {found.reason}")
+    if isinstance(reply, Failure):
+        raise ForgeError(f"no answer to {path}: {reply.reason}")
     try:
-        content = json.loads(found.body) if found.body else None
+        content = json.loads(reply.body) if reply.body else None
     except (ValueError, RecursionError):  # no JSON, no UTF-8, or nested without end
         content = None
-    if 200 <= found.status < 300:
+    if 200 <= reply.status < 300:
         return content
-    said = _at(content, "message") or _at(content, "error")
-    more = f": {visible(said[:_SAID])}" if isinstance(said, str) else ""
-    raise ForgeError(f"the service answered {found.status} to {path}{more}")
+    words = _at(content, "message") or _at(content, "error")
+    more = f": {visible(words[:_SAID])}" if isinstance(words, str) else ""
+    raise ForgeError(f"the service answered {reply.status} to {path}{more}")
 
 
 def _edited(entry: Any) -> bool:
@@ -247,14 +247,14 @@ def _at(content: Any, *names: str) -> Any:
 
 
 def _text(content: Any, *names: str) -> str:
-    found = _at(content, *names)
-    if not isinstance(found, str) or not found:
+    text = _at(content, *names)
+    if not isinstance(text, str) or not text:
         raise ForgeError(f"the service's answer lacks {'.'.join(names)}")
-    return found
+    return text
 
 
 def _number(content: Any, name: str) -> int:
-    found = _at(content, name)
-    if not isinstance(found, int):
+    number = _at(content, name)
+    if not isinstance(number, int):
         raise ForgeError(f"the service's answer lacks {name}")
-    return found
+    return number

@@ -94,12 +94,12 @@ class Client:
         self, connection: httpx.AsyncClient, method: str, path: str, body: bytes | None
     ) -> Reply | Failure:
         for attempt in range(1, self.limits.tries + 1):
-            found = await self._once(connection, method, path, body)
-            if attempt == self.limits.tries or not is_passing(found):
+            reply = await self._once(connection, method, path, body)
+            if attempt == self.limits.tries or not is_passing(reply):
                 break
-            if not await self._wait(attempt, found.wait if isinstance(found, Reply) else None):
+            if not await self._wait(attempt, reply.wait if isinstance(reply, Reply) else None):
                 break
-        return found
+        return reply
 
     async def pause(self, seconds: float) -> bool:
         """Wait, if that leaves time for anything else; say whether it did."""
@@ -108,14 +108,14 @@ class Client:
         await asyncio.sleep(seconds)
         return True
 
-    async def _wait(self, attempt: int, asked: float | None) -> bool:
+    async def _wait(self, attempt: int, seconds: float | None) -> bool:
         """Wait before the next try, a random time of a growing span; at least what the service asks everybody for."""
-        if asked is not None:
-            if asked > _LONGEST_WAIT:
+        if seconds is not None:
+            if seconds > _LONGEST_WAIT:
                 return False
-            self._not_before = max(self._not_before, self._clock() + asked)
+            self._not_before = max(self._not_before, self._clock() + seconds)
         spread = random.uniform(0.5, 1) * _FIRST_WAIT * 2 ** (attempt - 1)  # noqa: S311  # spreads load, hides nothing
-        return await self.pause(spread + (asked or 0))
+        return await self.pause(spread + (seconds or 0))
 
     async def _once(self, connection: httpx.AsyncClient, method: str, path: str, body: bytes | None) -> Reply | Failure:
         in_time = self._not_before <= self._clock() or await self.pause(self._not_before - self._clock())
@@ -176,11 +176,11 @@ async def connected(service: Service, limits: Limits) -> AsyncIterator[Client]:
         yield Client(service, limits, asking, sending)
 
 
-def is_passing(found: Reply | Failure) -> bool:
+def is_passing(reply: Reply | Failure) -> bool:
     """Whether the same request may get another answer; a 403 that says how long to wait is a limit on requests."""
-    if isinstance(found, Failure):
-        return found.again
-    return found.status in _AGAIN or (found.status == 403 and found.wait is not None)
+    if isinstance(reply, Failure):
+        return reply.again
+    return reply.status in _AGAIN or (reply.status == 403 and reply.wait is not None)
 
 
 def _asked_wait(headers: httpx.Headers) -> float | None:

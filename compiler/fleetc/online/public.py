@@ -1,6 +1,6 @@
 """Asks public addresses of nodes as anybody can: without an account, a token or a cookie, and following no redirect.
 
-In: URLs. Out: an `Answer` for each, within bounds of size and time. Certificates are not checked: orchestrators make
+In: URLs. Out: a `UrlAnswer` for each, within bounds of size and time. Certificates are not checked: orchestrators make
 their own, and nothing secret is sent.
 """
 
@@ -18,7 +18,7 @@ _AT_ONCE = 32
 _CONNECT_SECONDS, _ANSWER_SECONDS = 5.0, 10.0
 
 
-class Answer(NamedTuple):
+class UrlAnswer(NamedTuple):
     """What a URL answers: `status` is 0 without one, and `reason` says why. Nobody reads the body.
 
     `refused` is whether the machine itself turned the request down, so that the way there is not the cause. `connected`
@@ -31,12 +31,12 @@ class Answer(NamedTuple):
     connected: bool = False
 
 
-def ask_public(urls: Sequence[str], total_seconds: float = 60.0) -> dict[str, Answer]:
+def ask_public(urls: Sequence[str], total_seconds: float = 60.0) -> dict[str, UrlAnswer]:
     """What each URL answers; those that are still silent at the end of the time have no answer."""
     return asyncio.run(_ask_all(list(dict.fromkeys(urls)), total_seconds))
 
 
-async def _ask_all(urls: Sequence[str], seconds: float) -> dict[str, Answer]:
+async def _ask_all(urls: Sequence[str], seconds: float) -> dict[str, UrlAnswer]:
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
@@ -47,14 +47,14 @@ async def _ask_all(urls: Sequence[str], seconds: float) -> dict[str, Answer]:
         verify=context, timeout=timeout, follow_redirects=False, trust_env=False, cookies=cookies
     ) as client:
 
-        async def one(url: str) -> Answer:
+        async def one(url: str) -> UrlAnswer:
             async with turns:
                 begun.add(url)
                 try:
                     async with asyncio.timeout(_ANSWER_SECONDS):
                         return await _ask(client, url)
                 except TimeoutError:
-                    return Answer(0, f"no answer within {_ANSWER_SECONDS:.0f} seconds", connected=True)
+                    return UrlAnswer(0, f"no answer within {_ANSWER_SECONDS:.0f} seconds", connected=True)
 
         jobs = {url: asyncio.create_task(one(url)) for url in urls}
         if jobs:
@@ -62,40 +62,40 @@ async def _ask_all(urls: Sequence[str], seconds: float) -> dict[str, Answer]:
             for job in late:
                 job.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-    late_answer = Answer(0, f"it had not answered when the {seconds:.0f} seconds for all addresses were over")
-    not_asked = Answer(0, f"the {seconds:.0f} seconds for all addresses were over before its turn came")
+    late_answer = UrlAnswer(0, f"it had not answered when the {seconds:.0f} seconds for all addresses were over")
+    not_asked = UrlAnswer(0, f"the {seconds:.0f} seconds for all addresses were over before its turn came")
     return {
         url: job.result() if not job.cancelled() else late_answer if url in begun else not_asked
         for url, job in jobs.items()
     }
 
 
-async def _ask(client: httpx.AsyncClient, url: str) -> Answer:
+async def _ask(client: httpx.AsyncClient, url: str) -> UrlAnswer:
     try:
         async with client.stream("GET", url) as reply:
-            return Answer(reply.status_code, connected=True)
+            return UrlAnswer(reply.status_code, connected=True)
     except httpx.ConnectError as failure:
         return _not_connected(failure)
     except httpx.ConnectTimeout:
-        return Answer(0, f"no connection within {_CONNECT_SECONDS:.0f} seconds")
+        return UrlAnswer(0, f"no connection within {_CONNECT_SECONDS:.0f} seconds")
     except httpx.TimeoutException:
-        return Answer(0, f"no answer within {_ANSWER_SECONDS:.0f} seconds", connected=True)
+        return UrlAnswer(0, f"no answer within {_ANSWER_SECONDS:.0f} seconds", connected=True)
     except httpx.RemoteProtocolError:
-        return Answer(0, "its answer is not HTTP", refused=True, connected=True)
+        return UrlAnswer(0, "its answer is not HTTP", refused=True, connected=True)
     except (httpx.NetworkError, OSError):  # as a bad TLS record, which httpx lets through
-        return Answer(0, "the connection broke off", connected=True)
+        return UrlAnswer(0, "the connection broke off", connected=True)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
-        return Answer(0, "it is not an address that can be asked")
+        return UrlAnswer(0, "it is not an address that can be asked")
 
 
-def _not_connected(failure: httpx.ConnectError) -> Answer:
+def _not_connected(failure: httpx.ConnectError) -> UrlAnswer:
     """Why there is no connection: what the machine says is not the same as no way there."""
     causes: list[BaseException] = [failure]
     for cause in causes:  # which grows
         if isinstance(cause, ConnectionRefusedError):
-            return Answer(0, "it refuses the connection", refused=True)
+            return UrlAnswer(0, "it refuses the connection", refused=True)
         if isinstance(cause, ssl.SSLError):
-            return Answer(0, "it does not speak TLS as it should", refused=True, connected=True)
+            return UrlAnswer(0, "it does not speak TLS as it should", refused=True, connected=True)
         causes += cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()
-        causes += [one for one in (cause.__cause__ or cause.__context__,) if one is not None]
-    return Answer(0, "no way there, or no such name")
+        causes += [inner for inner in (cause.__cause__ or cause.__context__,) if inner is not None]
+    return UrlAnswer(0, "no way there, or no such name")

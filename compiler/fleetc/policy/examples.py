@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Span
-from fleetc.policy.judging import Asked, Judged, run
+from fleetc.policy.judging import Judged, RuleCall, run
 from fleetc.policy.source import CHANGE, CHECK, FOLDER, Policy
 from fleetc.toml.document import Document, Source
 
@@ -56,14 +56,14 @@ def _tried(rule: Policy, source: Source, base: Source | None, today: str, file: 
         yield f"a rule about changes needs {FOLDER}/{EXAMPLES}/{rule.name}/{_BASE}"
         return
     day = _TODAY.match(source.text)
-    found = _found(rule, head, before, day[1] if day else today)
-    faults = [each for each in found if each.code != rule.code]
+    findings = _found(rule, head, before, day[1] if day else today)
+    faults = [each for each in findings if each.code != rule.code]
     if faults:
         yield from (each.message for each in faults)
     elif file.startswith("ok"):
-        yield from (f"{_where(head.document, each)}: finds what is no fault: {each.message}" for each in found)
+        yield from (f"{_where(head.document, each)}: finds what is no fault: {each.message}" for each in findings)
     else:
-        yield from _unlike(head.document, source, found)
+        yield from _unlike(head.document, source, findings)
 
 
 def _judged(source: Source) -> Judged | str:
@@ -76,28 +76,28 @@ def _judged(source: Source) -> Judged | str:
 
 def _found(rule: Policy, head: Judged, before: Judged | None, today: str) -> list[Diagnostic]:
     sides = (before, head) if before is not None else (head,)
-    asked = [Asked(rule, CHECK, (len(sides) - 1,))] if CHECK in rule.functions else []
-    asked += [Asked(rule, CHANGE, (0, 1))] if CHANGE in rule.functions else []
-    return [each for said in run(asked, sides, today) for each in said]
+    requests = [RuleCall(rule, CHECK, (len(sides) - 1,))] if CHECK in rule.functions else []
+    requests += [RuleCall(rule, CHANGE, (0, 1))] if CHANGE in rule.functions else []
+    return [each for findings in run(requests, sides, today) for each in findings]
 
 
-def _line(document: Document, found: Diagnostic) -> int:
-    place = found.primary.place
+def _line(document: Document, finding: Diagnostic) -> int:
+    place = finding.primary.place
     span = place if isinstance(place, Span) else document.nearest(place)
     return document.position(span.source, span.start)[0]
 
 
-def _where(document: Document, found: Diagnostic) -> str:
-    return f"{document.sources[0].name}:{_line(document, found)}"
+def _where(document: Document, finding: Diagnostic) -> str:
+    return f"{document.sources[0].name}:{_line(document, finding)}"
 
 
-def _unlike(document: Document, source: Source, found: list[Diagnostic]) -> Iterator[str]:
+def _unlike(document: Document, source: Source, findings: list[Diagnostic]) -> Iterator[str]:
     """How the findings differ from what the example wants."""
-    if not found:
+    if not findings:
         yield f"{source.name}: finds nothing, but this is an example of a fault"
     marked = {number for number, line in enumerate(source.text.split("\n"), 1) if _MARKED.search(line)}
-    lines = {_line(document, each): each for each in found}
-    if marked and found:
+    lines = {_line(document, each): each for each in findings}
+    if marked and findings:
         yield from (f"{source.name}:{line}: finds nothing here" for line in sorted(marked - lines.keys()))
         extra = sorted(lines.keys() - marked)
         yield from (f"{source.name}:{line}: finds what is not marked: {lines[line].message}" for line in extra)

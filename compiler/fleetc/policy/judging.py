@@ -23,7 +23,7 @@ from fleetc.toml.document import Document, LineMap, Source
 from fleetc.toml.scan import parse_key
 
 if TYPE_CHECKING:
-    from fleetc.policy.sandbox.run import Answer, Fault
+    from fleetc.policy.sandbox.run import Fault, TaskAnswer
 
 _SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING}
 _LIST = "return a list of finding(at, message, help, severity)"
@@ -69,11 +69,11 @@ class Policies:
 
     def check(self, judged: Judged) -> list[Diagnostic]:
         """What the rules find in a fleet, and what is wrong with rules."""
-        asked = [Asked(rule, CHECK, (0,)) for rule in self.rules if CHECK in rule.functions]
-        return [*self._read[1], *(each for found in run(asked, (judged,), self.today) for each in found)]
+        requests = [RuleCall(rule, CHECK, (0,)) for rule in self.rules if CHECK in rule.functions]
+        return [*self._read[1], *(each for findings in run(requests, (judged,), self.today) for each in findings)]
 
 
-class Asked(NamedTuple):
+class RuleCall(NamedTuple):
     """A function of a rule, and which of several fleets it gets."""
 
     rule: Policy
@@ -81,52 +81,52 @@ class Asked(NamedTuple):
     sides: tuple[int, ...]
 
 
-def run(asked: Sequence[Asked], sides: Sequence[Judged], today: str) -> list[list[Diagnostic]]:
+def run(requests: Sequence[RuleCall], sides: Sequence[Judged], today: str) -> list[list[Diagnostic]]:
     """What each rule finds; its places are in the last fleet that it gets. All of them run in one process."""
-    if not asked:
+    if not requests:
         return []
     from fleetc.policy.sandbox import run as sandbox  # only here: most fleets have no rules
 
-    words = texts.words_of([each.rule for each in asked])
-    made = [views.view_of(side.document.raw, side.fleet, words) for side in sides]
+    words = texts.words_of([each.rule for each in requests])
+    seen = [views.view_of(side.document.raw, side.fleet, words) for side in sides]
     tasks = [
         sandbox.Task(f"{each.rule.code}{texts.SUFFIX}", each.rule.source.text, each.function, each.sides)
-        for each in asked
+        for each in requests
     ]
     try:
-        answers = sandbox.run(tasks, made, today)
+        answers = sandbox.run(tasks, seen, today)
     except sandbox.NoInterpreterError:
-        place = Label(Span(asked[0].rule.source.name, 0, 0))
+        place = Label(Span(requests[0].rule.source.name, 0, 0))
         advice = "install fleetc again with its dependencies: starlark-pyo3 is one of them"
         missing = error("policy-invalid", "the interpreter of rules is not installed", place, help=advice)
-        return [[missing], *([] for _ in asked[1:])]
+        return [[missing], *([] for _ in requests[1:])]
     return [
         list(_diagnostics(each.rule, each.function, answer, sides[each.sides[-1]].document))
-        for each, answer in zip(asked, answers, strict=True)
+        for each, answer in zip(requests, answers, strict=True)
     ]
 
 
-def _diagnostics(rule: Policy, function: str, answer: Answer, document: Document) -> Iterator[Diagnostic]:
+def _diagnostics(rule: Policy, function: str, answer: TaskAnswer, document: Document) -> Iterator[Diagnostic]:
     if answer.fault is not None:
         yield _failed(rule, function, answer.fault)
-    for found in answer.findings:
-        yield _finding(rule, found, document)
+    for finding in answer.findings:
+        yield _finding(rule, finding, document)
 
 
 # --- findings -------------------------------------------------------------------------------------
 
 
-def _finding(rule: Policy, found: Mapping[str, Any], document: Document) -> Diagnostic:
-    message, advice, severity = found["message"], found["help"], _SEVERITIES.get(found["severity"])
-    at = found["at"]
+def _finding(rule: Policy, finding: Mapping[str, Any], document: Document) -> Diagnostic:
+    message, advice, severity = finding["message"], finding["help"], _SEVERITIES.get(finding["severity"])
+    at, line = finding["at"], finding["line"]
     if not isinstance(message, str) or not message.strip() or not isinstance(advice, str) or severity is None:
         wrong = "gives a finding without a message, or whose severity is not error or warning"
-        return _broken(rule, found["line"], wrong, 'write finding("gateways.gw-eu.max_price", "what is wrong")')
+        return _broken(rule, line, wrong, 'write finding("gateways.gw-eu.max_price", "what is wrong")')
     path = _place(document.raw, at)
     if path is None:
         shown = at if isinstance(at, str) else ".".join(map(str, at)) if isinstance(at, list) else type(at).__name__
         wrong = f'gives a finding at "{shown}", which is not in the spec'
-        return _broken(rule, found["line"], wrong, "name a table or key of the spec, such as gateways.gw-eu.max_price")
+        return _broken(rule, line, wrong, "name a table or key of the spec, such as gateways.gw-eu.max_price")
     return Diagnostic(rule.code, severity, message, Label(path), (), advice)
 
 
@@ -160,8 +160,8 @@ def _failed(rule: Policy, function: str, fault: Fault) -> Diagnostic:
     end = rule.source.text.rstrip().count("\n") + 1
     line = end if fault.line < 0 else fault.line or rule.source.text.count("\n", 0, rule.functions[function]) + 1
     if fault.kind in ("failed", "answer"):
-        said = fault.message if fault.kind == "failed" else "its answer is not a list of findings"
-        return _broken(rule, line, f"fails: {said}", "" if fault.kind == "failed" else _LIST, fault.column)
+        words = fault.message if fault.kind == "failed" else "its answer is not a list of findings"
+        return _broken(rule, line, f"fails: {words}", "" if fault.kind == "failed" else _LIST, fault.column)
     message, advice = _LIMITS[fault.kind]
     return _fault("policy-limit", rule, line, message, advice, fault.column)
 

@@ -52,15 +52,15 @@ class Policy(NamedTuple):
     @property
     def words(self) -> frozenset[str]:
         """The attributes that its text names, and whether it says today: a view that nobody names is not made."""
-        return frozenset(word for found in _WORD.findall(self.source.text) for word in found if word)
+        return frozenset(word for groups in _WORD.findall(self.source.text) for word in groups if word)
 
 
 def page_of(text: str) -> str:
     """The docstring of a rule, or "" where its text does not begin with one."""
-    found = _PAGE.match(text)
-    if found is None:
+    match = _PAGE.match(text)
+    if match is None:
         return ""
-    first, _, rest = found[2].strip().partition("\n")
+    first, _, rest = match[2].strip().partition("\n")
     return "\n".join((first.strip(), dedent(rest))).rstrip() + "\n"
 
 
@@ -71,7 +71,7 @@ def name_of(source: Source) -> str:
 
 def read(sources: Iterable[Source]) -> tuple[tuple[Policy, ...], list[Diagnostic]]:
     """The rules, and what is wrong with texts that cannot be one."""
-    found, wrong = [], []
+    rules, wrong = [], []
     for source in sources:
         name = name_of(source)
         functions = {match[1]: match.start() for match in _DEFINED.finditer(source.text)}
@@ -82,8 +82,8 @@ def read(sources: Iterable[Source]) -> tuple[tuple[Policy, ...], list[Diagnostic
             advice = "write def check(fleet): ..., or def change(base, head): ..., which return a list of finding(...)"
             wrong.append(_invalid(source, f"the rule {name} has no function check or change", advice))
         else:
-            found.append(Policy(name, source, functions))
-    return tuple(found), wrong
+            rules.append(Policy(name, source, functions))
+    return tuple(rules), wrong
 
 
 def _invalid(source: Source, message: str, advice: str) -> Diagnostic:

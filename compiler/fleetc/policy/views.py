@@ -43,12 +43,12 @@ def view_of(raw: Mapping[str, Any], fleet: Fleet, words: Collection[str]) -> str
     """The views of a fleet that some words name, as JSON text."""
     tables = {name: raw.get(name, {}) for name in TABLES if {name, WHOLE} & set(words)}
     listed = {name: make(fleet) for name, make in _LISTED.items() if name in words}
-    found: dict[str, Any] = {"tables": tables, "lists": listed}
+    view: dict[str, Any] = {"tables": tables, "lists": listed}
     if "counts" in words:
-        found["counts"] = {"hosts": len(fleet.hosts), "nodes": len(fleet.nodes)}
+        view["counts"] = {"hosts": len(fleet.hosts), "nodes": len(fleet.nodes)}
     if "in_force" in words:
-        found["in_force"] = {node.name: _in_force(fleet, node) for node in fleet.nodes}
-    return json.dumps(found, default=str)
+        view["in_force"] = {node.name: _in_force(fleet, node) for node in fleet.nodes}
+    return json.dumps(view, default=str)
 
 
 def _in_force(fleet: Fleet, node: Any) -> dict[str, str]:
@@ -65,8 +65,8 @@ def dotted(path: Path) -> str:
 
 def _columns(name: str, rows: Iterator[tuple[Any, ...]]) -> Columns:
     keys = FIELDS[name]
-    found = list(zip(*rows, strict=True))
-    return {key: _column(column) for key, column in zip(keys, found or [() for _ in keys], strict=True)}
+    columns = list(zip(*rows, strict=True))
+    return {key: _column(column) for key, column in zip(keys, columns or [() for _ in keys], strict=True)}
 
 
 def _column(entries: tuple[Any, ...]) -> Any:
@@ -223,7 +223,7 @@ def _suppliers(fleet: Fleet) -> Columns:
         if blocked:
             return _regions(regions, (seller for seller in regions if market.asks(name, seller)))
         if registry not in shared:
-            shared[registry] = _regions(regions, (one for one in regions if market.found_in(registry, one)))
+            shared[registry] = _regions(regions, (region for region in regions if market.found_in(registry, region)))
         return shared[registry]
 
     return _columns("suppliers", ((f"gateways.{name}", name, of(name)) for name in sorted(fleet.gateways)))
@@ -238,7 +238,7 @@ def _runner_offers(fleet: Fleet) -> Columns:
     listed = [(offer.path, offer.name, offer.orchestrator.name) for offer in effective_runners.offers(fleet)]
     offered = {name for _, name, _ in listed}
     listed += [(("runners", name), name, "") for name in sorted(fleet.runners) if name not in offered]
-    placed = {one.name: one for one in fleet.placed_runners}
+    placed = {runner.name: runner for runner in fleet.placed_runners}
 
     def rows() -> Iterator[tuple[Any, ...]]:
         for path, name, orchestrator in listed:

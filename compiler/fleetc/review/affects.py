@@ -27,6 +27,7 @@ from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.review.other_values import alternatives, choices, further, leaves, words
 from fleetc.text import leaks
+from fleetc.text.counting import counted
 from fleetc.text.encoders import plain_output
 from fleetc.text.suggestions import did_you_mean
 from fleetc.toml.document import Document, Source, value_at
@@ -77,10 +78,10 @@ def places(document: Document, question: str) -> tuple[Path, ...]:
     """
     name, _, number = question.rpartition(":")
     if name and number.isascii() and number.isdigit():
-        found = tuple(_on_line(document, name, int(number[:9])))
-        if not found:
+        on_line = tuple(_on_line(document, name, int(number[:9])))
+        if not on_line:
             raise UnknownPlaceError(f"no value stands on line {number} of {name}")
-        return found
+        return on_line
     parsed = parse_key(question)
     path = (_typed(document.raw, parsed) or _typed(document.written, parsed)) if parsed else None
     if path is None:
@@ -107,7 +108,9 @@ def _typed(raw: Any, parts: Path) -> Path | None:
 def _on_line(document: Document, name: str, line: int) -> Iterator[Path]:
     """The values that begin on a line, or those of the table whose header is on it."""
     names = [source.name for source in document.sources]
-    matching = [one for one in names if one == name] or [one for one in names if one.endswith(f"/{name}")]
+    matching = [source for source in names if source == name] or [
+        source for source in names if source.endswith(f"/{name}")
+    ]
     table: Path | None = None
     for path in leaves(document.written):
         for length in range(len(path), 0, -1):
@@ -147,8 +150,8 @@ class Trials:
         path = self._document.said_at(path) or path
         value = value_at(self._document.written, path)
         others = choices(self._known, value, words(json_schema(), in_the_language(path)))
-        if found := tuple(islice(filter(None, self._tried(path, others)), words_tried)):
-            return found
+        if trials := tuple(islice(filter(None, self._tried(path, others)), words_tried)):
+            return trials
         nearest = next(filter(None, self._tried(path, alternatives(value))), None)
         if nearest is not None:
             return tuple(dict.fromkeys((nearest, _widest(nearest, self._tried(path, further(value))))))
@@ -189,9 +192,9 @@ class Trials:
             lines = draft.lines()
             # All rows of a table are there because of the same origins, which are as many as its rows.
             groups = {id(group): group for line in lines for group in (line.origins, *line.deciding)}
-            found = {key for key, group in groups.items() if any(map(named_by, group))}
+            naming = {key for key, group in groups.items() if any(map(named_by, group))}
             for number, line in enumerate(lines, 1):
-                if not found.isdisjoint(map(id, (line.origins, *line.deciding))):
+                if not naming.isdisjoint(map(id, (line.origins, *line.deciding))):
                     yield _covered(Line(draft.path, number, 0, line.text, None))
 
 
@@ -201,12 +204,12 @@ def _widest(nearest: Affected, further: Iterator[Affected | None]) -> Affected:
     A number may only matter beyond some other number, such as a count of hosts.
     """
     widest = nearest
-    for one in further:
-        if one is not None and one.tried == nearest.tried:
+    for trial in further:
+        if trial is not None and trial.tried == nearest.tried:
             continue
-        if one is None or len(one.lines) <= len(widest.lines):
+        if trial is None or len(trial.lines) <= len(widest.lines):
             break
-        widest = one
+        widest = trial
     return widest
 
 
@@ -230,24 +233,24 @@ def _shown(value: Any) -> str:
 # --- text and JSON ------------------------------------------------------------------------------------
 
 
-def as_text(found: Sequence[Affected]) -> str:
+def as_text(trials: Sequence[Affected]) -> str:
     """For a terminal: each value with the lines that depend on it, as they are and as they would be."""
     blocks = []
-    for one in found:
-        name = plain_output(".".join(map(str, one.path)))
-        tried = f"{plain_output(one.value)} -> {plain_output(one.tried)}"
+    for trial in trials:
+        name = plain_output(".".join(map(str, trial.path)))
+        tried = f"{plain_output(trial.value)} -> {plain_output(trial.tried)}"
         head = (
             f"{name}, tried with {tried}:"
-            if one.tried
+            if trial.tried
             else f"{name}, by origin (no other value leaves the spec sound):"
         )
-        blocks.append("\n".join([head, *_lines(one)]))
+        blocks.append("\n".join([head, *_lines(trial)]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _lines(one: Affected) -> Iterator[str]:
+def _lines(trial: Affected) -> Iterator[str]:
     """The lines that say what depends on a value, and how many more only follow from them."""
-    telling = [line for line in one.lines if line not in one.following]
+    telling = [line for line in trial.lines if line not in trial.following]
     for line in telling[:_SHOWN]:
         yield f"  {line.artifact}:{line.old_line or f'behind {line.new_line - 1}'}"
         for sign, text in (("-", line.old), ("+", line.new)):
@@ -255,12 +258,12 @@ def _lines(one: Affected) -> Iterator[str]:
                 yield f"    {sign} {plain_output(_read(line.artifact, text))}"
     if len(telling) > _SHOWN:
         yield f"  ... and {len(telling) - _SHOWN} more; --format json has all"
-    if not one.lines:
+    if not trial.lines:
         yield "  no line depends on it"
         return
-    files = {line.artifact for line in one.lines}
-    yield f"  {_counted(len(one.lines), 'line')} in {_counted(len(files), 'file')}" + (
-        f"; {len(one.following)} of them have digests or are the copy of the spec" if one.following else ""
+    files = {line.artifact for line in trial.lines}
+    yield f"  {counted(len(trial.lines), 'line')} in {counted(len(files), 'file')}" + (
+        f"; {len(trial.following)} of them have digests or are the copy of the spec" if trial.following else ""
     )
 
 
@@ -268,25 +271,21 @@ def _read(artifact: str, text: str) -> str:
     """A line as people read it: pictures in FLEET.md have characters that mean something there as numbers."""
     if not artifact.endswith(".md"):
         return text
-    return leaks.shown(_ENTITY.sub(lambda found: chr(int(found[1])), text))
+    return leaks.shown(_ENTITY.sub(lambda entity: chr(int(entity[1])), text))
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def as_json(found: Sequence[Affected]) -> str:
+def as_json(trials: Sequence[Affected]) -> str:
     """For programs: a list of values, each with its lines; line 0 and null mean that this side has no line."""
     data = [
         {
-            "path": ".".join(map(str, one.path)),
-            "value": one.value,
-            "tried": one.tried,
+            "path": ".".join(map(str, trial.path)),
+            "value": trial.value,
+            "tried": trial.tried,
             "lines": [
                 {name: getattr(line, name) for name in ("artifact", "old_line", "new_line", "old", "new")}
-                for line in one.lines
+                for line in trial.lines
             ],
         }
-        for one in found
+        for trial in trials
     ]
     return json.dumps(data, indent=2) + "\n"

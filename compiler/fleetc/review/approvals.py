@@ -1,7 +1,7 @@
 """Limits on changes, and who may approve one that goes further.
 
 In: the text of a limits file, of the branch that a change wants to get into; the limits that a review breaks; comments.
-Out: `Rules`, and a `Verdict` for each broken limit. Pure: `online/` has read the comments, and says who wrote them.
+Out: `Rules`, and an `Approval` for each broken limit. Pure: `online/` has read the comments, and says who wrote them.
 
 An approval is a comment of one line, `fleetc approve price COMMIT`, by an owner. It names the whole id of the commit,
 so that it is void once anything is pushed: no service says when a commit was pushed, and whoever makes a commit writes
@@ -52,7 +52,7 @@ class Broken(NamedTuple):
     amount: str
 
 
-class Said(NamedTuple):
+class PullComment(NamedTuple):
     """A comment: who wrote it by the service's word, its text, and whether it was edited since."""
 
     author: str
@@ -60,7 +60,7 @@ class Said(NamedTuple):
     edited: bool
 
 
-class Verdict(NamedTuple):
+class Approval(NamedTuple):
     """A broken limit, who may approve it, and who did, as the limits file writes the name; empty if nobody did."""
 
     broken: Broken
@@ -102,9 +102,9 @@ def _names(impact: str, names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def judge(rules: Rules, broken: Sequence[Broken], comments: Iterable[Said], commit: str) -> list[Verdict]:
+def judge(rules: Rules, broken: Sequence[Broken], comments: Iterable[PullComment], commit: str) -> list[Approval]:
     """Who approved each broken limit for exactly this commit."""
-    approvals = [(said.author, classes) for said in comments if (classes := _approves(said, commit))]
+    approvals = [(comment.author, classes) for comment in comments if (classes := _approves(comment, commit))]
     return [_verdict(limit, _owners(rules, limit.impact), approvals) for limit in broken]
 
 
@@ -115,14 +115,14 @@ def _owners(rules: Rules, impact: str) -> tuple[str, ...]:
     return own or ()
 
 
-def _approves(said: Said, commit: str) -> frozenset[str]:
+def _approves(comment: PullComment, commit: str) -> frozenset[str]:
     """The classes that a comment approves for a commit, whoever wrote it. The approval has to be all of its text."""
-    found = _APPROVAL.fullmatch(said.text.strip())
-    if found is None or said.edited or found[2] != commit:
+    match = _APPROVAL.fullmatch(comment.text.strip())
+    if match is None or comment.edited or match[2] != commit:
         return frozenset()
-    return frozenset(re.split("[, ]+", found[1]))
+    return frozenset(re.split("[, ]+", match[1]))
 
 
-def _verdict(limit: Broken, owners: tuple[str, ...], approvals: Sequence[tuple[str, frozenset[str]]]) -> Verdict:
+def _verdict(limit: Broken, owners: tuple[str, ...], approvals: Sequence[tuple[str, frozenset[str]]]) -> Approval:
     authors = {author.casefold() for author, classes in approvals if limit.impact in classes}
-    return Verdict(limit, owners, next((name for name in owners if name.casefold() in authors), ""))
+    return Approval(limit, owners, next((name for name in owners if name.casefold() in authors), ""))

@@ -100,25 +100,25 @@ def _slot_name(host: str, unit: str) -> str:
 
 def _facts_of(fleet: Fleet, hosts: Collection[str]) -> dict[str, str]:
     """Each node and slot on some hosts, with what it does."""
-    found = {node.name: "; ".join(_of_node(fleet, node)) for node in fleet.nodes if node.settings.host in hosts}
+    facts = {node.name: "; ".join(_of_node(fleet, node)) for node in fleet.nodes if node.settings.host in hosts}
     for stack in fleet.stacks:
         if stack.settings.host in hosts:
             for slot in slots_of(fleet, stack):
-                found[_slot_name(stack.settings.host, f"slot-{slot.number:02}")] = _of_slot(slot)
-    return found
+                facts[_slot_name(stack.settings.host, f"slot-{slot.number:02}")] = _of_slot(slot)
+    return facts
 
 
 def _of_node(fleet: Fleet, node: Node) -> Iterator[str]:
     yield " ".join(filter(None, (_role(node), getattr(node.settings, "mode", ""))))
     prices = prices_of(fleet, node) if fleet.on_chain else ()
     if prices:
-        told = [_price(price) for price in prices[:_PRICES]]
+        texts = [_price(price) for price in prices[:_PRICES]]
         more = len(prices) - _PRICES
-        yield ", ".join([*told, *([f"{more} more price{'s' if more > 1 else ''}"] if more > 0 else [])])
+        yield ", ".join([*texts, *([f"{more} more price{'s' if more > 1 else ''}"] if more > 0 else [])])
     ports: dict[str, list[str]] = {}
     for port in sorted(effective.bound_ports(fleet, node)):
         ports.setdefault(_reach(port.address), []).append(f"{port.purpose} {port.port}")
-    yield from (f"{', '.join(dict.fromkeys(found))} {reach}" for reach, found in ports.items())
+    yield from (f"{', '.join(dict.fromkeys(listeners))} {reach}" for reach, listeners in ports.items())
 
 
 def _role(node: Node) -> str:

@@ -56,9 +56,9 @@ def compare(old: Side, new: Side) -> Review:
     fleets = (None, None) if blueprints is None else (old.fleet, new.fleet)
     impact = Impact(*fleets, processes, before, after)
     impact.find(deltas)
-    made = [(_change(group, old, new, evidence, impact, atlas), group) for group in _groups(deltas)]
-    made.sort(key=lambda pair: _rank(pair[0]))
-    changes = [change for change, _ in made]
+    pairs = [(_change(group, old, new, evidence, impact, atlas), group) for group in _groups(deltas)]
+    pairs.sort(key=lambda pair: _rank(pair[0]))
+    changes = [change for change, _ in pairs]
     ends = frozenset[NodeRef]().union(*processes)
     boxes, edges = picture_of(old, new, blueprints, hosts, changes, ends)
     return Review(
@@ -66,7 +66,7 @@ def compare(old: Side, new: Side) -> Review:
         baseline=old.name,
         tool=__version__,
         changes=tuple(changes),
-        files=tuple(evidence.files([group for _, group in made])),
+        files=tuple(evidence.files([group for _, group in pairs])),
         restarts=impact.restarts(),
         picture=boxes,
         edges=edges,
@@ -95,19 +95,19 @@ def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Ite
 
 def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]:
     """The hosts to take apart: those with a file that differs, and those that the spec was edited about."""
-    found = {path.split("/", 2)[1] for path in paths if path.startswith("hosts/")}
-    found |= {path.rpartition("/")[2].removesuffix(".json") for path in paths if path.startswith("ansible/host_vars/")}
+    hosts = {path.split("/", 2)[1] for path in paths if path.startswith("hosts/")}
+    hosts |= {path.rpartition("/")[2].removesuffix(".json") for path in paths if path.startswith("ansible/host_vars/")}
     for edit in edits.all:
         for fleet, path in ((old.fleet, edit.old), (new.fleet, edit.new)):
             if fleet is None or path is None or len(path) < 2:
                 continue
             name = str(path[1])
             if path[0] == "hosts":
-                found.add(name)
+                hosts.add(name)
             elif path[0] in (*NODE_TABLES, "avatars") and name in getattr(fleet, str(path[0])):
-                found.add(getattr(fleet, str(path[0]))[name].host)
+                hosts.add(getattr(fleet, str(path[0]))[name].host)
     fleets = [fleet for fleet in (old.fleet, new.fleet) if fleet is not None]
-    return found.union(*(_of_funds(fleet, edits) for fleet in fleets))
+    return hosts.union(*(_of_funds(fleet, edits) for fleet in fleets))
 
 
 def _of_funds(fleet: Fleet, edits: Edits) -> Iterator[str]:
@@ -139,12 +139,12 @@ def _read(old: Side, new: Side, paths: Iterable[str], edits: Edits, atlas: Atlas
     different = [path for path in paths if path.startswith(SPEC_FOLDER)]
     if not edits.all or len(different) < 2:
         return set(different) if edits.all else set()
-    found = set()
+    copied = set()
     for spot in (spot for edit in edits.all for spot in atlas.spots((edit,), None)):
         document = old.document if spot.side == "old" else new.document
         sources = document.sources if document is not None else ()
-        found.add(copies(sources)[[source.name for source in sources].index(spot.file)])
-    return found
+        copied.add(copies(sources)[[source.name for source in sources].index(spot.file)])
+    return copied
 
 
 def _groups(deltas: Sequence[Delta]) -> Iterator[list[Delta]]:
@@ -152,13 +152,13 @@ def _groups(deltas: Sequence[Delta]) -> Iterator[list[Delta]]:
 
     What follows on a host tells them apart; what follows on nodes, in slots or in the fleet as a whole does not.
     """
-    found: dict[tuple[object, ...], list[Delta]] = {}
+    groups: dict[tuple[object, ...], list[Delta]] = {}
     for delta in deltas:
         of_host = (part.item for part in delta.follows if part.item.host and not part.item.node)
         followers = tuple(sorted((item.kind, item.what) for item in of_host if not _is_of_slot(item)))
         key = (delta.item.kind, _without_stream(delta.item), delta.before, delta.after, followers)
-        found.setdefault(key, []).append(delta)
-    yield from found.values()
+        groups.setdefault(key, []).append(delta)
+    yield from groups.values()
 
 
 def _is_of_slot(item: Item) -> bool:

@@ -63,7 +63,7 @@ def amount_text(amount: Decimal) -> str:
 
 def parse_limits(text: str) -> tuple[ImpactLimit, ...]:
     """Read limits. Raises `LimitError`."""
-    found: dict[str, ImpactLimit] = {}
+    limits: dict[str, ImpactLimit] = {}
     for part in text.split(","):
         match = _FORM.fullmatch(part.strip())
         if match is None:
@@ -71,7 +71,7 @@ def parse_limits(text: str) -> tuple[ImpactLimit, ...]:
         impact, value, percent = match.groups()
         if impact not in CLASSES and not RULE.fullmatch(impact):
             raise LimitError(f'there is no impact class "{impact}"; the classes are {", ".join(CLASSES)}, policy/NAME')
-        if impact in found:
+        if impact in limits:
             raise LimitError(f"{impact} has two limits; write one")
         if impact == "price" and value != "none" and not percent:
             raise LimitError(f"a price limit must be a percentage; write price={value}% or price=none")
@@ -79,8 +79,8 @@ def parse_limits(text: str) -> tuple[ImpactLimit, ...]:
             raise LimitError(
                 f"a limit of {impact} must be a whole number; write for example {impact}=3 or {impact}=none"
             )
-        found[impact] = ImpactLimit(impact, None if value == "none" else Decimal(value.removesuffix("%")))
-    return tuple(found.values())
+        limits[impact] = ImpactLimit(impact, None if value == "none" else Decimal(value.removesuffix("%")))
+    return tuple(limits.values())
 
 
 def breaches(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]:
@@ -106,17 +106,17 @@ def _of_rules(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]
     for note in review.rules:
         if note.kind in _COUNTED:
             notes.setdefault(note.code, []).append(note)
-    for code, found in notes.items():
+    for code, of_code in notes.items():
         limit = most.get(code, ImpactLimit(code, None))
-        errors = [note for note in found if note.severity == "error"]
-        if (code in most and (limit.most is None or len(found) > limit.most)) or errors:
-            yield Breach(limit, Decimal(len(found)), (), tuple(found if code in most else errors))
+        errors = [note for note in of_code if note.severity == "error"]
+        if (code in most and (limit.most is None or len(of_code) > limit.most)) or errors:
+            yield Breach(limit, Decimal(len(of_code)), (), tuple(of_code if code in most else errors))
 
 
 def _amounts(change: Change, impact: str) -> list[Decimal]:
     """What one change comes to in a class, in a list that is empty where the class is not there."""
-    found = [effect.amount for effect in change.effects if effect.impact == impact]
-    return [max(found) if impact == "price" else sum(found, Decimal(0))] if found else []
+    amounts = [effect.amount for effect in change.effects if effect.impact == impact]
+    return [max(amounts) if impact == "price" else sum(amounts, Decimal(0))] if amounts else []
 
 
 def _total(review: Review, impact: str, amounts: Sequence[Decimal]) -> Decimal:

@@ -47,9 +47,9 @@ def choices(raw: dict[str, Any], value: object, words: tuple[str, ...]) -> tuple
         return ()
     vocabularies = (PIPELINES, RENDITIONS, NETWORKS, tuple(map(format_release, RELEASES)))
     tables = [table for table in raw.values() if isinstance(table, dict)]
-    found = [*words, *(word for known in (*vocabularies, *tables) if value in known for word in known)]
-    found = [word for word in found if word != value]
-    alike = sorted(dict.fromkeys(found), key=lambda word: (-SequenceMatcher(None, value, word).ratio(), word))
+    candidates = [*words, *(word for known in (*vocabularies, *tables) if value in known for word in known)]
+    candidates = [word for word in candidates if word != value]
+    alike = sorted(dict.fromkeys(candidates), key=lambda word: (-SequenceMatcher(None, value, word).ratio(), word))
     half = NAMES // 2
     # In a large fleet the names that are most alike are often refused for one reason: hosts of one kind are all taken.
     return (*alike[:half], *alike[half :: max(1, -(-(len(alike) - half) // half))])
@@ -87,10 +87,10 @@ def further(value: object) -> Iterator[Value]:
 
 def _texts(value: str) -> Iterator[str]:
     numbers = list(_NUMBER.finditer(value))
-    for found in reversed(numbers):
-        yield from _stepped(value, found, 1)
-    for found in reversed(numbers):
-        yield from _stepped(value, found, -1)
+    for number in reversed(numbers):
+        yield from _stepped(value, number, 1)
+    for number in reversed(numbers):
+        yield from _stepped(value, number, -1)
     yield from (f"{value}-b", f"{value}_B", f"{value}/b", f"b{value}", f"{value}.example.net:8935")
 
 
@@ -106,17 +106,17 @@ def words(schema: dict[str, Any], path: Path) -> tuple[str, ...]:
     nodes = [schema]
     for part in path:
         nodes = [below for node in nodes for below in _below(schema, node, part)]
-    found = [word for node in nodes for word in (*node.get("enum", ()), node.get("const"))]
-    return tuple(dict.fromkeys(word for word in found if isinstance(word, str)))
+    listed = [word for node in nodes for word in (*node.get("enum", ()), node.get("const"))]
+    return tuple(dict.fromkeys(word for word in listed if isinstance(word, str)))
 
 
 def _below(schema: dict[str, Any], node: dict[str, Any], part: str | int) -> Iterator[dict[str, Any]]:
-    for one in _forms(schema, node):
+    for form in _forms(schema, node):
         if isinstance(part, int):
-            candidates = [one.get("items")]
+            candidates = [form.get("items")]
         else:
-            free = [*one.get("patternProperties", {}).values(), one.get("additionalProperties")]
-            candidates = [one["properties"][part]] if part in one.get("properties", {}) else free
+            free = [*form.get("patternProperties", {}).values(), form.get("additionalProperties")]
+            candidates = [form["properties"][part]] if part in form.get("properties", {}) else free
         for below in candidates:
             if isinstance(below, dict):
                 yield from _forms(schema, below)
@@ -128,5 +128,5 @@ def _forms(schema: dict[str, Any], node: dict[str, Any]) -> Iterator[dict[str, A
         yield from _forms(schema, schema["$defs"][node["$ref"].rpartition("/")[2]])
         return
     yield node
-    for one in node.get("anyOf", ()):
-        yield from _forms(schema, one)
+    for form in node.get("anyOf", ()):
+        yield from _forms(schema, form)

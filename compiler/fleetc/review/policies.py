@@ -13,7 +13,7 @@ from dataclasses import replace
 from fleetc.messages.locate import NAMES, locate
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 from fleetc.policy.examples import trials
-from fleetc.policy.judging import Asked, Judged, Policies, judged, run
+from fleetc.policy.judging import Judged, Policies, RuleCall, judged, run
 from fleetc.policy.source import CHANGE, CHECK, PREFIX, Policy
 from fleetc.review.data import RULE_KINDS, Cause, RuleNote
 from fleetc.review.reports.wording import count
@@ -27,8 +27,8 @@ Found = Mapping[tuple[str, str], list[Diagnostic]]
 """What rules found, by the side whose rule it is, base or head, and its name."""
 
 
-def rule_notes(old: Side, new: Side, found: Iterable[Diagnostic], today: str) -> tuple[RuleNote, ...]:
-    """Everything about rules. `found` are the diagnostics of the head, without those that its spec silences."""
+def rule_notes(old: Side, new: Side, diagnostics: Iterable[Diagnostic], today: str) -> tuple[RuleNote, ...]:
+    """Everything about rules. `diagnostics` are those of the head, without those that its spec silences."""
     head = _by_name(new.policies)
     base = head if old.policies is None else _by_name(old.policies)
     before, after = judged(old.fleet, old.document), judged(new.fleet, new.document)
@@ -38,24 +38,24 @@ def rule_notes(old: Side, new: Side, found: Iterable[Diagnostic], today: str) ->
     suspects = {name for name, rule in base.items() if name not in head or head[name].source.text != rule.source.text}
     judge = suspects | {name for name in base if PREFIX + name in silences.codes}
     answers = _ask(base, head, judge, before, after, today)
-    earlier = {_key(each) for (side, _), said in answers.items() if side == "then" for each in said}
-    fresh = [each for each in found if each.code.startswith(PREFIX) and before and _key(each) not in earlier]
+    earlier = {_key(each) for (side, _), findings in answers.items() if side == "then" for each in findings}
+    fresh = [each for each in diagnostics if each.code.startswith(PREFIX) and before and _key(each) not in earlier]
     examples = old.policies.examples if old.policies is not None else {}
-    told = [
+    notes = [
         *_changed(silences, base, head, suspects, answers, examples, today),
         *_silenced(silences, base, answers),
         *(("finding", each) for each in fresh),
         *_of_change(silences, answers),
     ]
-    return tuple(sorted(dict.fromkeys(_notes(told, old, new)), key=_order))
+    return tuple(sorted(dict.fromkeys(_notes(notes, old, new)), key=_order))
 
 
 def _by_name(policies: Policies | None) -> dict[str, Policy]:
     return {rule.name: rule for rule in policies.rules} if policies is not None else {}
 
 
-def _key(found: Diagnostic) -> tuple[object, ...]:
-    return found.code, found.primary.place
+def _key(finding: Diagnostic) -> tuple[object, ...]:
+    return finding.code, finding.primary.place
 
 
 def _order(note: RuleNote) -> tuple[object, ...]:
@@ -73,32 +73,32 @@ def _ask(
     today: str,
 ) -> Found:
     """Ask all rules at once: as base or head the head's fleet, as then the base's fleet, as change both."""
-    asked: dict[tuple[str, str], Asked] = {}
+    requests: dict[tuple[str, str], RuleCall] = {}
     sides = (before, after) if before is not None else (after,)
     last = len(sides) - 1
     for name in sorted(judge):
         for side, known in (("base", base), ("head", head)):
             if name in known and CHECK in known[name].functions:
-                asked[side, name] = Asked(known[name], CHECK, (last,))
+                requests[side, name] = RuleCall(known[name], CHECK, (last,))
     if before is not None:
         for name, rule in head.items():
             if CHECK in rule.functions:
-                asked["then", name] = Asked(rule, CHECK, (0,))
+                requests["then", name] = RuleCall(rule, CHECK, (0,))
         for side, known in (("base change", base), ("head change", head)):
             for name, rule in known.items():
                 same = side == "head change" and name in base and base[name].source.text == rule.source.text
                 if CHANGE in rule.functions and not same:
-                    asked[side, name] = Asked(rule, CHANGE, (0, 1))
-    answers = run(list(asked.values()), [side for side in sides if side is not None], today)
+                    requests[side, name] = RuleCall(rule, CHANGE, (0, 1))
+    answers = run(list(requests.values()), [side for side in sides if side is not None], today)
     return {
-        key: [_of_rule(each.rule, found) for found in said]
-        for (key, each), said in zip(asked.items(), answers, strict=True)
+        key: [_of_rule(each.rule, finding) for finding in findings]
+        for (key, each), findings in zip(requests.items(), answers, strict=True)
     }
 
 
-def _of_rule(rule: Policy, found: Diagnostic) -> Diagnostic:
+def _of_rule(rule: Policy, finding: Diagnostic) -> Diagnostic:
     """A finding as it is; what is wrong with the rule itself under the code of the rule, which has owners."""
-    return found if found.code.startswith(PREFIX) else replace(found, code=rule.code)
+    return finding if finding.code.startswith(PREFIX) else replace(finding, code=rule.code)
 
 
 # --- what became of rules ---------------------------------------------------------------------------
@@ -114,8 +114,8 @@ def _changed(
     today: str,
 ) -> Iterator[Told]:
     for name in sorted(suspects):
-        rule, now, said = base[name], head.get(name), answers.get(("head", name), [])
-        lost = silences.heard(each for each in answers.get(("base", name), []) if not _covered(each, said))
+        rule, now, findings = base[name], head.get(name), answers.get(("head", name), [])
+        lost = silences.heard(each for each in answers.get(("base", name), []) if not _covered(each, findings))
         yield _became(rule, now, len(lost), _passed_over(rule, now, examples, today) if now and not lost else ())
         yield from (("finding", replace(each, message=f"as the base has the rule: {each.message}")) for each in lost)
     for name in sorted(head.keys() - base.keys()):
@@ -153,9 +153,9 @@ def _became(rule: Policy, now: Policy | None, lost: int, passed_over: Sequence[s
     return "changed", _about(f"the text of the rule {rule.code} was changed; {finds} that it does not find now", now)
 
 
-def _covered(found: Diagnostic, now: Iterable[Diagnostic]) -> bool:
+def _covered(finding: Diagnostic, now: Iterable[Diagnostic]) -> bool:
     """Whether a rule as it is now says at least as much about a place."""
-    return any(_key(each) == _key(found) and each.severity <= found.severity for each in now)
+    return any(_key(each) == _key(finding) and each.severity <= finding.severity for each in now)
 
 
 def _silenced(silences: _Silences, base: Mapping[str, Policy], answers: Found) -> Iterator[Told]:
@@ -174,7 +174,7 @@ def _of_change(silences: _Silences, answers: Found) -> Iterator[Told]:
     """What rules about changes find: those of the base, and those of the head that the base does not have so."""
     seen: set[tuple[object, ...]] = set()
     for side in ("base change", "head change"):
-        for each in (each for key, said in answers.items() if key[0] == side for each in silences.heard(said)):
+        for each in (each for key, findings in answers.items() if key[0] == side for each in silences.heard(findings)):
             if (*_key(each), each.message) not in seen:
                 seen.add((*_key(each), each.message))
                 yield "finding", each
@@ -198,24 +198,24 @@ class _Silences:
         ]
         self.codes = {code for _, code, _ in self.fresh}
 
-    def heard(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    def heard(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """What the base does not silence: silences of the head are told, and hide nothing here."""
         fleet = self._old or self._new
-        return list(heard(fleet, found)) if fleet is not None else list(found)
+        return list(heard(fleet, findings)) if fleet is not None else list(findings)
 
-    def hidden_by(self, name: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    def hidden_by(self, name: str, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
         """What one silence of the head takes away that the base does not."""
         if self._new is None:
             return []
         alone = self._new.model_copy(update={"silences": {name: self._new.silences[name]}})
-        left = list(heard(alone, found))
-        return self.heard(each for each in found if each not in left)
+        left = list(heard(alone, findings))
+        return self.heard(each for each in findings if each not in left)
 
 
 # --- notes ------------------------------------------------------------------------------------------
 
 
-def _notes(told: Sequence[Told], old: Side, new: Side) -> Iterator[RuleNote]:
+def _notes(notes: Sequence[Told], old: Side, new: Side) -> Iterator[RuleNote]:
     """What was told, with lines and without secrets."""
     document = new.document
     texts = [source for side in (new, old) if side.policies is not None for source in side.policies.sources]
@@ -224,9 +224,11 @@ def _notes(told: Sequence[Told], old: Side, new: Side) -> Iterator[RuleNote]:
         source.name for source in (new.policies.sources if new.policies else ())
     }
     for kind in RULE_KINDS:
-        for item in locate((each for of, each in told if of == kind), sources, document):
-            said, place = item.diagnostic, item.primary
+        for item in locate((each for of, each in notes if of == kind), sources, document):
+            diagnostic, place = item.diagnostic, item.primary
             text = "" if place.hidden else place.text
             side = "old" if place.file in gone else "new"
             cause = Cause(side, "given", *place[:3], place.path, text, "", place.hidden)
-            yield RuleNote(said.code, kind, NAMES[said.severity], said.message, said.help, cause)
+            yield RuleNote(
+                diagnostic.code, kind, NAMES[diagnostic.severity], diagnostic.message, diagnostic.help, cause
+            )

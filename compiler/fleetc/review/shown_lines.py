@@ -47,8 +47,8 @@ class Evidence:
 
     def lines_of(self, delta: Delta) -> tuple[Line, ...]:
         """The lines that show a delta and what follows from it, by file and number."""
-        found = {line for part in delta.all() for line in self._lines.get(id(part), ())}
-        return tuple(sorted(found, key=_by_place))
+        lines = {line for part in delta.all() for line in self._lines.get(id(part), ())}
+        return tuple(sorted(lines, key=_by_place))
 
     def files(self, changes: Sequence[Sequence[Delta]]) -> Iterator[FileChange]:
         """Every file that differs, with its lines, except those of the manifest and of bare digests.
@@ -70,9 +70,9 @@ class Evidence:
         """The lines in which a file differs; for host variables without bookkeeping."""
         if path not in self._pairs:
             texts = (_text(side.files.get(path)) for side in (self.old, self.new))
-            found = differing(*texts)
+            pairs = differing(*texts)
             digests = _HOST_VARS.fullmatch(path) and not self.edited(path)
-            self._pairs[path] = [pair for pair in found if not _is_bookkeeping(pair)] if digests else found
+            self._pairs[path] = [pair for pair in pairs if not _is_bookkeeping(pair)] if digests else pairs
         return self._pairs[path]
 
     def edited(self, path: str) -> bool:
@@ -103,14 +103,14 @@ class Evidence:
         for path in self.paths:
             if path == MANIFEST or path.startswith(SPEC_FOLDER):
                 continue
-            found = _HOST_VARS.fullmatch(path)
+            variables = _HOST_VARS.fullmatch(path)
             if path.startswith("hosts/"):
                 _, host, node, _ = path.split("/", 3)
                 near = [d for d in hosts.get(host, ()) if d.item.node in ("", node)]
                 self._share(path, near)
-            elif found:
+            elif variables:
                 everywhere = [d for d in fleet if any(_has_values(pair, d) for pair in self.pairs(path))]
-                self._share(path, [*hosts.get(found[1], []), *everywhere])
+                self._share(path, [*hosts.get(variables[1], []), *everywhere])
             elif path.startswith(_PAGES):
                 self._search(path, by_name, fleet)
             else:

@@ -116,19 +116,19 @@ def of_recorded(name: str, tree: Tree) -> Side:
 def _sources(name: str, files: Mapping[str, bytes]) -> list[Source]:
     """The texts that a tree was compiled from, the base first."""
     try:
-        found = [Source(f"{name}/{path}", files[path].decode("utf-8"), part_of(path)) for path in originals(files)]
+        sources = [Source(f"{name}/{path}", files[path].decode("utf-8"), part_of(path)) for path in originals(files)]
     except UnicodeDecodeError:
         return []
-    return found if found and not found[0].part and copies(found) == originals(files) else []
+    return sources if sources and not sources[0].part and copies(sources) == originals(files) else []
 
 
 def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:
     """What the stages before the rules make of a spec: the fleetc that wrote the tree has already checked it."""
-    document, found = read_spec(sources)
-    if document is None or has_errors(found):
+    document, diagnostics = read_spec(sources)
+    if document is None or has_errors(diagnostics):
         return None, None
-    fleet, found = read_fleet(document)
-    if fleet is None or has_errors(found):
+    fleet, diagnostics = read_fleet(document)
+    if fleet is None or has_errors(diagnostics):
         return None, None
     return document, fleet
 

@@ -37,10 +37,10 @@ def texts_of(old: Side, new: Side, evidence: Evidence, deltas: Sequence[Delta], 
     Lines without a delta next to lines with one are their context, unless the file was edited by hand or comes from
     another version.
     """
-    found = list(_texts(old, new, evidence, read))
-    if not found and not deltas:
-        found = [_of_pairs(path, evidence.pairs(path), old, new) for path in evidence.paths]
-    return found
+    texts = list(_texts(old, new, evidence, read))
+    if not texts and not deltas:
+        texts = [_of_pairs(path, evidence.pairs(path), old, new) for path in evidence.paths]
+    return texts
 
 
 def _texts(old: Side, new: Side, evidence: Evidence, read: set[str]) -> Iterator[Delta]:
@@ -72,11 +72,11 @@ def _of_pairs(path: str, pairs: Sequence[LinePair], old: Side, new: Side) -> Del
 
 
 def _joined(lines: Sequence[str | None]) -> str:
-    found = [shown(_DIGEST.sub("(digest)", line)) for line in lines if line is not None]
-    if found and not any(line.strip() for line in found):
-        return "(blank line)" if len(found) == 1 else f"({len(found)} blank lines)"
-    more = [f"({len(found) - _SHOWN} more lines)"] if len(found) > _SHOWN else []
-    return "\n".join([*found[:_SHOWN], *more])
+    shown_lines = [shown(_DIGEST.sub("(digest)", line)) for line in lines if line is not None]
+    if shown_lines and not any(line.strip() for line in shown_lines):
+        return "(blank line)" if len(shown_lines) == 1 else f"({len(shown_lines)} blank lines)"
+    more = [f"({len(shown_lines) - _SHOWN} more lines)"] if len(shown_lines) > _SHOWN else []
+    return "\n".join([*shown_lines[:_SHOWN], *more])
 
 
 def _delta(path: str, what: str, host: str, node: str, before: str | None, after: str | None) -> Delta:

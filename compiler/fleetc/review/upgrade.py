@@ -35,7 +35,7 @@ _AI_GROUPS = ("ai", "live-ai")
 _FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
 
 
-class Finding(NamedTuple):
+class ReleaseFinding(NamedTuple):
     """One thing to know: a stable name (of a flag or a change), a sentence, and the nodes that it concerns, if any."""
 
     name: str
@@ -62,11 +62,11 @@ class Upgrade:
     checked: Checked
     appeared: tuple[Diagnostic, ...]
     gone: tuple[Diagnostic, ...]
-    kept: tuple[Finding, ...]
-    lost: tuple[Finding, ...]
-    renamed: tuple[Finding, ...]
-    defaults: tuple[Finding, ...]
-    changes: tuple[Finding, ...]
+    kept: tuple[ReleaseFinding, ...]
+    lost: tuple[ReleaseFinding, ...]
+    renamed: tuple[ReleaseFinding, ...]
+    defaults: tuple[ReleaseFinding, ...]
+    changes: tuple[ReleaseFinding, ...]
     lines: tuple[LineChange, ...] | None
 
     @property
@@ -164,18 +164,18 @@ def _difference(here: Iterable[Diagnostic], there: Iterable[Diagnostic]) -> tupl
     return tuple(d for d in here if (d.severity, d.code, d.primary.place) not in known)
 
 
-def _findings(moves: list[_Move], find: Callable[[_Move], Iterator[tuple[str, str]]]) -> tuple[Finding, ...]:
+def _findings(moves: list[_Move], find: Callable[[_Move], Iterator[tuple[str, str]]]) -> tuple[ReleaseFinding, ...]:
     """What a question finds about all nodes; equal answers become one. Answers keep their order."""
     nodes: dict[tuple[str, str], list[str]] = {}
     for move in moves:
         for answer in find(move):
             nodes.setdefault(answer, []).append(move.node.name)
-    return tuple(Finding(name, text, tuple(names)) for (name, text), names in nodes.items())
+    return tuple(ReleaseFinding(name, text, tuple(names)) for (name, text), names in nodes.items())
 
 
-def _kept(fleet: Fleet, target: Release) -> tuple[Finding, ...]:
+def _kept(fleet: Fleet, target: Release) -> tuple[ReleaseFinding, ...]:
     return tuple(
-        Finding(
+        ReleaseFinding(
             format_release(own),
             f'{node.table}.{node.name}.node_release = "{format_release(own)}" stays as it is',
             (node.name,),
@@ -241,19 +241,19 @@ def _changes(move: _Move) -> Iterator[tuple[str, str]]:
 
 def _here(change: ReleaseChange, move: _Move) -> str | None:
     """What the values of the spec say of a change; None if it does not concern the node after all."""
-    asked = HERE.get(change.name)
-    return "" if asked is None else asked(move.fleet, move.node, move.service)
+    answer = HERE.get(change.name)
+    return "" if answer is None else answer(move.fleet, move.node, move.service)
 
 
-def _spared(moves: list[_Move]) -> Iterator[Finding]:
+def _spared(moves: list[_Move]) -> Iterator[ReleaseFinding]:
     """Changes that would concern nodes of the spec, but for their values: that is worth knowing as well."""
-    found: dict[tuple[str, str], list[str | None]] = {}
+    by_change: dict[tuple[str, str], list[str | None]] = {}
     for move in moves:
         for change, text in _crossed(move):
-            found.setdefault((change.name, text), []).append(_here(change, move))
-    for (name, text), here in found.items():
-        if all(one is None for one in here):
-            yield Finding(name, f"{text}; that is so for no node of this spec", ())
+            by_change.setdefault((change.name, text), []).append(_here(change, move))
+    for (name, text), here in by_change.items():
+        if all(words is None for words in here):
+            yield ReleaseFinding(name, f"{text}; that is so for no node of this spec", ())
 
 
 def _crossed(move: _Move) -> Iterator[tuple[ReleaseChange, str]]:
@@ -294,7 +294,7 @@ def _given(value: Any, parts: list[str]) -> bool:
     return parts[0] in value.model_fields_set and _given(getattr(value, parts[0]), parts[1:])
 
 
-def _order(fleet: Fleet, target: Release) -> Iterator[Finding]:
+def _order(fleet: Fleet, target: Release) -> Iterator[ReleaseFinding]:
     """Who goes first: an orchestrator refuses AI workers of an older release than its own."""
     pairs = [
         (node.name, name)
@@ -307,7 +307,7 @@ def _order(fleet: Fleet, target: Release) -> Iterator[Finding]:
     up = fleet.fleet.node_release < target
     first = sorted({worker if up else orchestrator for worker, orchestrator in pairs})
     text = "an orchestrator refuses AI workers with an older release than its own: deploy these nodes first"
-    yield Finding("ai-workers-first" if up else "orchestrators-first", text, tuple(first))
+    yield ReleaseFinding("ai-workers-first" if up else "orchestrators-first", text, tuple(first))
 
 
 def _lines(moves: list[_Move]) -> tuple[LineChange, ...]:

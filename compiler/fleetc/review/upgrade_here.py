@@ -43,7 +43,7 @@ def _routes(fleet: Fleet, node: Node, service: Service) -> str:
 def _reward(fleet: Fleet, node: Node, service: Service) -> str | None:
     """Whose account calls reward, and for whom; nobody who does not call is stopped."""
     settings = node.settings
-    if not any(one.flag == "reward" and one.value == "true" for one in service.arguments):
+    if not any(argument.flag == "reward" and argument.value == "true" for argument in service.arguments):
         return None
     wallet = fleet.wallets.get(settings.wallet or "") if isinstance(settings, ChainSettings) else None
     if wallet is None:
@@ -51,7 +51,7 @@ def _reward(fleet: Fleet, node: Node, service: Service) -> str | None:
     own, other = wallet.address, getattr(settings, "orchestrator_address", None)
     if other is not None and str(other).lower() != str(own).lower():
         return f"{node.name} has the account {own}, which has to be the registered reward caller of {other}"
-    sellers = (one.wallet for one in fleet.orchestrators.values())
+    sellers = (orchestrator.wallet for orchestrator in fleet.orchestrators.values())
     if isinstance(settings, Orchestrator) or getattr(settings, "wallet", None) in sellers:
         return f"{node.name} has the account {own}, so that has to be the registered orchestrator itself"
     return (

@@ -57,7 +57,7 @@ class Explained:
     presence: tuple[Reason, ...]
 
 
-class Question(NamedTuple):
+class Derivation(NamedTuple):
     """What the answer is derived from. `templates` and `playbooks` are those of this fleetc."""
 
     fleet: Fleet
@@ -70,15 +70,15 @@ class Question(NamedTuple):
     def trace(self, artifact: str) -> list[TracedLine]:
         """The lines of an artifact. Raises UnknownLineError."""
         drafts = formats.Drafts(self.blueprint, self.templates, self.playbooks, self.sources)
-        found = drafts.find(artifact)
-        if found is None:
+        draft = drafts.find(artifact)
+        if draft is None:
             paths = [draft.path for draft in drafts.all()]
             advice = did_you_mean(artifact, paths, "manifest.json of a compiled tree lists its files")
             raise UnknownLineError(f'the tree has no file "{artifact}"', advice)
-        return found.lines()
+        return draft.lines()
 
 
-def explain_line(question: Question, artifact: str, line: int) -> Explained:
+def explain_line(question: Derivation, artifact: str, line: int) -> Explained:
     """Explain one line, counted from 1. Raises UnknownLineError."""
     lines = question.trace(artifact)
     if not 1 <= line <= len(lines):
@@ -95,7 +95,7 @@ def explain_line(question: Question, artifact: str, line: int) -> Explained:
     return Explained(artifact, line, traced.text, reasons, presence)
 
 
-def find_flag(question: Question, node: str, flag: str) -> tuple[str, int]:
+def find_flag(question: Derivation, node: str, flag: str) -> tuple[str, int]:
     """The artifact and line of a node's flag, or of the variable that replaces it. Raises UnknownLineError."""
     services = {service.name: (host, service) for host in question.blueprint.hosts for service in host.services}
     if node not in services:
@@ -118,15 +118,15 @@ def _template(line: TracedLine) -> str:
     return line.template if line.template.startswith("playbooks/") else f"templates/{line.template}"
 
 
-def _reasons(question: Question, origins: Iterable[Origin]) -> list[Reason]:
+def _reasons(question: Derivation, origins: Iterable[Origin]) -> list[Reason]:
     """Origins in words, each with its places."""
-    told = [_told(question, origin) for origin in dict.fromkeys(origins)]
-    labels = [[label for path in paths for label in _labels(question.document, path)] for _, _, paths in told]
-    found = places(labels, question.sources, question.document)
-    return [Reason(kind, text, at) for (kind, text, _), at in zip(told, found, strict=True)]
+    reasons = [_told(question, origin) for origin in dict.fromkeys(origins)]
+    labels = [[label for path in paths for label in _labels(question.document, path)] for _, _, paths in reasons]
+    located = places(labels, question.sources, question.document)
+    return [Reason(kind, text, at) for (kind, text, _), at in zip(reasons, located, strict=True)]
 
 
-def _told(question: Question, origin: Origin) -> tuple[str, str, Sequence[Path]]:
+def _told(question: Derivation, origin: Origin) -> tuple[str, str, Sequence[Path]]:
     """The kind of an origin, its words, its places: if several may decide, only those that the spec sets."""
     written = tuple(path for path in origin.paths if value_at(question.document.raw, path) is not None)
     silent = [path for path in origin.paths if path not in written]
@@ -161,15 +161,15 @@ def _in_force(value: Any, path: Path) -> str:
 # --- text and JSON ------------------------------------------------------------------------------------
 
 
-def as_text(found: Explained, colour: bool = False) -> str:
+def as_text(explained: Explained, colour: bool = False) -> str:
     """The chain for a terminal: the line, each reason, and under it its places with their source lines.
 
     Only constant text gets the reason why the line is there at all: otherwise the values of the line explain it better.
     """
-    head = f"{found.artifact}:{found.line}: {leaks.shown(found.text)}"
+    head = f"{explained.artifact}:{explained.line}: {leaks.shown(explained.text)}"
     lines = [f"\x1b[1m{plain_output(head)}\x1b[0m" if colour else plain_output(head)]
-    constant = all(reason.kind == "constant" for reason in found.reasons)
-    for title, reasons in (("", found.reasons), ("it is there because of", found.presence if constant else ())):
+    constant = all(reason.kind == "constant" for reason in explained.reasons)
+    for title, reasons in (("", explained.reasons), ("it is there because of", explained.presence if constant else ())):
         if title and reasons:
             lines += ["", f"{title}:"]
         for reason in reasons[:_SHOWN]:
@@ -180,12 +180,12 @@ def as_text(found: Explained, colour: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_json(found: Explained) -> str:
+def as_json(explained: Explained) -> str:
     """The chain for programs."""
-    return json.dumps(as_data(found), indent=2) + "\n"
+    return json.dumps(as_data(explained), indent=2) + "\n"
 
 
-def as_data(found: Explained) -> dict[str, Any]:
+def as_data(explained: Explained) -> dict[str, Any]:
     """Plain values for JSON; lines and columns are counted from 1."""
     parts = {
         name: [
@@ -196,6 +196,6 @@ def as_data(found: Explained) -> dict[str, Any]:
             }
             for reason in reasons
         ]
-        for name, reasons in (("reasons", found.reasons), ("presence", found.presence))
+        for name, reasons in (("reasons", explained.reasons), ("presence", explained.presence))
     }
-    return {"artifact": found.artifact, "line": found.line, "text": leaks.shown(found.text), **parts}
+    return {"artifact": explained.artifact, "line": explained.line, "text": leaks.shown(explained.text), **parts}

@@ -21,7 +21,7 @@ _CLOCK_SECONDS = 60
 _MANY = 1000
 
 
-class Finding(NamedTuple):
+class HostFinding(NamedTuple):
     """One thing on one host; `node` is "" where it concerns the host or several nodes.
 
     `severity` is warning where it keeps no release from running, else error. `need` and `subject` are those of the
@@ -37,7 +37,7 @@ class Finding(NamedTuple):
     subject: str = ""
 
 
-def clock_finding(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
+def clock_finding(host: str, answer: Mapping[str, Any]) -> tuple[HostFinding, ...]:
     """A clock of a host that differs much from the one here, by when its answer came."""
     clock, received = answer.get("clock"), answer.get("received")
     if not isinstance(clock, int | float) or not isinstance(received, int | float):
@@ -47,41 +47,41 @@ def clock_finding(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
         return ()
     way = "ahead of" if seconds > 0 else "behind"
     message = f"its clock is {abs(seconds) / 60:.0f} min {way} the one here: times of its journal and logs are wrong"
-    return (Finding(host, CLOCK, message, severity="warning"),)  # no timer depends on a clock
+    return (HostFinding(host, CLOCK, message, severity="warning"),)  # no timer depends on a clock
 
 
-def diagnostics_of(findings: Iterable[Finding], blueprint: Blueprint) -> list[Diagnostic]:
+def diagnostics_of(findings: Iterable[HostFinding], blueprint: Blueprint) -> list[Diagnostic]:
     """Each finding at the line that names the file, else at the table of its node, or of its host."""
     hosts = {host.name: host for host in blueprint.hosts}
     tables = {service.name: service.table for host in blueprint.hosts for service in host.services}
-    found = []
-    for one in list(findings)[:_MANY]:
-        path: Path = (tables[one.node], one.node) if one.node in tables else ("hosts", one.host)
-        host, need, advice = hosts.get(one.host), _need_of(one, hosts), ""
-        if host is not None and one.code == USER_MISSING:
+    diagnostics = []
+    for finding in list(findings)[:_MANY]:
+        path: Path = (tables[finding.node], finding.node) if finding.node in tables else ("hosts", finding.host)
+        host, need, advice = hosts.get(finding.host), _need_of(finding, hosts), ""
+        if host is not None and finding.code == USER_MISSING:
             advice = f"make it there: {user_command(host)}"
         elif host is not None and need is not None and need.kind in _FILES:
             path = need.origin.paths[0] if need.origin.kind == "given" else path
-            advice = _help(one, host, need)
-        elif host is not None and one.code == UNREACHABLE:
+            advice = _help(finding, host, need)
+        elif host is not None and finding.code == UNREACHABLE:
             advice = reaching_help(host)
-        make = warning if one.severity == "warning" else error
-        found.append(make(one.code, f"{one.host}: {one.message}", Label(path), help=advice))
-    return found
+        make = warning if finding.severity == "warning" else error
+        diagnostics.append(make(finding.code, f"{finding.host}: {finding.message}", Label(path), help=advice))
+    return diagnostics
 
 
 _FILES = ("keystore", "password-file", "file", "secret", "models-directory")
 """Needs that people put on a host themselves."""
 
 
-def _need_of(finding: Finding, hosts: Mapping[str, HostBlueprint]) -> Need | None:
+def _need_of(finding: HostFinding, hosts: Mapping[str, HostBlueprint]) -> Need | None:
     """What a finding is about."""
     needs = hosts[finding.host].needs if finding.host in hosts else ()
     same = [need for need in needs if (need.kind, need.subject) == (finding.need, finding.subject)]
     return next((need for need in same if finding.node in need.nodes), same[0] if same else None)
 
 
-def _help(finding: Finding, host: HostBlueprint, need: Need) -> str:
+def _help(finding: HostFinding, host: HostBlueprint, need: Need) -> str:
     """What to type on the host."""
     owner, command = owner_of(host, need), command_of(host, need)
     if finding.code == "file-unreadable" and owner:
@@ -107,15 +107,15 @@ def _for(owner: str) -> str:
     return f" as a file of {owner}" if owner else ""
 
 
-def lacking(task: Task, findings: Iterable[Finding], blueprint: Blueprint) -> bool:
+def lacking(task: Task, findings: Iterable[HostFinding], blueprint: Blueprint) -> bool:
     """Whether a host says that it lacks what a task is to provide, or cannot be asked."""
     hosts = {host.name: host for host in blueprint.hosts}
-    for one in findings:
-        if one.host != task.host:
+    for finding in findings:
+        if finding.host != task.host:
             continue
-        need = _need_of(one, hosts)
-        wanted = (NODE_USER, hosts[one.host].node_user) if one.code == USER_MISSING else ("", "")
+        need = _need_of(finding, hosts)
+        wanted = (NODE_USER, hosts[finding.host].node_user) if finding.code == USER_MISSING else ("", "")
         provided = (need.words, need.subject) if need is not None else ("", "")
-        if one.code == UNREACHABLE or (task.words, task.subject) in (wanted, provided):
+        if finding.code == UNREACHABLE or (task.words, task.subject) in (wanted, provided):
             return True
     return False

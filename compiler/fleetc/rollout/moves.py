@@ -43,7 +43,7 @@ def moves_of(runs: Mapping[str, Nodes], wants: Mapping[str, Nodes]) -> tuple[Mov
     for host, nodes in runs.items():
         for node in nodes:
             home.setdefault(node, []).append(host)
-    found = [
+    moves = [
         Move(node, source, target)
         for target, nodes in wants.items()
         for node in nodes
@@ -51,21 +51,21 @@ def moves_of(runs: Mapping[str, Nodes], wants: Mapping[str, Nodes]) -> tuple[Mov
         for source in home.get(node, ())
         if source != target
     ]
-    return tuple(found)
+    return tuple(moves)
 
 
 def handovers_of(runs: Mapping[str, Nodes], wants: Mapping[str, Nodes], moves: Iterable[Move]) -> tuple[Handover, ...]:
     """What one host does alone now and another one shall do; what goes with a node that moves there is left out."""
     moving = {(move.node, move.source, move.target) for move in moves}
     doers = [(what, host, node) for host, nodes in runs.items() for node, does in nodes.items() for what in does]
-    found: dict[Handover, None] = {}
+    handovers: dict[Handover, None] = {}
     for target, nodes in wants.items():
         has = {what for does in runs.get(target, {}).values() for what in does}
         for what in (what for does in nodes.values() for what in does if what not in has):
             for done, source, node in doers:
                 if done == what and source != target and (node, source, target) not in moving:
-                    found[Handover(what, source, target)] = None
-    return tuple(found)
+                    handovers[Handover(what, source, target)] = None
+    return tuple(handovers)
 
 
 def arranged(batches: Batches, moves: Sequence[Move], handovers: Sequence[Handover]) -> Batches:
@@ -76,7 +76,7 @@ def arranged(batches: Batches, moves: Sequence[Move], handovers: Sequence[Handov
     """
     first = {host: number for number, batch in enumerate(batches) for host in batch}
     wait = [(move.target, move.source) for move in moves if move.target in first and move.source in first]
-    must = [(one.source, one.target) for one in handovers if one.source in first and one.target in first]
+    must = [(pair.source, pair.target) for pair in handovers if pair.source in first and pair.target in first]
     rank = _ranks(first, [*wait, *must]) or _ranks(first, must)
     if rank is None:
         names = ", ".join(sorted({host for pair in must for host in pair}))

@@ -52,7 +52,7 @@ class Binding(NamedTuple):
     id: str
 
 
-class Step(NamedTuple):
+class ApiRequest(NamedTuple):
     """One request. `when` is now or inactive: the service refuses some changes while somebody sends the stream."""
 
     method: str
@@ -74,7 +74,7 @@ class Report:
     stream: str
     kind: str
     drifts: tuple[Drift, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ApiRequest, ...] = ()
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     bindings: tuple[Binding, ...] = ()

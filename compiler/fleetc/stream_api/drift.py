@@ -23,15 +23,15 @@ from fleetc.stream_api.data import (
     NOTHING,
     PATCH,
     REPLACE,
+    ApiRequest,
     Binding,
     Drift,
     Pending,
     Report,
-    Step,
     Wanted,
 )
 from fleetc.stream_api.normal import NormalTarget
-from fleetc.stream_api.observed import STREAM, Answer
+from fleetc.stream_api.observed import STREAM, StreamAnswer
 from fleetc.stream_api.steps import INACTIVE, steps
 
 
@@ -54,25 +54,25 @@ def wanted_targets(
     by_reference = {(b.profile, b.kind, b.reference): b.id for b in bindings or ()}
     sent = {reference for reference, known_id in by_reference.items() if not known_id}
     ids: list[str | None] = [row["id"] if "id" in row else by_reference.get(reference_of(row)) or None for row in rows]
-    claimed = {(row["profile"], found) for row, found in zip(rows, ids, strict=True)}
+    claimed = {(row["profile"], known_id) for row, known_id in zip(rows, ids, strict=True)}
     claimed |= {(binding.profile, binding.id) for binding in bindings or ()}
     free = [t for t in normal.targets(normal.target_rows(observed)) if (t.profile, t.id) not in claimed]
-    homeless = Counter(_like(row) for row, found in zip(rows, ids, strict=True) if found is None)
+    homeless = Counter(_like(row) for row, known_id in zip(rows, ids, strict=True) if known_id is None)
     known: list[NormalTarget] = []
     bound: list[Binding] = []
     pending: list[Pending] = []
     doubtful: list[Pending] = []
-    for place, (row, found) in enumerate(zip(rows, ids, strict=True)):
+    for place, (row, known_id) in enumerate(zip(rows, ids, strict=True)):
         alike = [t for t in free if (t.profile, t.video_only) == _like(row)]
         lost = "spec" in row and reference_of(row) in sent
-        if found is None and (bindings is None or lost) and len(alike) == 1 and homeless[_like(row)] == 1:
-            found = alike[0].id
-        if found is None:
+        if known_id is None and (bindings is None or lost) and len(alike) == 1 and homeless[_like(row)] == 1:
+            known_id = alike[0].id
+        if known_id is None:
             (doubtful if alike or lost else pending).append(Pending(row, place))
             continue
-        known.append(NormalTarget(row["profile"], found, row.get("videoOnly") is True))
+        known.append(NormalTarget(row["profile"], known_id, row.get("videoOnly") is True))
         if "spec" in row:
-            bound.append(Binding(*reference_of(row), found))
+            bound.append(Binding(*reference_of(row), known_id))
     kinds = {_like(item.row) for item in doubtful}
     rivals = tuple(target for target in free if (target.profile, target.video_only) in kinds)
     return Wanted(tuple(known), tuple(pending), tuple(doubtful), rivals, tuple(bound))
@@ -101,8 +101,8 @@ class Comparison:
                 hidden = secret or inner[:2] in (("pull", "headers"), ("pull", "source"))
                 self.leaves(inner, declared.get(key, NOTHING), observed.get(key, NOTHING), action, hidden)
         elif isinstance(declared, list) and isinstance(observed, list) and len(declared) == len(observed):
-            for place, (one, other) in enumerate(zip(declared, observed, strict=True)):
-                self.leaves((*path, place), one, other, action, secret)
+            for place, (own, other) in enumerate(zip(declared, observed, strict=True)):
+                self.leaves((*path, place), own, other, action, secret)
         elif not normal.same(declared, observed):
             self.drifts.append(Drift(path, declared, observed, action, secret))
 
@@ -117,7 +117,7 @@ class Comparison:
 
 def compare(
     blueprint: StreamBlueprint,
-    answer: Answer,
+    answer: StreamAnswer,
     bindings: Collection[Binding] | None = None,
     resolved: Mapping[tuple[str, str], str] | None = None,
 ) -> Report:
@@ -128,26 +128,26 @@ def compare(
     if answer.kind != STREAM:
         return Report(blueprint.name, answer.kind, reasons=answer.reasons, notes=answer.notes)
     request, observed = blueprint.request.content, answer.stream
-    found = Comparison(blueprint.secrets, resolved or {})
+    comparison = Comparison(blueprint.secrets, resolved or {})
     later = LATER if observed.get("isActive") is True else PATCH
-    found.leaves(("name",), request["name"], observed["name"], PATCH)
+    comparison.leaves(("name",), request["name"], observed["name"], PATCH)
     if "creatorId" in request:
-        found.leaves(("creatorId",), request["creatorId"], normal.creator(observed) or {}, PATCH)
+        comparison.leaves(("creatorId",), request["creatorId"], normal.creator(observed) or {}, PATCH)
     if "userTags" in request:
-        found.leaves(("userTags",), request["userTags"], observed.get("userTags", {}), PATCH)
-    _pull(found, request, observed)
-    _policy(found, request, observed)
-    _profiles(found, normal.profiles(request), normal.profiles(observed), later)
-    _recording(found, request, observed, later)
+        comparison.leaves(("userTags",), request["userTags"], observed.get("userTags", {}), PATCH)
+    _pull(comparison, request, observed)
+    _policy(comparison, request, observed)
+    _profiles(comparison, normal.profiles(request), normal.profiles(observed), later)
+    _recording(comparison, request, observed, later)
     wanted = wanted_targets(request, observed, bindings)
-    _targets(found, wanted, observed)
+    _targets(comparison, wanted, observed)
     if blueprint.suspended is not None:
-        found.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
+        comparison.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
     elif observed.get("suspended") is True:
-        found.notes.append("the stream is suspended, but the spec says nothing about that")
-    order = steps(blueprint, observed, found.drifts, wanted)
-    drifts = tuple(_as_ordered(found.drifts, order))
-    notes = (*answer.notes, *found.notes)
+        comparison.notes.append("the stream is suspended, but the spec says nothing about that")
+    order = steps(blueprint, observed, comparison.drifts, wanted)
+    drifts = tuple(_as_ordered(comparison.drifts, order))
+    notes = (*answer.notes, *comparison.notes)
     return Report(
         blueprint.name,
         DRIFT if drifts else IN_SYNC,
@@ -158,50 +158,50 @@ def compare(
     )
 
 
-def _as_ordered(drifts: Iterable[Drift], order: Iterable[Step]) -> Iterator[Drift]:
+def _as_ordered(drifts: Iterable[Drift], order: Iterable[ApiRequest]) -> Iterator[Drift]:
     """Differences with the condition of the requests that fix them: targets may have to wait for their profiles."""
     waiting = {key for step in order if step.when == INACTIVE for key in step.body or ()}
     for drift in drifts:
         yield drift._replace(action=LATER) if drift.action == PATCH and drift.path[0] in waiting else drift
 
 
-def _policy(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
+def _policy(comparison: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
     """Who may play it. Of a public policy only what is declared counts, and nothing where the other side is public."""
     declared, seen = normal.policy(request), normal.policy(observed)
     if declared["type"] == "public":
         counted = {"type", *request.get("playbackPolicy", ())}
         declared, seen = ({key: side[key] for key in side if key in counted} for side in (declared, seen))
     elif seen["type"] == "public":
-        found.leaves(("playbackPolicy", "type"), declared["type"], seen["type"], PATCH)
+        comparison.leaves(("playbackPolicy", "type"), declared["type"], seen["type"], PATCH)
         return
     origins = [side.pop("allowedOrigins", []) for side in (declared, seen)]
-    found.leaves(("playbackPolicy",), declared, seen, PATCH)
+    comparison.leaves(("playbackPolicy",), declared, seen, PATCH)
     if origins[0] != origins[1]:
-        found.drifts.append(Drift(("playbackPolicy", "allowedOrigins"), origins[0], origins[1], PATCH))
+        comparison.drifts.append(Drift(("playbackPolicy", "allowedOrigins"), origins[0], origins[1], PATCH))
 
 
-def _pull(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
+def _pull(comparison: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
     """Another source needs another stream, so that any difference replaces it."""
     declared, seen = normal.pull(request), normal.pull(observed)
     if declared is None and seen is not None:
-        found.drifts.append(Drift(("pull",), NOTHING, seen, REPLACE, secret=True))
+        comparison.drifts.append(Drift(("pull",), NOTHING, seen, REPLACE, secret=True))
     elif declared is not None and seen is None:
-        found.drifts.append(Drift(("pull",), declared, NOTHING, REPLACE))
+        comparison.drifts.append(Drift(("pull",), declared, NOTHING, REPLACE))
     elif declared is not None and seen is not None:
         seen["headers"] = normal.headers(seen["headers"], declared["headers"])
-        found.leaves(("pull",), declared, seen, REPLACE)
+        comparison.leaves(("pull",), declared, seen, REPLACE)
 
 
 def _profiles(
-    found: Comparison, declared: Mapping[str, dict[str, Any]], seen: Mapping[str, dict[str, Any]], action: str
+    comparison: Comparison, declared: Mapping[str, dict[str, Any]], seen: Mapping[str, dict[str, Any]], action: str
 ) -> None:
     """Profiles by name; their order is none of the differences."""
     for name in dict.fromkeys((*declared, *seen)):
         if name not in declared or name not in seen:
             sides = declared.get(name, NOTHING), seen.get(name, NOTHING)
-            found.drifts.append(Drift(("profiles", name), *sides, action))
+            comparison.drifts.append(Drift(("profiles", name), *sides, action))
         else:
-            found.leaves(("profiles", name), declared[name], _counted(declared[name], seen[name]), action)
+            comparison.leaves(("profiles", name), declared[name], _counted(declared[name], seen[name]), action)
 
 
 def _counted(declared: Mapping[str, Any], seen: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,9 +209,9 @@ def _counted(declared: Mapping[str, Any], seen: Mapping[str, Any]) -> dict[str, 
     return {key: value for key, value in seen.items() if key in declared or key not in normal.OPTIONAL}
 
 
-def _recording(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any], later: str) -> None:
+def _recording(comparison: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any], later: str) -> None:
     """Whether it is recorded and, if it should be, into what; what is left of a former recording has no effect."""
-    found.leaves(("record",), normal.record(request), normal.record(observed), later)
+    comparison.leaves(("record",), normal.record(request), normal.record(observed), later)
     if not normal.record(request):
         return
     path: Path = ("recordingSpec", "profiles")
@@ -220,13 +220,13 @@ def _recording(found: Comparison, request: Mapping[str, Any], observed: Mapping[
     if declared is None or seen is None or len(declared) != len(seen):
         if declared is not seen:
             sides = [NOTHING if side is None else side for side in (declared, seen)]
-            found.drifts.append(Drift(path, sides[0], sides[1], action))
+            comparison.drifts.append(Drift(path, sides[0], sides[1], action))
         return
-    for place, (one, other) in enumerate(zip(declared, seen, strict=True)):
-        found.leaves((*path, place), one, _counted(one, other), action)
+    for place, (own, other) in enumerate(zip(declared, seen, strict=True)):
+        comparison.leaves((*path, place), own, _counted(own, other), action)
 
 
-def _targets(found: Comparison, wanted: Wanted, observed: Mapping[str, Any]) -> None:
+def _targets(comparison: Comparison, wanted: Wanted, observed: Mapping[str, Any]) -> None:
     """Targets as a set; the address of one that was sent by spec is never answered."""
     seen = {(t.profile, t.id): t for t in normal.targets(normal.target_rows(observed))}
     known = {(t.profile, t.id): t for t in wanted.known}
@@ -235,14 +235,14 @@ def _targets(found: Comparison, wanted: Wanted, observed: Mapping[str, Any]) -> 
         if key not in seen or key not in known:
             action = MANUAL if key in seen and seen[key] in wanted.rivals else PATCH
             sides = (known[key].row if key in known else NOTHING, seen[key].row if key in seen else NOTHING)
-            found.drifts.append(Drift(path, *sides, action))
+            comparison.drifts.append(Drift(path, *sides, action))
         else:
-            found.leaves((*path, "videoOnly"), known[key].video_only, seen[key].video_only, PATCH)
+            comparison.leaves((*path, "videoOnly"), known[key].video_only, seen[key].video_only, PATCH)
     for row, place in wanted.pending:
-        found.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, PATCH))
+        comparison.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, PATCH))
     for row, place in wanted.doubtful:
-        found.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, MANUAL))
+        comparison.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, MANUAL))
     for binding in wanted.bindings:
-        found.notes.append(
+        comparison.notes.append(
             f"the address of target {binding.id} for {binding.profile} cannot be verified: the service never answers it"
         )

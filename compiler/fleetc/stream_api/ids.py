@@ -90,8 +90,8 @@ def read_ids(text: str) -> Ids:
         raise IdsError(place, f"this is not JSON: {problem}") from None
     except ValidationError as problem:
         fault = problem.errors(include_url=False, include_input=False, include_context=False)[0]
-        said = str(fault["msg"])
-        raise IdsError(dotted(fault["loc"]), said[:1].lower() + said[1:]) from None
+        words = str(fault["msg"])
+        raise IdsError(dotted(fault["loc"]), words[:1].lower() + words[1:]) from None
     return {
         url: {name: Known(stream.id, tuple(map(_binding, stream.targets))) for name, stream in streams.items()}
         for url, streams in file.streams.items()
@@ -117,8 +117,8 @@ def _as_data(known: Known) -> dict[str, object]:
     return {"id": known.id, **({"targets": targets} if targets else {})}
 
 
-def with_bindings(before: Iterable[Binding], found: Iterable[Binding]) -> tuple[Binding, ...]:
+def with_bindings(before: Iterable[Binding], new: Iterable[Binding]) -> tuple[Binding, ...]:
     """Bindings after some were found: one with an id replaces one without."""
     rows = {(row.profile, row.kind, row.reference): row for row in before}
-    rows |= {(row.profile, row.kind, row.reference): row for row in found}
+    rows |= {(row.profile, row.kind, row.reference): row for row in new}
     return tuple(sorted(rows.values()))

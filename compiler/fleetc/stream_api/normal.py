@@ -40,38 +40,38 @@ class NormalTarget(NamedTuple):
 
 def creator(stream: Mapping[str, Any]) -> dict[str, Any] | None:
     """Whom the stream belongs to."""
-    found = stream.get("creatorId")
-    return None if found is None else _known(found, ("type", "value"))
+    creator_id = stream.get("creatorId")
+    return None if creator_id is None else _known(creator_id, ("type", "value"))
 
 
-def same(one: Any, other: Any) -> bool:
+def same(own: Any, other: Any) -> bool:
     """Whether two values of JSON are the same: 1 is 1.0, and neither is true or "1"; lists keep their order.
 
     Numbers that are not whole are compared as the doubles that the service keeps.
     """
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | Decimal) and isinstance(other, int | Decimal):
-        return one == other or (isinstance(one, Decimal) and isinstance(other, Decimal) and float(one) == float(other))
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    return type(one) is type(other) and bool(one == other)
+    if isinstance(own, bool) or isinstance(other, bool):
+        return own is other
+    if isinstance(own, int | Decimal) and isinstance(other, int | Decimal):
+        return own == other or (isinstance(own, Decimal) and isinstance(other, Decimal) and float(own) == float(other))
+    if isinstance(own, list) and isinstance(other, list):
+        return len(own) == len(other) and all(map(same, own, other))
+    if isinstance(own, dict) and isinstance(other, dict):
+        return own.keys() == other.keys() and all(same(own[key], other[key]) for key in own)
+    return type(own) is type(other) and bool(own == other)
 
 
 def profiles(stream: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The profiles by name; the default ladder where there are none or null, and nothing for an empty list."""
-    found = stream.get("profiles")
-    return {row["name"]: profile(row) for row in (DEFAULT_PROFILES if found is None else found)}
+    rows = stream.get("profiles")
+    return {row["name"]: profile(row) for row in (DEFAULT_PROFILES if rows is None else rows)}
 
 
 def profile(row: Mapping[str, Any]) -> dict[str, Any]:
     """One profile, of a stream or of a recording, with the defaults of its keys."""
-    found = {"fpsDen": 1, "encoder": "H.264", **_known(row, _PROFILE)}
-    if "gop" in found:
-        found["gop"] = gop(found["gop"])
-    return found
+    full = {"fpsDen": 1, "encoder": "H.264", **_known(row, _PROFILE)}
+    if "gop" in full:
+        full["gop"] = gop(full["gop"])
+    return full
 
 
 def _known(row: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
@@ -90,30 +90,30 @@ def gop(text: str) -> str:
 
 def policy(stream: Mapping[str, Any]) -> dict[str, Any]:
     """The playback policy with its defaults: none is public, and origins are a set."""
-    found = stream.get("playbackPolicy") or {"type": "public"}
+    declared = stream.get("playbackPolicy") or {"type": "public"}
     defaults = {"webhookContext": {}, "refreshInterval": REFRESH, "allowedOrigins": []}
-    whole = {**defaults, **_known(found, _POLICY)}
+    whole = {**defaults, **_known(declared, _POLICY)}
     return {**whole, "allowedOrigins": sorted(set(whole["allowedOrigins"]))}
 
 
 def pull(stream: Mapping[str, Any]) -> dict[str, Any] | None:
     """Where the stream is fetched; None where it is sent. No mobile source is 0, and no headers are none."""
-    found = stream.get("pull")
-    if found is None:
+    source = stream.get("pull")
+    if source is None:
         return None
-    mobile = found.get("isMobile", 0)
-    known = _known(found, _PULL)
-    return {**known, "headers": found.get("headers", {}), "isMobile": 0 if mobile is False else mobile}
+    mobile = source.get("isMobile", 0)
+    known = _known(source, _PULL)
+    return {**known, "headers": source.get("headers", {}), "isMobile": 0 if mobile is False else mobile}
 
 
 def headers(observed: Mapping[str, Any], declared: Iterable[str]) -> dict[str, Any]:
     """Observed headers by the spelling of the declared ones, as capitals make no difference in their names."""
     spelled = {name.lower(): name for name in declared}
-    found: dict[str, Any] = {}
+    spelled_headers: dict[str, Any] = {}
     for name in sorted(observed, key=lambda name: name not in spelled.values()):  # an exact name before its variants
         meant = spelled.get(name.lower(), name)
-        found[name if meant in found else meant] = observed[name]
-    return found
+        spelled_headers[name if meant in spelled_headers else meant] = observed[name]
+    return spelled_headers
 
 
 def record(stream: Mapping[str, Any]) -> bool:
@@ -123,8 +123,8 @@ def record(stream: Mapping[str, Any]) -> bool:
 
 def recording(stream: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The renditions of recordings; None where they are left to the service, as an empty spec does."""
-    found = (stream.get("recordingSpec") or {}).get("profiles")
-    return None if found is None else [profile(row) for row in found]
+    rows = (stream.get("recordingSpec") or {}).get("profiles")
+    return None if rows is None else [profile(row) for row in rows]
 
 
 def targets(rows: Iterable[Mapping[str, Any]]) -> tuple[NormalTarget, ...]:

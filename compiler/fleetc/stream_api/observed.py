@@ -1,7 +1,7 @@
 """Reads what the stream API answered: a stream with all its fields, or an error.
 
-In: the status and the text of an answer. Out: `Answer`. A stream is checked field by field against `resource.py`; what
-the API adds beyond its description is noted and left alone, and what is not a stream is told by kind. No message
+In: the status and the text of an answer. Out: `StreamAnswer`. A stream is checked field by field against `resource.py`;
+what the API adds beyond its description is noted and left alone, and what is not a stream is told by kind. No message
 repeats a value.
 """
 
@@ -36,7 +36,7 @@ class NotJsonError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StreamAnswer:
     """What an answer is: `kind` is stream, missing, not_a_stream, invalid_response or unreachable.
 
     `stream` is the checked object of kind stream; `reasons` say why it is another kind, `notes` what is odd about it.
@@ -48,59 +48,60 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
-def read_body(body: bytes, status: int) -> Answer:
+def read_body(body: bytes, status: int) -> StreamAnswer:
     """Find out what the bytes of an answer are, whatever they are."""
     try:
         text = body.decode("utf-8", errors="strict" if status == 200 else "replace")
         if status == 200 and not text.strip():
-            return Answer(INVALID, {}, ("it is empty",))
+            return StreamAnswer(INVALID, {}, ("it is empty",))
         if status == 200 and text.lstrip().startswith("<"):
-            return Answer(INVALID, {}, ("it is a page for people, no JSON: is the address that of the API?",))
+            return StreamAnswer(INVALID, {}, ("it is a page for people, no JSON: is the address that of the API?",))
         return read(text, status)
     except UnicodeDecodeError as problem:
-        return Answer(INVALID, {}, (f"it is not UTF-8, from byte {problem.start} on",))
+        return StreamAnswer(INVALID, {}, (f"it is not UTF-8, from byte {problem.start} on",))
     except NotJsonError as problem:
         place = f" at line {problem.line}, column {problem.column}" if problem.line else ""
-        return Answer(INVALID, {}, (f"it is not JSON{place}: {problem}",))
+        return StreamAnswer(INVALID, {}, (f"it is not JSON{place}: {problem}",))
 
 
-def read(text: str, status: int | None = None) -> Answer:
+def read(text: str, status: int | None = None) -> StreamAnswer:
     """Find out what an answer is. Without a status, the form tells an error object from a stream.
 
     Raises NotJsonError where a stream is expected and the text is not JSON.
     """
     if status is not None and status != 200:
         kind = MISSING if status == 404 else UNREACHABLE
-        return Answer(kind, {}, _reasons(text, status))
+        return StreamAnswer(kind, {}, _reasons(text, status))
     raw = parse_json(text)
     if isinstance(raw, dict) and "errors" in raw and status is None:
         if "name" in raw:
             reason = "it has both a name and errors, so it may be a stream or an error: add its status"
-            return Answer(INVALID, {}, (reason,))
-        return Answer(UNREACHABLE, {}, _reasons(text, None))
+            return StreamAnswer(INVALID, {}, (reason,))
+        return StreamAnswer(UNREACHABLE, {}, _reasons(text, None))
     if isinstance(raw, dict) and "errors" in raw and "name" not in raw:
-        return Answer(INVALID, {}, ("status 200, although it is an error", *_reasons(text, None)))
+        return StreamAnswer(INVALID, {}, ("status 200, although it is an error", *_reasons(text, None)))
     if isinstance(raw, list):
-        return Answer(INVALID, {}, ("it is a list: the request had no id, and the service answered with all streams",))
+        reason = "it is a list: the request had no id, and the service answered with all streams"
+        return StreamAnswer(INVALID, {}, (reason,))
     if not isinstance(raw, dict):
-        return Answer(INVALID, {}, ("it is not an object",))
+        return StreamAnswer(INVALID, {}, ("it is not an object",))
     return _stream(raw)
 
 
-def _stream(raw: dict[str, Any]) -> Answer:
+def _stream(raw: dict[str, Any]) -> StreamAnswer:
     try:
         seen = SeenStream.model_validate(raw)
     except ValidationError as found:
         faults = found.errors(include_url=False, include_input=False, include_context=False)
-        return Answer(INVALID, {}, tuple(dict.fromkeys(f"{dotted(f['loc'])}: {_sentence(f)}" for f in faults)))
+        return StreamAnswer(INVALID, {}, tuple(dict.fromkeys(f"{dotted(f['loc'])}: {_sentence(f)}" for f in faults)))
     if raw.get("id") in ("", ".", ".."):
-        return Answer(INVALID, {}, ("id: should be an id that works in a path",))
+        return StreamAnswer(INVALID, {}, ("id: should be an id that works in a path",))
     notes = (*(f"{dotted(path)} is not described by the API" for path in _extras(seen, ())), *_oddities(raw))
     notes = (*notes, *dict.fromkeys(refused.notes(seen)))
     if raw.get("parentId"):
         reason = "it has a parentId: it is one session of a stream, not the stream"
-        return Answer(NOT_A_STREAM, raw, (reason,), notes)
-    return Answer(STREAM, raw, (), notes)
+        return StreamAnswer(NOT_A_STREAM, raw, (reason,), notes)
+    return StreamAnswer(STREAM, raw, (), notes)
 
 
 def _sentence(fault: Any) -> str:
@@ -110,16 +111,16 @@ def _sentence(fault: Any) -> str:
 
 def _reasons(text: str, status: int | None) -> tuple[str, ...]:
     """The messages of an error, without what may be a key. One about a credential is not repeated at all."""
-    said = f"status {status}" if status is not None else "an error"
+    status_words = f"status {status}" if status is not None else "an error"
     if status == 401:
-        return (f"{said}: the service refuses the credential",)
+        return (f"{status_words}: the service refuses the credential",)
     if status is not None and 300 <= status < 400:
-        return (f"{said}: it redirects, and the token goes nowhere else; correct the address of the API",)
+        return (f"{status_words}: it redirects, and the token goes nowhere else; correct the address of the API",)
     try:
         errors = SeenErrors.model_validate(parse_json(text)).errors
     except ValueError:  # pydantic's ValidationError is one as well
-        return (f"{said}: unparseable error body",)
-    return tuple(f"{said}: {scrub.message(error)}" for error in errors[:20])
+        return (f"{status_words}: unparseable error body",)
+    return tuple(f"{status_words}: {scrub.message(error)}" for error in errors[:20])
 
 
 def _extras(seen: Seen, path: Path) -> Iterator[Path]:
@@ -196,10 +197,10 @@ def _constant(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    table = dict(pairs)
+    if len(table) < len(pairs):
         raise NotJsonError("an object in it has the same key twice")
-    return found
+    return table
 
 
 def _depth(value: Any) -> int:

@@ -43,8 +43,8 @@ def notes(seen: SeenStream) -> Iterator[str]:
         parts = {str(place[0]) for place, _ in faults if place}
         parts |= {"multistream"} if "profiles" in parts else set()
         _, fleet = _judged({key: value for key, value in declared.items() if key not in parts})
-    found = [*faults, *(_placed(rules.check(fleet)) if fleet is not None else ())]
-    for place, fault in found:
+    all_faults = [*faults, *(_placed(rules.check(fleet)) if fleet is not None else ())]
+    for place, fault in all_faults:
         at = ".".join(scrub.value(str(part)) for part in place) or "the answer"
         message = fault.message.replace(f"stream {_NAME}", "the stream")
         yield f"{at} would be refused in a spec ({fault.code}): {scrub.value(message)}"
@@ -58,10 +58,10 @@ def _judged(declared: dict[str, Any]) -> tuple[list[tuple[Path, Diagnostic]], Fl
         return _placed(problems(found, raw, Fleet)), None
 
 
-def _placed(found: list[Diagnostic]) -> list[tuple[Path, Diagnostic]]:
+def _placed(faults: list[Diagnostic]) -> list[tuple[Path, Diagnostic]]:
     """The errors about the stream, each with its place in it."""
     placed = []
-    for fault in found:
+    for fault in faults:
         place = fault.primary.place
         if isinstance(place, Span) or place[:2] != ("streams", _NAME):
             continue

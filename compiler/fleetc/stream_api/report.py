@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.emit.artifacts import json_document
 from fleetc.stream_api import scrub
-from fleetc.stream_api.data import IN_SYNC, NOTHING, Drift, Report, Step
+from fleetc.stream_api.data import IN_SYNC, NOTHING, ApiRequest, Drift, Report
 from fleetc.stream_api.outcome import UNCHANGED, Applied
 from fleetc.stream_api.steps import INACTIVE
 from fleetc.text import leaks
@@ -51,7 +51,7 @@ def as_text(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _step(step: Step) -> str:
+def _step(step: ApiRequest) -> str:
     when = " while nobody sends the stream" if step.when == INACTIVE else ""
     return f"{step.method} {visible(step.path)}{when} ({visible(step.reason)})"
 

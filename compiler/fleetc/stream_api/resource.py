@@ -109,8 +109,8 @@ class _NeverNull:
     """Leaves null out of a schema: the service answers it, and its API does not describe it."""
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        (found,) = (part for part in handler(schema)["anyOf"] if part != {"type": "null"})
-        return dict(found)
+        (own,) = (part for part in handler(schema)["anyOf"] if part != {"type": "null"})
+        return dict(own)
 
 
 class Seen(BaseModel):

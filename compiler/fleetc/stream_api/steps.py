@@ -1,8 +1,8 @@
 """Puts the requests that fix a stream into the order in which the service accepts them.
 
-In: the blueprint of a stream, what was observed, what differs, and which targets are known. Out: `Step`s. The service
-checks targets against the profiles that it has stored, refuses some fields while somebody sends, ignores null, and
-makes a new target of every spec it is sent: the order and the bodies keep clear of all four.
+In: the blueprint of a stream, what was observed, what differs, and which targets are known. Out: `ApiRequest`s. The
+service checks targets against the profiles that it has stored, refuses some fields while somebody sends, ignores null,
+and makes a new target of every spec it is sent: the order and the bodies keep clear of all four.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.stream_api import normal
-from fleetc.stream_api.data import MANUAL, REPLACE, Drift, Step, Wanted
+from fleetc.stream_api.data import MANUAL, REPLACE, ApiRequest, Drift, Wanted
 from fleetc.upstream.stream_api import DEFAULT_PROFILES
 
 NOW, INACTIVE = "now", "inactive"
@@ -25,23 +25,23 @@ _SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
 
 def steps(
     blueprint: StreamBlueprint, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted
-) -> tuple[Step, ...]:
+) -> tuple[ApiRequest, ...]:
     """The requests that fix all differences, except those that need a person."""
     if any(drift.action == REPLACE for drift in drifts):
         return tuple(_replace(blueprint, observed, wanted))
     return tuple(_patches(blueprint, observed, [drift for drift in drifts if drift.action != MANUAL], wanted))
 
 
-def creation(blueprint: StreamBlueprint) -> tuple[Step, ...]:
+def creation(blueprint: StreamBlueprint) -> tuple[ApiRequest, ...]:
     """The requests that make a stream that does not exist yet."""
     return tuple(_create(blueprint, dict(blueprint.request.content), "it does not exist yet"))
 
 
-def _create(blueprint: StreamBlueprint, body: dict[str, Any], reason: str) -> Iterator[Step]:
-    yield Step("POST", "/stream", body, NOW, reason)
+def _create(blueprint: StreamBlueprint, body: dict[str, Any], reason: str) -> Iterator[ApiRequest]:
+    yield ApiRequest("POST", "/stream", body, NOW, reason)
     if blueprint.suspended:
         reason = "a stream is suspended once it exists; {id} is that of the new one"
-        yield Step("PATCH", NEW_STREAM, {"suspended": True}, NOW, reason)
+        yield ApiRequest("PATCH", NEW_STREAM, {"suspended": True}, NOW, reason)
 
 
 def stream_path(observed: Mapping[str, Any]) -> str:
@@ -54,7 +54,7 @@ def path_of_id(text: str) -> str:
     return "/stream/" + _RESERVED.sub(lambda c: "".join(f"%{byte:02X}" for byte in c[0].encode()), text)
 
 
-def _replace(blueprint: StreamBlueprint, observed: Mapping[str, Any], wanted: Wanted) -> Iterator[Step]:
+def _replace(blueprint: StreamBlueprint, observed: Mapping[str, Any], wanted: Wanted) -> Iterator[ApiRequest]:
     """A new stream instead of the old one. Existing targets keep their ids."""
     body = dict(blueprint.request.content)
     if "multistream" in body:
@@ -65,48 +65,48 @@ def _replace(blueprint: StreamBlueprint, observed: Mapping[str, Any], wanted: Wa
     path = stream_path(observed)
     if "id" not in observed:  # {id} is that of the new one by now
         path, reason = "/stream/{old-id}", f"{reason}; the answer does not contain its id"
-    yield Step("DELETE", path, None, INACTIVE if active else NOW, reason)
+    yield ApiRequest("DELETE", path, None, INACTIVE if active else NOW, reason)
 
 
 def _patches(
     blueprint: StreamBlueprint, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted
-) -> Iterator[Step]:
+) -> Iterator[ApiRequest]:
     path = stream_path(observed)
     changed = {str(drift.path[0]) for drift in drifts}
     body = {"suspended": blueprint.suspended}
     if "suspended" in changed and blueprint.suspended:
-        yield Step("PATCH", path, body, NOW, "first, so that nobody sends a half-changed stream")
+        yield ApiRequest("PATCH", path, body, NOW, "first, so that nobody sends a half-changed stream")
     rest = list(_rest(blueprint.request.content, observed, path, changed, wanted))
     yield from rest
     if "suspended" in changed and not blueprint.suspended:
         when = INACTIVE if any(step.when == INACTIVE for step in rest) else NOW
-        yield Step("PATCH", path, body, when, "last, so that nobody sends a half-changed stream")
+        yield ApiRequest("PATCH", path, body, when, "last, so that nobody sends a half-changed stream")
 
 
 def _rest(
     request: Mapping[str, Any], observed: Mapping[str, Any], path: str, changed: set[str], wanted: Wanted
-) -> Iterator[Step]:
+) -> Iterator[ApiRequest]:
     """All patches but that of suspended."""
     waiting = INACTIVE if observed.get("isActive") is True else NOW
     simple = {key: request.get(key, {"type": "public"}) for key in _SIMPLE if key in changed}
     if simple:
-        yield Step("PATCH", path, simple, NOW, f"{', '.join(simple)} can be changed at any time")
+        yield ApiRequest("PATCH", path, simple, NOW, f"{', '.join(simple)} can be changed at any time")
     yield from _recording(request, path, changed, waiting)
     yield from _ladder(request, observed, path, changed, waiting, wanted)
 
 
-def _recording(request: Mapping[str, Any], path: str, changed: set[str], waiting: str) -> Iterator[Step]:
+def _recording(request: Mapping[str, Any], path: str, changed: set[str], waiting: str) -> Iterator[ApiRequest]:
     """What is recorded. A spec cannot be removed: an empty one leaves recordings to the service again."""
     spec = request.get("recordingSpec", {})
     if "record" in changed:
         body = {"record": request.get("record", False)}
         if "recordingSpec" in changed:
             body["recordingSpec"] = spec
-        yield Step(
+        yield ApiRequest(
             "PATCH", path, body, waiting, "the service refuses a change of record while somebody sends the stream"
         )
     elif "recordingSpec" in changed:
-        yield Step(
+        yield ApiRequest(
             "PATCH", path, {"recordingSpec": spec}, NOW, "recordings can be changed while the stream is recorded"
         )
 
@@ -118,27 +118,28 @@ def _ladder(
     changed: set[str],
     waiting: str,
     wanted: Wanted,
-) -> Iterator[Step]:
+) -> Iterator[ApiRequest]:
     """Profiles and targets: no target may name a profile that is not stored when it is sent or when it goes."""
     stored, new = set(normal.profiles(observed)), set(normal.profiles(request))
     rows = normal.target_rows(observed)
     if "profiles" not in changed:
         if "multistream" in changed:
-            yield Step("PATCH", path, _multistream(_final(wanted)), NOW, "targets can be changed at any time")
+            yield ApiRequest("PATCH", path, _multistream(_final(wanted)), NOW, "targets can be changed at any time")
         return
     staying = [row for row in rows if "id" in row and row["profile"] not in stored - new]
     final = _final(wanted)
     apart = len(staying) == len(rows) and not any(row["profile"] in new - stored for row in final)
     if "multistream" in changed and apart:
-        yield Step("PATCH", path, _multistream(final), NOW, "targets can be changed at any time")
+        yield ApiRequest("PATCH", path, _multistream(final), NOW, "targets can be changed at any time")
     if len(staying) < len(rows):
         reason = "targets let go of the profiles that are about to go"
-        yield Step("PATCH", path, _multistream([_row(row) for row in staying]), waiting, reason)
+        yield ApiRequest("PATCH", path, _multistream([_row(row) for row in staying]), waiting, reason)
     profiles = request.get("profiles", [dict(row) for row in DEFAULT_PROFILES])
-    yield Step("PATCH", path, {"profiles": profiles}, waiting, "profiles are refused while somebody sends the stream")
+    reason = "profiles are refused while somebody sends the stream"
+    yield ApiRequest("PATCH", path, {"profiles": profiles}, waiting, reason)
     if "multistream" in changed and not apart:
         reason = "targets are checked against the profiles that are stored"
-        yield Step("PATCH", path, _multistream(final), waiting, reason)
+        yield ApiRequest("PATCH", path, _multistream(final), waiting, reason)
 
 
 def _multistream(rows: list[dict[str, Any]]) -> dict[str, Any]:

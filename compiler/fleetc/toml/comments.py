@@ -11,11 +11,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error, warning
 from fleetc.text import leaks
-from fleetc.toml.document import Document, LineMap
+from fleetc.toml.document import Document
 from fleetc.toml.scan import STRINGS, Scan
 
 _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
@@ -87,34 +86,6 @@ def comments_of(text: str) -> list[str]:
     return [token["comment"] for token in _TOKEN.finditer(text) if token["comment"] is not None]
 
 
-class Remark(NamedTuple):
-    """One line of a comment: its number and words, and the key or table that it stands above, `behind` or `below`."""
-
-    line: int
-    words: str
-    path: Path
-    behind: bool
-    below: bool = False
-
-
-def remarks_of(text: str) -> Iterator[Remark]:
-    """Every line of a comment with the key or the table that it speaks of."""
-    beside = _Beside(text) if "#" in text else None
-    lines = LineMap(text)
-    for token in _TOKEN.finditer(text):
-        if token["comment"] is None or beside is None:
-            continue
-        start = token.start()
-        below = beside.ended(*token.span())
-        for piece in token["comment"].split("\n"):
-            words = piece.strip().lstrip("#").strip()
-            behind = beside.on_line(start)
-            path = behind or below or beside.path(start, token.end())
-            if words:
-                yield Remark(lines.position(start)[0], words, path, bool(behind), bool(below and not behind))
-            start += len(piece) + 1
-
-
 def questions_of(text: str) -> list[tuple[int, str]]:
     """What comments leave open, each line with TODO by its number, without the word."""
     return [(text.count("\n", 0, start) + 1, words) for start, words in _asked(text)]
@@ -163,15 +134,6 @@ class _Beside:
         if above and not _FOLLOWED.match(self._text, end):
             return self._paths[above - 1]
         return self.path(start, end)
-
-    def ended(self, start: int, end: int) -> Path:
-        """The last key above comment lines that end a table: what is below them is a blank line, or nothing."""
-        above = bisect_left(self._starts, start)
-        before = self._text.rfind("\n", 0, start) + 1
-        joined = bool(self._text[:before].rpartition("\n")[0].rpartition("\n")[2].strip()) or self.on_line(start) != ()
-        if not above or _FOLLOWED.match(self._text, end) or not (joined or above == len(self._starts)):
-            return ()
-        return self._paths[above - 1]
 
     def on_line(self, start: int) -> Path:
         """The first key on the line of a place, before it; empty if there is none."""

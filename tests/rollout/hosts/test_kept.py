@@ -6,7 +6,7 @@ import pytest
 
 from fleetc.rollout.hosts.kept import releases_before, releases_of, rolled_back
 from fleetc.rollout.hosts.secrets import DeployError
-from fleetc.rollout.journal.history import Change, History, Run
+from fleetc.rollout.journal.history import History, HostChange, Run
 from fleetc.rollout.verify.data import Back
 from tests.disk.test_foreign import DEMO
 from tests.support import compile_text
@@ -15,7 +15,7 @@ A, B, C = "a" * 64, "b" * 64, "c" * 64
 BLUEPRINT = compile_text(DEMO).blueprint
 
 
-def history(*changes: dict[str, Change], releases: str = A) -> History:
+def history(*changes: dict[str, HostChange], releases: str = A) -> History:
     runs = [Run(str(n), "ci", "", "deploy", f"{n}" * 64, (), {}, made, 0) for n, made in enumerate(changes, 1)]
     for run in runs:
         run.releases = {"studio": releases}
@@ -24,14 +24,14 @@ def history(*changes: dict[str, Change], releases: str = A) -> History:
 
 def test_hosts_that_the_last_rollout_changed_go_back() -> None:
     assert BLUEPRINT is not None
-    changed = history({"studio": Change("new", A, B)}, {"studio": Change("unchanged", B, B)})
+    changed = history({"studio": HostChange("new", A, B)}, {"studio": HostChange("unchanged", B, B)})
     assert releases_before(changed, BLUEPRINT, "", ()) == {"studio": A}
 
 
 @pytest.mark.parametrize("to", ["1" * 12, "a" * 8])
 def test_manifest_or_release_that_is_named(to: str) -> None:
     assert BLUEPRINT is not None
-    assert releases_before(history({"studio": Change("new", "", A)}), BLUEPRINT, to, ()) == {"studio": A}
+    assert releases_before(history({"studio": HostChange("new", "", A)}), BLUEPRINT, to, ()) == {"studio": A}
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_manifest_or_release_that_is_named(to: str) -> None:
 def test_nothing_to_go_back_to(to: str, limit: tuple[str, ...], words: str) -> None:
     assert BLUEPRINT is not None
     with pytest.raises(DeployError, match=words) as failure:
-        releases_before(history({"studio": Change("new", "", A)}), BLUEPRINT, to, limit)
+        releases_before(history({"studio": HostChange("new", "", A)}), BLUEPRINT, to, limit)
     assert "\x1b" not in str(failure.value)
 
 
 def test_a_rollback_is_not_undone_by_the_next_one() -> None:
     """The release that was taken away comes back only where somebody names it."""
     assert BLUEPRINT is not None
-    known = history({"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known = history({"studio": HostChange("new", A, B)}, {"studio": HostChange("new", B, A)})
     known.runs[1].kind = "rollback"
     with pytest.raises(
         DeployError, match=r"was the rollback at .*, such as bbbbbbbbbbbb .studio.; fleetc rollback --list shows"
@@ -66,26 +66,26 @@ def test_a_rollback_is_not_undone_by_the_next_one() -> None:
 def test_manifest_of_a_rollback_is_not_where_it_led() -> None:
     """It is that of the spec, which still had the release that was taken away."""
     assert BLUEPRINT is not None
-    known = history({"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known = history({"studio": HostChange("new", A, B)}, {"studio": HostChange("new", B, A)})
     known.runs[0].releases = {"studio": B}
     known.runs[1].kind, known.runs[1].manifest = "rollback", known.runs[0].manifest
     assert releases_before(known, BLUEPRINT, "1" * 12, ()) == {"studio": B}
 
 
 def test_releases_that_a_host_had_are_known_by_the_rollout_that_brought_them() -> None:
-    known = history({"studio": Change("new", C, A)}, {"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known = history(*({"studio": HostChange("new", *both)} for both in ((C, A), (A, B), (B, A))))
     known.runs[2].kind = "rollback"
     first, second, _ = known.runs
     assert releases_of(known, "studio") == [(A, first), (B, second), (C, None)]
     assert releases_of(known, "elsewhere") == []
-    reverted = history({"studio": Change("new", "", A)}, {"studio": Change("reverted", A, A)})
+    reverted = history({"studio": HostChange("new", "", A)}, {"studio": HostChange("reverted", A, A)})
     assert releases_of(reverted, "studio") == [(A, reverted.runs[0])]
 
 
 def test_hosts_that_were_rolled_back_last() -> None:
-    known = history({"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known = history({"studio": HostChange("new", A, B)}, {"studio": HostChange("new", B, A)})
     known.runs[1].kind = "rollback"
     assert rolled_back(known) == {"studio": Back("", "ci", A)}
-    later = history({"studio": Change("new", B, A)}, {"studio": Change("new", A, B)})
+    later = history({"studio": HostChange("new", B, A)}, {"studio": HostChange("new", A, B)})
     later.runs[0].kind = "rollback"
     assert rolled_back(later) == {}

@@ -17,7 +17,7 @@ from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.ordering import order_of
 from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated, claimed
 from fleetc.rollout.hosts.runner import Event, Project, RunOptions, RunResult
-from fleetc.rollout.journal.history import Given, Place
+from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Move
 from fleetc.rollout.plan.states import release_in
 from tests.support import compiled_example
@@ -28,7 +28,7 @@ assert TREE is not None and BLUEPRINT is not None
 HOSTS = BLUEPRINT.hosts
 ONE, TWO = HOSTS[:2]
 NO_GOAL = Goal()
-ELSEWHERE = Place("198.51.100.99", 22, "root", True)
+ELSEWHERE = Login("198.51.100.99", 22, "root", True)
 
 
 def begun(host: str, runs: dict[str, Any], wants: dict[str, Any], known_as: str = "", answered: bool = True) -> Begun:
@@ -55,7 +55,7 @@ def refused(
     return order_of(rollout, {host.host: host for host in hosts}, stated)[2]
 
 
-def given(place: Place, **nodes: tuple[str, ...]) -> Given:
+def given(place: Login, **nodes: tuple[str, ...]) -> Given:
     return Given(place, "a" * 64, nodes)
 
 
@@ -83,7 +83,7 @@ def test_new_machine_under_an_old_name() -> None:
     assert f"{ONE.name} is a new machine, and gate may still run on the one before, at 198.51.100.99" in said
     assert refused(known, fresh, stated=Stated(dead=("198.51.100.99",))) == ""
     assert refused(known, fresh._replace(known_as=ONE.name)) == ""
-    here = Place(ONE.address, ONE.ssh_port, "root", True)
+    here = Login(ONE.address, ONE.ssh_port, "root", True)
     assert refused({ONE.name: given(here, gate=())}, fresh) == ""
 
 

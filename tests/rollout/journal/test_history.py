@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from fleetc.rollout.journal.history import Given, History, Place, facts_of, history_of
-from fleetc.rollout.journal.lines import Entry
+from fleetc.rollout.journal.history import Given, History, Login, facts_of, history_of
+from fleetc.rollout.journal.lines import JournalEntry
 
-HERE, THERE = Place("192.0.2.1", 22, "root", True), Place("192.0.2.2", 22, "root", True)
+HERE, THERE = Login("192.0.2.1", 22, "root", True), Login("192.0.2.2", 22, "root", True)
 OLD = Given(HERE, "a" * 64, {"gate": ()})
 NEW = Given(HERE, "b" * 64, {"orch": ("calls reward for 0x1",)})
 
 
-def run(name: str, given: dict[str, Given], results: dict[str, str], end: int | None = 0) -> list[Entry]:
+def run(name: str, given: dict[str, Given], results: dict[str, str], end: int | None = 0) -> list[JournalEntry]:
     """The lines of one rollout of one batch."""
 
-    def line(what: str, **facts: Any) -> Entry:
-        return Entry("2026-01-31T09:00:00Z", name, what, facts)
+    def line(what: str, **facts: Any) -> JournalEntry:
+        return JournalEntry("2026-01-31T09:00:00Z", name, what, facts)
 
     found = [line("begin", kind="deploy", who="ci", manifest="m" + name, hosts=[], shard="")]
     found.append(line("batch", hosts={host: facts_of(one) for host, one in given.items()}))
@@ -27,7 +27,7 @@ def run(name: str, given: dict[str, Given], results: dict[str, str], end: int | 
     return found + ([line("end", exit_code=end)] if end is not None else [])
 
 
-def after(*runs: list[Entry]) -> History:
+def after(*runs: list[JournalEntry]) -> History:
     return history_of(entry for lines in runs for entry in lines)
 
 
@@ -69,7 +69,7 @@ def test_machine_with_another_name_is_one_host() -> None:
 
 
 def test_hosts_that_had_nothing_to_do_are_known_too() -> None:
-    seen = Entry("2026-01-31T09:00:00Z", "1", "seen", {"hosts": {"two": facts_of(OLD._replace(place=THERE))}})
+    seen = JournalEntry("2026-01-31T09:00:00Z", "1", "seen", {"hosts": {"two": facts_of(OLD._replace(place=THERE))}})
     assert sorted(after([*FIRST[:-1], seen, FIRST[-1]]).hosts) == ["one", "two"]
 
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from fleetc.rollout.journal.lines import Entry, JournalLineError, decode, encode
+from fleetc.rollout.journal.lines import JournalEntry, JournalLineError, decode, encode
 
 ENTRIES = tuple(
-    Entry("2026-01-31T09:00:00Z", "run", what, {"hosts": ["a"], "reason": f'{number} "\n\u2028 \ud800 é'})
+    JournalEntry("2026-01-31T09:00:00Z", "run", what, {"hosts": ["a"], "reason": f'{number} "\n\u2028 \ud800 é'})
     for number, what in enumerate(("begin", "batch", "host", "end"))
 )
 

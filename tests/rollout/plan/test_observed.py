@@ -9,7 +9,7 @@ import pytest
 from fleetc.rollout.hosts.gate import OBSERVE
 from fleetc.rollout.hosts.observe import _seen, newest_plan, said
 from fleetc.rollout.hosts.runner import Event, RunResult
-from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
+from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, ProcessState
 
 A, B, D = "a" * 64, "b" * 64, "d" * 64
 GATE = {"node": "gate", "digest": A, "runtime": "systemd", "running": True, "drift": []}
@@ -35,9 +35,9 @@ def test_answer_of_a_host() -> None:
         OBSERVED,
         A,
         (
-            Process("avatar/slot-01", B, "docker", False, project="luna", turn=D),
-            Process("gate", A, "systemd", True),
-            Process("orch", B, "docker", None, drift=("its secrets were changed",)),
+            ProcessState("avatar/slot-01", B, "docker", False, project="luna", turn=D),
+            ProcessState("gate", A, "systemd", True),
+            ProcessState("orch", B, "docker", None, drift=("its secrets were changed",)),
         ),
     )
 

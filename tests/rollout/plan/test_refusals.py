@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from fleetc.rollout.hosts import plans
 from fleetc.rollout.plan import judge
-from fleetc.rollout.plan.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, Process
+from fleetc.rollout.plan.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, ProcessState
 from fleetc.rollout.plan.document import encode
 from tests.rollout.plan.support import DAY, NOW, Answer, Workplace, make_key
 
@@ -193,9 +193,10 @@ def test_a_stale_tree_gets_no_plan(place: Workplace) -> None:
     assert not place.plan.exists()
 
 
-FIRST = Process("first", A, "systemd", True)
-THEN = HostState("edge", OBSERVED, A, (FIRST, Process("second", B, "systemd", True)))
-WANTED = HostState("edge", RECORDED, C, (replace(FIRST, running=None), Process("second", C, "systemd", None)))
+FIRST = ProcessState("first", A, "systemd", True)
+MORE = ProcessState("third", B, "docker", True)
+THEN = HostState("edge", OBSERVED, A, (FIRST, ProcessState("second", B, "systemd", True)))
+WANTED = HostState("edge", RECORDED, C, (replace(FIRST, running=None), ProcessState("second", C, "systemd", None)))
 HOSTS_NOW: dict[str, tuple[HostState, HostState, bool]] = {
     "nothing moved": (THEN, THEN, True),
     "all is done": (
@@ -206,7 +207,7 @@ HOSTS_NOW: dict[str, tuple[HostState, HostState, bool]] = {
     "cut short": (THEN, replace(THEN, release=C), False),
     "another release": (THEN, replace(THEN, release=B), False),
     "no release any more": (THEN, HostState("edge", OBSERVED), False),
-    "a process more": (THEN, replace(THEN, processes=(*THEN.processes, Process("third", B, "docker", True))), False),
+    "a process more": (THEN, replace(THEN, processes=(*THEN.processes, MORE)), False),
     "other files": (THEN, replace(THEN, processes=(replace(FIRST, digest=B), THEN.processes[1])), False),
     "another runtime": (THEN, replace(THEN, processes=(replace(FIRST, runtime="docker"), THEN.processes[1])), False),
     "a process ended": (THEN, replace(THEN, processes=(replace(FIRST, running=False), THEN.processes[1])), False),

@@ -24,7 +24,7 @@ from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome, Result
 from fleetc.rollout.hosts.observe import HostSeen
 from fleetc.rollout.hosts.rolling import Goal
-from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
+from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, NodeRelease, ProcessState, SealedPlan
 from fleetc.rollout.plan.make import effects_of, meaning_in
 from fleetc.rollout.plan.stacks import HOST, is_unit
 from fleetc.rollout.plan.states import in_order, recorded_states
@@ -244,7 +244,7 @@ class Hosts:
         for host, state in self.states.items():
             kept = [process for process in before[host].processes if is_unit(process) and process.node != HOST]
             nodes = [process for process in state.processes if not is_unit(process)]
-            cut = Process(HOST, "", "docker", True)
+            cut = ProcessState(HOST, "", "docker", True)
             self.states[host] = replace(state, processes=in_order([*nodes, *kept, cut]))
         return self.outcome("unknown")
 
@@ -346,7 +346,7 @@ def test_stack_that_left_the_spec_is_taken_down(stage: Workplace, hosts: Hosts) 
 
 def test_start_of_the_host_that_was_cut_short_concerns_turn(stage: Workplace, hosts: Hosts) -> None:
     state = hosts.states["stage-1"]
-    cut = [Process(HOST, "", "docker", True)]
+    cut = [ProcessState(HOST, "", "docker", True)]
     kept = [process for process in state.processes if process.node not in (HOST, "avatar/turn")]
     hosts.states["stage-1"] = replace(state, processes=in_order([*cut, *kept]))
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0

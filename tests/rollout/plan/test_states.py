@@ -12,7 +12,7 @@ from fleetc.emit.artifacts import json_document
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Tree, tree_of
 from fleetc.review.data import Change, Effect, NodeRef, Review
-from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
+from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, ProcessState
 from fleetc.rollout.plan.make import effects_of
 from fleetc.rollout.plan.states import (
     RecordError,
@@ -26,10 +26,11 @@ from tests.emit import support
 PROGRAM = read_playbooks()[HOST_STEPS]
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 HOST = support.host("edge", support.service("first"), support.service("second"), runtime="systemd")
-WANTED = HostState("edge", RECORDED, A, (Process("first", A, "systemd", None), Process("second", B, "systemd", None)))
+GIVEN = (ProcessState("first", A, "systemd", None), ProcessState("second", B, "systemd", None))
+WANTED = HostState("edge", RECORDED, A, GIVEN)
 
 
-def observed(*processes: Process, release: str = A) -> HostState:
+def observed(*processes: ProcessState, release: str = A) -> HostState:
     return HostState("edge", OBSERVED, release, processes)
 
 
@@ -39,7 +40,7 @@ def steps(now: HostState) -> list[str]:
     ]
 
 
-FIRST, SECOND = Process("first", A, "systemd", True), Process("second", B, "systemd", True)
+FIRST, SECOND = ProcessState("first", A, "systemd", True), ProcessState("second", B, "systemd", True)
 CASES = {
     "all is there": (observed(FIRST, SECOND), ["keep release", "keep first", "keep second"]),
     "a bare host": (
@@ -63,7 +64,7 @@ CASES = {
         ["keep release", "keep first", "start second: it does not run"],
     ),
     "what has no place any more, units before containers": (
-        observed(Process("a", C, "docker", True), FIRST, SECOND, Process("z", C, "systemd", False)),
+        observed(ProcessState("a", C, "docker", True), FIRST, SECOND, ProcessState("z", C, "systemd", False)),
         [
             "keep release",
             "retire z: it has no place here any more",
@@ -94,7 +95,8 @@ def test_a_host_is_where_the_plan_leads_exactly_when_nothing_is_to_be_done(name:
 
 
 REST, OTHER_REST = "d" * 64, "e" * 64
-RUNS = Process("first", C, "systemd", True, rest=REST, live=("pricePerUnit=1200", "v=3"), silent=("maxFaceValue=0",))
+SETTINGS = ("pricePerUnit=1200", "v=3")
+RUNS = ProcessState("first", C, "systemd", True, rest=REST, live=SETTINGS, silent=("maxFaceValue=0",))
 GETS = replace(RUNS, digest=A, running=None, live=("pricePerUnit=1300", "v=3"))
 FILES = "restart first: its files change"
 LIVE_CASES = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.rollout.verify.data import Fact, Found
+from fleetc.rollout.verify.data import Fact, Finding
 from fleetc.rollout.verify.judge import Verdict
 from tests.rollout.verify.looks import EVERY_DAY, FACTS
 
@@ -22,7 +22,7 @@ class GivenHosts:
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.looks: list[tuple[Found, ...]] = [EVERY_DAY]
+        self.looks: list[tuple[Finding, ...]] = [EVERY_DAY]
         self.facts: tuple[Fact, ...] = FACTS
         self.number = -1
         monkeypatch.setattr("fleetc.rollout.hosts.verify.ask_hosts", self._ask)

@@ -16,11 +16,11 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signing import talks_to_chain
-from fleetc.online.public import Answer
+from fleetc.online.public import UrlAnswer
 from fleetc.pipeline import Compiled
 from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.rollout.hosts.verify import TASK, _answer
-from fleetc.rollout.verify.data import AVATARS, Back, Found
+from fleetc.rollout.verify.data import AVATARS, Back, Finding
 from fleetc.rollout.verify.judge import Verdict, judge
 from fleetc.rollout.verify.public import findings, places_of
 from fleetc.rollout.verify.questions import questions_of
@@ -62,10 +62,8 @@ class World:
                 self.answers[f"{host.name} {question.id}"] = said
         names = tuple(self.hosts)
         self.places = places_of(self.fleet, self.blueprint, names)
-        self.public = {
-            place.url: Answer(200) if place.is_service else Answer(0, reason="it refuses the connection", refused=True)
-            for place in self.places
-        }
+        closed = UrlAnswer(0, reason="it refuses the connection", refused=True)
+        self.public = {place.url: UrlAnswer(200) if place.is_service else closed for place in self.places}
 
     def service(self, name: str) -> Service:
         return next(one for host in self.blueprint.hosts for one in host.services if one.name == name)
@@ -126,7 +124,7 @@ class World:
 
     def found(self) -> list[tuple[str, str, str]]:
         """Kind, code and place of each finding."""
-        return sorted(map(told, self.judged().found))
+        return sorted(map(told, self.judged().findings))
 
     def _host(self, host: HostBlueprint) -> Json:
         nodes = [service.name for service in host.services]
@@ -281,6 +279,6 @@ def _reply(status: int, body: Any, write: Callable[[Any], str]) -> Json:
     return {"status": status, "body": body if isinstance(body, str) else write(body)}
 
 
-def told(found: Found) -> tuple[str, str, str]:
+def told(found: Finding) -> tuple[str, str, str]:
     """Kind, code and place of a finding."""
     return found.kind, found.code, ".".join(map(str, found.place))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fleetc.messages.locate import Located, locate
 from fleetc.places.diagnostic import Path
-from fleetc.rollout.verify.data import AVATARS, Fact, Found, Kind
+from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.diagnostics import diagnostics_of
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.rollout.verify.report import NodeReport, Report, report_of
@@ -17,8 +17,8 @@ TIME = "2026-11-23T06:30:00Z"
 
 def found(
     kind: Kind, code: str, host: str, node: str, message: str, place: Path = ("fleet", "name"), help: str = ""
-) -> Found:
-    return Found(kind, code, host, node, message, place, help)
+) -> Finding:
+    return Finding(kind, code, host, node, message, place, help)
 
 
 DEPOSIT = found(
@@ -82,7 +82,7 @@ STAGE_FACTS = (
 
 
 def look(
-    findings: Sequence[Found] = (),
+    findings: Sequence[Finding] = (),
     facts: Sequence[Fact] = (),
     fleet: str = "two-regions",
     limit: Sequence[str] = (),

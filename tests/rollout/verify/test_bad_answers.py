@@ -14,7 +14,7 @@ from fleetc.messages.json import as_json
 from fleetc.messages.junit import as_junit
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text
-from fleetc.online.public import Answer
+from fleetc.online.public import UrlAnswer
 from fleetc.pipeline import Compiled
 from fleetc.rollout.verify.diagnostics import diagnostics_of
 from fleetc.rollout.verify.judge import Verdict
@@ -33,14 +33,14 @@ TEXTS = st.sampled_from(
 def shown(fleet: str, compiled: Compiled, world: World) -> Verdict:
     """All that is done with answers: they are judged, and told in every form."""
     verdict = world.judged()
-    found = diagnostics_of(verdict.found)
+    found = diagnostics_of(verdict.findings)
     sources = example_sources(fleet)
     located = locate(found, sources, compiled.checked.document)
     texts = [as_text(located), as_json(located), as_junit(located, sources), textfile(world.blueprint, (), verdict, 0)]
     texts += [fact.text for fact in verdict.facts]
     for text in texts:
         assert not {"\x1b", "\x07", "\u202e", "\ud800"} & set(text)
-    assert all(len(one.message) < 3000 for one in verdict.found)
+    assert all(len(one.message) < 3000 for one in verdict.findings)
     assert all(len(fact.text) < 200 for fact in verdict.facts)
     return verdict
 
@@ -87,7 +87,7 @@ def test_a_node_that_answers_nonsense_to_everything_is_unknown(body: str) -> Non
         if "healthz" not in name:
             world.answers[name] = (200, body)
     verdict = shown("dual-onchain", compiled, world)
-    assert {"gate", "orch"} <= {one.node for one in verdict.found if one.kind == "unknown"}
+    assert {"gate", "orch"} <= {one.node for one in verdict.findings if one.kind == "unknown"}
 
 
 @pytest.mark.parametrize("status", [0, 100, 204, 302, 401, 404, 500, 999])
@@ -96,7 +96,7 @@ def test_a_node_that_answers_nothing_is_unknown(status: int) -> None:
     for name in world.answers:
         world.answers[name] = (status, "reason")
     verdict = world.judged()
-    assert {"gate", "orch"} <= {one.node for one in verdict.found if one.kind == "unknown"}
+    assert {"gate", "orch"} <= {one.node for one in verdict.findings if one.kind == "unknown"}
     assert verdict.exit_code in (1, 4)
 
 
@@ -115,7 +115,7 @@ def test_a_host_that_answers_nonsense_is_unknown(what: str) -> None:
     world = World(compiled)
     world.hosts = dict.fromkeys(world.hosts, ODD[what])
     verdict = shown("dual-onchain", compiled, world)
-    assert {one.host for one in verdict.found if one.kind == "unknown"} == {"edge", "gpu"}
+    assert {one.host for one in verdict.findings if one.kind == "unknown"} == {"edge", "gpu"}
     assert verdict.exit_code == 4
 
 
@@ -124,13 +124,13 @@ def test_answers_that_make_no_sense_are_none(said: object) -> None:
     world = World(compiled_example("dual-onchain"))
     for host in world.hosts.values():
         host["answers"] = said
-    assert {"gate", "orch"} <= {one.node for one in world.judged().found if one.kind == "unknown"}
+    assert {"gate", "orch"} <= {one.node for one in world.judged().findings if one.kind == "unknown"}
 
 
 def test_public_answers_are_shown_as_they_may_be() -> None:
     compiled = compiled_example("dual-onchain")
     world = World(compiled)
-    for answer, code in ((Answer(999), 1), (Answer(0, ESCAPES), 4), (Answer(0, ESCAPES, refused=True), 1)):
+    for answer, code in ((UrlAnswer(999), 1), (UrlAnswer(0, ESCAPES), 4), (UrlAnswer(0, ESCAPES, refused=True), 1)):
         for place in world.places:
             world.public[place.url] = answer
         assert shown("dual-onchain", compiled, world).exit_code == code

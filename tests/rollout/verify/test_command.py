@@ -22,7 +22,7 @@ import pytest
 
 from fleetc.disk import files
 from fleetc.disk.reading import read_source
-from fleetc.rollout.verify.data import Found
+from fleetc.rollout.verify.data import Finding
 from fleetc.toml.document import Source
 from tests import outside_tools
 from tests.rollout.verify.given import GivenHosts
@@ -89,7 +89,7 @@ def test_the_spec_is_read_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     [((), 0), ((DEPOSIT,), 0), ((CUT,), 4), ((CUT, DEPOSIT), 4), ((PRICE,), 1), ((PRICE, CUT), 1)],
 )
 def test_exit_code_says_whether_all_is_as_reviewed(
-    run: Run, fleet: GivenHosts, findings: tuple[Found, ...], code: int
+    run: Run, fleet: GivenHosts, findings: tuple[Finding, ...], code: int
 ) -> None:
     fleet.looks = [findings]
     for form in ("text", "json", "junit", "prometheus", "html"):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from fleetc.messages.explain import pages
-from fleetc.online.public import Answer
+from fleetc.online.public import UrlAnswer
 from fleetc.rollout.hosts.runner import Event
 from fleetc.rollout.verify import judge
 from fleetc.rollout.verify.data import Back
@@ -114,7 +114,7 @@ def reserve(world: World, amount: object) -> None:
     world.change("gate", "/senderInfo", Reserve={"FundsRemaining": amount})
 
 
-def public(world: World, url: str, answer: Answer) -> None:
+def public(world: World, url: str, answer: UrlAnswer) -> None:
     assert url in world.public
     world.public[url] = answer
 
@@ -479,23 +479,23 @@ PLANTED = {
     ),
     # What public addresses say.
     "a service address that is refused": dual(
-        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(0, reason="it refuses", refused=True)),
+        lambda w: public(w, "https://orch.example.net:8935/healthz", UrlAnswer(0, reason="it refuses", refused=True)),
         drift("service-address-silent", "hosts.gpu.public"),
     ),
     "a service address of somebody else": dual(
-        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(404)),
+        lambda w: public(w, "https://orch.example.net:8935/healthz", UrlAnswer(404)),
         drift("service-address-silent", "hosts.gpu.public"),
     ),
     "a service address that is not reached from here": dual(
-        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(0, reason="no way there")),
+        lambda w: public(w, "https://orch.example.net:8935/healthz", UrlAnswer(0, reason="no way there")),
         unknown("not-answered", "hosts.gpu.public"),
     ),
     "an administration that anybody reaches": dual(
-        lambda w: public(w, "http://gateway.example.net:5935/status", Answer(200)),
+        lambda w: public(w, "http://gateway.example.net:5935/status", UrlAnswer(200)),
         drift("administration-exposed", GATE),
     ),
     "something at the place of an administration": dual(
-        lambda w: public(w, "http://gateway.example.net:5935/status", Answer(0, "silent", connected=True)),
+        lambda w: public(w, "http://gateway.example.net:5935/status", UrlAnswer(0, "silent", connected=True)),
         unknown("administration-exposed", GATE),
     ),
 }  # fmt: skip
@@ -515,18 +515,13 @@ def test_planted_drift_is_found_and_nothing_else(planted: Planted, documented: b
 
 
 def test_checks_ask_what_hosts_ask_and_their_codes_have_pages() -> None:
-    checks = [path.read_text("utf-8") for path in Path(judge.__file__).parent.rglob("*.py")]
-    asked = {path for text in checks for path in re.findall(r'"(/[A-Za-z][A-Za-z/]*)"', text)}
-    questions = Path(judge.__file__).with_name("questions.py").read_text("utf-8")
-    unasked = [path for path in sorted(asked) if f'"{path}"' not in questions]
+    texts = {path.name: path.read_text("utf-8") for path in Path(judge.__file__).parent.rglob("*.py")}
+    paths = {path for text in texts.values() for path in re.findall(r'"/[A-Za-z][A-Za-z/]*"', text)}
+    unasked = sorted(path for path in paths if path not in texts["questions.py"])
     assert unasked == [], "no host asks these: add them to compiler/fleetc/rollout/verify/questions.py"
-    codes = {code for text in checks for code in re.findall(r'(?:drift|warning|unknown)",\s*"([a-z]+-[a-z-]+)"', text)}
-    assert len(codes) > 20
+    kinds = re.compile(r'(?:drift|warning|unknown)",\s*"(\w+-[\w-]+)"')
+    codes = {code for text in texts.values() for code in kinds.findall(text)}
     assert codes - set(pages()) == set(), "give these codes pages in compiler/fleetc/messages/pages/running.py"
-
-
-def test_there_are_enough() -> None:
-    assert sum(bool(planted.expected) for planted in PLANTED.values()) >= 60
 
 
 def test_exit_code_is_that_of_the_worst() -> None:
@@ -545,7 +540,7 @@ def test_rollback_of_the_journal_is_named_while_its_release_runs(release: str) -
     """Nobody is blamed for what a rollback did; but a host that runs a third release was changed by somebody."""
     world = World(compiled_example("dual-onchain"))
     of_before(world, "orch")
-    found = world.judged(gpu=Back("2026-01-31T09:06:00Z", "ci on runner", release)).found
+    found = world.judged(gpu=Back("2026-01-31T09:06:00Z", "ci on runner", release)).findings
     told = [(one.message, one.help) for one in found]
     assert [one.code for one in found] == ["other-release", "other-release"]
     if release == "a" * 64:

@@ -25,7 +25,7 @@ def test_one_that_answers_otherwise_is_a_difference() -> None:
     assert [one for one in world.found() if one[2] == "runners.echo"] == [
         ("drift", "live-runner-unwell", "runners.echo")
     ]
-    (one,) = (one for one in world.judged().found if one.code == "live-runner-unwell")
+    (one,) = (one for one in world.judged().findings if one.code == "live-runner-unwell")
     assert "answers 503 at /v1/health instead of 204" in one.message
 
 
@@ -101,7 +101,7 @@ def test_a_runner_of_nobody_is_a_difference_unless_others_may_register() -> None
         (entry,) = world.answers[world.ids("orch", "/discovery")[0]][1]
         other = {**entry["runners"][0], "url": "https://orch.example.net/apps/by-hand", "app": "some/app\x1b[2J"}
         world.say("orch", "/discovery", [{"runners": [*entry["runners"], other]}])
-        found = [one for one in world.judged().found if one.code == "live-runner-not-in-spec"]
+        found = [one for one in world.judged().findings if one.code == "live-runner-not-in-spec"]
         assert bool(found) is expected
         assert not any("\x1b" in one.message for one in found)
 

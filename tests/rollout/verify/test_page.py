@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,7 @@ from tests.review.report_support import TEXTS, Reader
 from tests.review.test_html import URLS, policy
 from tests.rollout.verify import looks
 from tests.support import compiled_example, shipped
-
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "data/encode_vectors.json").read_text())
+from tests.support_values import VECTORS
 
 
 def page_of(report: Report) -> str:

@@ -63,7 +63,7 @@ def second_is_registered(of_second: str) -> World:
 
 def test_one_address_of_an_account_leaves_the_others_out() -> None:
     """Both share a registry: the address is one of the spec, and still nobody finds orch."""
-    (found,) = second_is_registered("ai_registry = true\n").judged().found
+    (found,) = second_is_registered("ai_registry = true\n").judged().findings
     assert (found.kind, found.node, found.code) == ("warning", "orch", "other-service-address")
     assert found.message == (
         "orch: the chain has its account at the address of second, and no gateway of this fleet lists it: gateways "
@@ -83,7 +83,7 @@ def test_each_registry_has_its_own_address_of_one_account() -> None:
 def test_words_of_the_chain_are_cut_and_escaped() -> None:
     world = World(compiled_example("dual-onchain"))
     chain_word(world)["address"] = "https://\x1b[2J\u202e" + "x" * 10_000
-    (found,) = world.judged().found
+    (found,) = world.judged().findings
     assert found.code == "other-service-address" and found.message.isprintable() and len(found.message) < 200
     assert "instead of https://orch.example.net:8935" in found.message
 
@@ -91,7 +91,7 @@ def test_words_of_the_chain_are_cut_and_escaped() -> None:
 def test_message_names_the_account_without_an_address() -> None:
     world = World(compiled_example("dual-onchain"))
     chain_word(world)["address"] = ""
-    (found,) = world.judged().found
+    (found,) = world.judged().findings
     assert found.message == "orch: the chain has no address of it, instead of https://orch.example.net:8935"
     assert found.help.startswith("register the address of the spec")
 

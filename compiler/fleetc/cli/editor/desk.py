@@ -102,7 +102,7 @@ class Desk:
 
     def again(self, spec: Path | None = None) -> None:
         """Check a spec, and those with its overlays, once nothing changes for a moment; without a spec, everything."""
-        for work in [one for one in self.works.values() if spec in (None, one.project.spec)]:
+        for work in [work for work in self.works.values() if spec in (None, work.project.spec)]:
             work.version += 1
             if work.timer:
                 work.timer.cancel()
@@ -119,10 +119,10 @@ class Desk:
         try:
             while not work.rests:
                 version, texts, begun = work.version, dict(self.texts), loop.time()
-                found = await self.think(partial(_checked, work.project, texts, work.snapshot))
+                snapshot = await self.think(partial(_checked, work.project, texts, work.snapshot))
                 work.seconds = loop.time() - begun
                 if version == work.version:
-                    work.snapshot, work.checked = found, version
+                    work.snapshot, work.checked = snapshot, version
                     self._publish(work)
                     self._thread.submit(_prepare, [page for _, page in self.pages_of(work)])
                 elif work.timer is not None and work.timer.when() > loop.time():
@@ -174,8 +174,8 @@ def _prepare(pages: Sequence[Page]) -> None:
 def _thought(work: Callable[[], T]) -> T:
     """Run something long as commands do, so that nobody who types waits for a collector that walks a large fleet."""
     gc.collect()  # what answers left: all else that is large is excluded already
-    found: T = quietly(work)
-    return found
+    result: T = quietly(work)
+    return result
 
 
 def _checked(project: Project, texts: projects.Open, before: Snapshot) -> Snapshot:

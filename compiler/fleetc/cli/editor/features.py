@@ -48,7 +48,7 @@ PART_KINDS = ("number", "unit", "operator")
 _TOKENS = types.SemanticTokensLegend(["number", "type", "operator"], [])
 
 
-class Asked(NamedTuple):
+class Question(NamedTuple):
     """A text that a question is about, and what is known of its spec."""
 
     path: Path
@@ -65,163 +65,167 @@ class Asked(NamedTuple):
 class Asking:
     """The questions of one editor."""
 
-    def __init__(self, made: Server) -> None:
-        self._made = made
+    def __init__(self, server: Server) -> None:
+        self._server = server
         self._shipped: Shipped | None = None
         self._reach: tuple[Snapshot, Mapping[KeyPath, lenses.Reach]] | None = None
 
     @property
     def desk(self) -> Desk:
         """What is open."""
-        return self._made.desk
+        return self._server.desk
 
-    def about(self, uri: str) -> Asked | None:
+    def about(self, uri: str) -> Question | None:
         """The text of a document; None for one that is no part of a spec."""
         path = path_of(uri)
         work = self.desk.work_of(path) if path is not None else None
         if path is None or work is None:
             return None
-        return Asked(path, self.desk.pages[path], work, self._made.ruler)
+        return Question(path, self.desk.pages[path], work, self._server.ruler)
 
-    def _pages(self, asked: Asked) -> dict[str, Page]:
+    def _pages(self, question: Question) -> dict[str, Page]:
         """The texts of the spec, and of its overlays that are open, by the names of their files in messages."""
-        project = asked.work.project
+        project = question.work.project
         return {
             str(path.relative_to(project.directory)): page
-            for work in self._together(asked)
+            for work in self._together(question)
             for path, page in self.desk.pages_of(work)
         }
 
-    def _together(self, asked: Asked) -> list[Work]:
+    def _together(self, question: Question) -> list[Work]:
         """The project of a question, and the others of its spec: with an overlay, or without."""
-        spec = asked.work.project.spec
+        spec = question.work.project.spec
         return [
-            asked.work,
-            *(one for one in self.desk.works.values() if one.project.spec == spec and one != asked.work),
+            question.work,
+            *(work for work in self.desk.works.values() if work.project.spec == spec and work != question.work),
         ]
 
-    def _closed(self, asked: Asked) -> list[list[Source]]:
+    def _closed(self, question: Question) -> list[list[Source]]:
         """The spec of a question with each of its overlays that is not open."""
-        return projects.closed_overlays(asked.work.project, dict(self.desk.texts))
+        return projects.closed_overlays(question.work.project, dict(self.desk.texts))
 
-    def _location(self, asked: Asked, name: str, page: Page, spot: Spot) -> types.Location:
-        path = asked.work.project.path_of(name)
-        return types.Location(uri_of(path), asked.ruler.range(page, spot.start, spot.end))
+    def _location(self, question: Question, name: str, page: Page, spot: Spot) -> types.Location:
+        path = question.work.project.path_of(name)
+        return types.Location(uri_of(path), question.ruler.range(page, spot.start, spot.end))
 
     # ------------------------------------------------------------------------------------------------ at one place
 
     def hover(self, params: types.HoverParams) -> types.Hover | None:
-        asked = self.about(params.text_document.uri)
-        if asked is None:
+        question = self.about(params.text_document.uri)
+        if question is None:
             return None
-        offset = asked.ruler.offset(asked.page, params.position)
-        found = hover.hover(asked.page, offset, asked.snapshot, asked.work.rests)
-        if found is None:
+        offset = question.ruler.offset(question.page, params.position)
+        answer = hover.hover(question.page, offset, question.snapshot, question.work.rests)
+        if answer is None:
             return None
-        content = types.MarkupContent(self._markup(), found.text)
-        return types.Hover(content, asked.ruler.range(asked.page, found.start, found.end))
+        content = types.MarkupContent(self._markup(), answer.text)
+        return types.Hover(content, question.ruler.range(question.page, answer.start, answer.end))
 
     def _markup(self) -> types.MarkupKind:
         """Markdown, or plain text for an editor that shows no other; the words are the same."""
-        asks = self._made.client_capabilities.text_document
+        asks = self._server.client_capabilities.text_document
         known = asks.hover.content_format if asks and asks.hover else None
         return types.MarkupKind.Markdown if types.MarkupKind.Markdown in (known or ()) else types.MarkupKind.PlainText
 
     def complete(self, params: types.CompletionParams) -> types.CompletionList | None:
-        asked = self.about(params.text_document.uri)
-        if asked is None:
+        question = self.about(params.text_document.uri)
+        if question is None:
             return None
-        offset = asked.ruler.offset(asked.page, params.position)
-        found = completion.complete(asked.page, offset, asked.snapshot)
-        return types.CompletionList(False, [self._item(asked, number, one) for number, one in enumerate(found)])
+        offset = question.ruler.offset(question.page, params.position)
+        suggestions = completion.complete(question.page, offset, question.snapshot)
+        return types.CompletionList(
+            False, [self._item(question, number, suggestion) for number, suggestion in enumerate(suggestions)]
+        )
 
-    def _item(self, asked: Asked, number: int, one: completion.Suggestion) -> types.CompletionItem:
+    def _item(self, question: Question, number: int, suggestion: completion.Suggestion) -> types.CompletionItem:
         """A suggestion, as a snippet where the editor has them: it puts the cursor between what opens and closes, and
         Neovim cuts any other text at its first space.
         """
-        asks = self._made.client_capabilities.text_document
+        asks = self._server.client_capabilities.text_document
         knows = asks.completion.completion_item if asks and asks.completion else None
         plain = not (knows and knows.snippet_support)
-        text = one.text if plain else f"{_literal(one.text)}$0{_literal(one.closing)}"
+        text = suggestion.text if plain else f"{_literal(suggestion.text)}$0{_literal(suggestion.closing)}"
         return types.CompletionItem(
-            visible(one.label),
-            kind=_KINDS[one.kind],
-            detail=visible(one.detail) or None,
-            documentation=visible(one.about) or None,
+            visible(suggestion.label),
+            kind=_KINDS[suggestion.kind],
+            detail=visible(suggestion.detail) or None,
+            documentation=visible(suggestion.about) or None,
             sort_text=f"{number:05}",
-            filter_text=one.found_by or visible(one.label),
+            filter_text=suggestion.found_by or visible(suggestion.label),
             insert_text_format=types.InsertTextFormat.PlainText if plain else types.InsertTextFormat.Snippet,
-            text_edit=types.TextEdit(asked.ruler.range(asked.page, one.start, one.end), text),
+            text_edit=types.TextEdit(question.ruler.range(question.page, suggestion.start, suggestion.end), text),
         )
 
     # ---------------------------------------------------------------------------------------------------- names
 
-    def _target(self, asked: Asked, position: types.Position) -> tuple[Target, Spot] | None:
-        offset = asked.ruler.offset(asked.page, position)
-        return names.target_at(asked.page, offset, asked.snapshot.document)
+    def _target(self, question: Question, position: types.Position) -> tuple[Target, Spot] | None:
+        offset = question.ruler.offset(question.page, position)
+        return names.target_at(question.page, offset, question.snapshot.document)
 
     def definition(self, params: types.DefinitionParams) -> list[types.Location]:
-        asked = self.about(params.text_document.uri)
-        if asked is None:
+        question = self.about(params.text_document.uri)
+        if question is None:
             return []
-        pages, found = self._pages(asked), self._target(asked, params.position)
-        if found is not None:
-            spots = names.definitions(pages, found[0], asked.snapshot.document)
-            return [self._location(asked, name, pages[name], spot) for name, spot in spots]
-        gpu = names.gpu_at(asked.page, asked.ruler.offset(asked.page, params.position), asked.snapshot.document)
+        pages, named = self._pages(question), self._target(question, params.position)
+        if named is not None:
+            spots = names.definitions(pages, named[0], question.snapshot.document)
+            return [self._location(question, name, pages[name], spot) for name, spot in spots]
+        gpu = names.gpu_at(
+            question.page, question.ruler.offset(question.page, params.position), question.snapshot.document
+        )
         if gpu is None:
             return []
-        return [self._location(asked, name, page, spot) for name, page in pages.items() if (spot := page.find(gpu))]
+        return [self._location(question, name, page, spot) for name, page in pages.items() if (spot := page.find(gpu))]
 
     def references(self, params: types.ReferenceParams) -> list[types.Location]:
-        asked = self.about(params.text_document.uri)
-        found = self._target(asked, params.position) if asked is not None else None
-        if asked is None or found is None:
+        question = self.about(params.text_document.uri)
+        named = self._target(question, params.position) if question is not None else None
+        if question is None or named is None:
             return []
-        document = asked.snapshot.document
-        pages = {**_texts_of(self._closed(asked)), **self._pages(asked)}
-        spots = list(names.definitions(pages, found[0], document)) if params.context.include_declaration else []
+        document = question.snapshot.document
+        pages = {**_texts_of(self._closed(question)), **self._pages(question)}
+        spots = list(names.definitions(pages, named[0], document)) if params.context.include_declaration else []
         for name, page in pages.items():
-            spots += [(name, spot) for spot in names.references(page, found[0], document)]
-        return [self._location(asked, name, pages[name], spot) for name, spot in spots]
+            spots += [(name, spot) for spot in names.references(page, named[0], document)]
+        return [self._location(question, name, pages[name], spot) for name, spot in spots]
 
     def prepare_rename(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        asked = self.about(params.text_document.uri)
-        found = self._target(asked, params.position) if asked is not None else None
-        if asked is None or found is None:
+        question = self.about(params.text_document.uri)
+        named = self._target(question, params.position) if question is not None else None
+        if question is None or named is None:
             return None
-        target, spot = found
-        return types.PrepareRenamePlaceholder(asked.ruler.range(asked.page, spot.start, spot.end), target.name)
+        target, spot = named
+        return types.PrepareRenamePlaceholder(question.ruler.range(question.page, spot.start, spot.end), target.name)
 
     async def rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
-        asked = self.about(params.text_document.uri)
-        found = self._target(asked, params.position) if asked is not None else None
-        document = asked.snapshot.document if asked is not None else None
-        if asked is None or found is None or document is None:
+        question = self.about(params.text_document.uri)
+        named = self._target(question, params.position) if question is not None else None
+        document = question.snapshot.document if question is not None else None
+        if question is None or named is None or document is None:
             return None
-        closed = await self.desk.think(partial(self._closed, asked))
-        pages = {**_texts_of(closed), **self._pages(asked)}
-        specs = [*(work.snapshot.sources for work in self._together(asked) if work.snapshot.sources), *closed]
+        closed = await self.desk.think(partial(self._closed, question))
+        pages = {**_texts_of(closed), **self._pages(question)}
+        specs = [*(work.snapshot.sources for work in self._together(question) if work.snapshot.sources), *closed]
         if len(specs) == len(closed):
             raise JsonRpcException("a file of the spec cannot be read", types.LSPErrorCodes.RequestFailed)
         try:
-            work = partial(names.rename, specs, pages, found[0], params.new_name, document)
+            work = partial(names.rename, specs, pages, named[0], params.new_name, document)
             pieces = await self.desk.think(work)
         except names.CannotRenameError as refusal:
             raise JsonRpcException(visible(str(refusal)), types.LSPErrorCodes.RequestFailed) from None
-        return self._edit(asked, pages, pieces)
+        return self._edit(question, pages, pieces)
 
     def _edit(
-        self, asked: Asked, pages: Mapping[str, Page], pieces: Mapping[str, Sequence[names.Piece]]
+        self, question: Question, pages: Mapping[str, Page], pieces: Mapping[str, Sequence[names.Piece]]
     ) -> types.WorkspaceEdit:
         """Pieces of several files as one change, which an editor refuses if a file has changed meanwhile."""
         changes = []
         for name, some in pieces.items():
-            uri = uri_of(asked.work.project.path_of(name))
-            version = self._made.workspace.get_text_document(uri).version
-            texts = [types.TextEdit(asked.ruler.range(pages[name], start, end), text) for start, end, text in some]
+            uri = uri_of(question.work.project.path_of(name))
+            version = self._server.workspace.get_text_document(uri).version
+            texts = [types.TextEdit(question.ruler.range(pages[name], start, end), text) for start, end, text in some]
             changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), texts))
-        if self._made.client_capabilities.workspace and self._takes_versions():
+        if self._server.client_capabilities.workspace and self._takes_versions():
             return types.WorkspaceEdit(document_changes=changes)
         plain = {
             change.text_document.uri: [e for e in change.edits if isinstance(e, types.TextEdit)] for change in changes
@@ -229,7 +233,7 @@ class Asking:
         return types.WorkspaceEdit(changes=plain)
 
     def _takes_versions(self) -> bool:
-        workspace = self._made.client_capabilities.workspace
+        workspace = self._server.client_capabilities.workspace
         edit = workspace.workspace_edit if workspace is not None else None
         return bool(edit and edit.document_changes)
 
@@ -237,101 +241,106 @@ class Asking:
 
     def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """The certain fixes of problems in a range, of the text as it was checked: none while it is not."""
-        asked = self.about(params.text_document.uri)
-        if asked is None or not asked.work.rests:
+        question = self.about(params.text_document.uri)
+        if question is None or not question.work.rests:
             return []
-        pages, found = self._pages(asked), []
+        pages, actions = self._pages(question), []
         wanted = params.context.only
-        for item in asked.snapshot.located:
+        for item in question.snapshot.located:
             fix = item.diagnostic.fix
-            pieces = asked.snapshot.repairs.get(fix, ()) if fix is not None else ()
-            if not pieces or not self._touches(asked, item, params.range) or not _wants(wanted, "quickfix"):
+            pieces = question.snapshot.repairs.get(fix, ()) if fix is not None else ()
+            if not pieces or not self._touches(question, item, params.range) or not _wants(wanted, "quickfix"):
                 continue
-            known = [one for one in params.context.diagnostics if one.code == item.diagnostic.code]
-            found.append(
+            known = [diagnostic for diagnostic in params.context.diagnostics if diagnostic.code == item.diagnostic.code]
+            actions.append(
                 types.CodeAction(
                     visible(deeds(item)[:1].upper() + deeds(item)[1:]),
                     kind=types.CodeActionKind.QuickFix,
                     diagnostics=known or None,
                     is_preferred=True,
-                    edit=self._edit(asked, pages, _by_file(asked, [pieces])),
+                    edit=self._edit(question, pages, _by_file(question, [pieces])),
                 )
             )
-        found += self._answers(asked, pages, params.range) if _wants(wanted, "quickfix") else []
-        every = together(asked.snapshot.repairs)
+        actions += self._answers(question, pages, params.range) if _wants(wanted, "quickfix") else []
+        every = together(question.snapshot.repairs)
         if len(every) > 1 and _wants(wanted, _ALL):
             title = f"Makes {len(every)} certain repairs in all files of the spec"
-            edit = self._edit(asked, pages, _by_file(asked, every.values()))
-            found.append(types.CodeAction(title, kind=_ALL, edit=edit))
-        return found
+            edit = self._edit(question, pages, _by_file(question, every.values()))
+            actions.append(types.CodeAction(title, kind=_ALL, edit=edit))
+        return actions
 
-    def _answers(self, asked: Asked, pages: Mapping[str, Page], wanted: types.Range) -> Iterator[types.CodeAction]:
+    def _answers(self, question: Question, pages: Mapping[str, Page], wanted: types.Range) -> Iterator[types.CodeAction]:
         """What TODO lines in a range offer."""
-        start, end = (asked.ruler.offset(asked.page, place) for place in (wanted.start, wanted.end))
-        name = str(asked.path.relative_to(asked.work.project.directory))
-        for piece in offered(asked.page.text, start, end):
-            edit = self._edit(asked, pages, {name: [piece]})
+        start, end = (question.ruler.offset(question.page, place) for place in (wanted.start, wanted.end))
+        name = str(question.path.relative_to(question.work.project.directory))
+        for piece in offered(question.page.text, start, end):
+            edit = self._edit(question, pages, {name: [piece]})
             yield types.CodeAction(visible(f"Answer: {piece[2]}"), kind=types.CodeActionKind.QuickFix, edit=edit)
 
-    def _touches(self, asked: Asked, item: Located, wanted: types.Range) -> bool:
+    def _touches(self, question: Question, item: Located, wanted: types.Range) -> bool:
         place = item.primary
-        if asked.work.project.path_of(place.file) != asked.path:
+        if question.work.project.path_of(place.file) != question.path:
             return False
         return place.line - 1 <= wanted.end.line and (place.end_line or place.line) - 1 >= wanted.start.line
 
     def format(self, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         """The one form of a text; nothing where it is not TOML."""
-        asked = self.about(params.text_document.uri)
-        if asked is None:
+        question = self.about(params.text_document.uri)
+        if question is None:
             return None
-        old = asked.page.text
-        new, _ = formatted(Source(asked.path.name, old))
+        old = question.page.text
+        new, _ = formatted(Source(question.path.name, old))
         if new is None or new == old:
             return []
         start = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
         most = min(len(old), len(new)) - start
         same = next((at for at in range(most) if old[len(old) - 1 - at] != new[len(new) - 1 - at]), most)
-        whole = asked.ruler.range(asked.page, start, len(old) - same)
+        whole = question.ruler.range(question.page, start, len(old) - same)
         return [types.TextEdit(whole, new[start : len(new) - same])]
 
     # --------------------------------------------------------------------------------------------- the whole text
 
     def symbols(self, params: types.DocumentSymbolParams) -> list[Plain]:
-        asked = self.about(params.text_document.uri)
-        if asked is None:
+        question = self.about(params.text_document.uri)
+        if question is None:
             return []
-        at = cache(partial(asked.ruler.plain_position, asked.page))  # a table begins where the one before ends
+        at = cache(partial(question.ruler.plain_position, question.page))  # a table begins where the one before ends
         kind = types.SymbolKind.Struct.value
 
-        def made(entry: hints.Entry) -> Plain:
+        def symbol(entry: hints.OutlineEntry) -> Plain:
             start = at(entry.start)
             whole, head = {"start": start, "end": at(entry.end)}, {"start": start, "end": at(entry.head)}
-            inner = {"children": [made(one) for one in entry.inner]} if entry.inner else {}
+            inner = {"children": [symbol(child) for child in entry.inner]} if entry.inner else {}
             return Plain(name=entry.name, kind=kind, range=whole, selectionRange=head, **inner)
 
-        return [made(entry) for entry in hints.outline(asked.page)]
+        return [symbol(entry) for entry in hints.outline(question.page)]
 
     def inlays(self, params: types.InlayHintParams) -> list[types.InlayHint]:
-        asked = self.about(params.text_document.uri)
-        if asked is None:
+        question = self.about(params.text_document.uri)
+        if question is None:
             return []
-        start, end = (asked.ruler.offset(asked.page, one) for one in (params.range.start, params.range.end))
-        found = hints.hints(asked.page, start, end, asked.snapshot.document)
+        start, end = (
+            question.ruler.offset(question.page, position) for position in (params.range.start, params.range.end)
+        )
+        inlay_hints = hints.hints(question.page, start, end, question.snapshot.document)
         return [
             types.InlayHint(
-                asked.ruler.position(asked.page, one.offset), one.words, tooltip=one.more, padding_left=True
+                question.ruler.position(question.page, hint.offset), hint.words, tooltip=hint.more, padding_left=True
             )
-            for one in found
-            if start <= one.offset <= end
+            for hint in inlay_hints
+            if start <= hint.offset <= end
         ]
 
-    def tokens(self, uri: str, wanted: types.Range | None) -> types.SemanticTokens:
+    def tokens(self, params: types.SemanticTokensParams | types.SemanticTokensRangeParams) -> types.SemanticTokens:
         """The parts of amounts, each by its distance from the one before."""
-        asked = self.about(uri)
-        if asked is None:
+        question = self.about(params.text_document.uri)
+        if question is None:
             return types.SemanticTokens([])
-        page, ruler = asked.page, asked.ruler
-        start, end = (ruler.offset(page, one) for one in (wanted.start, wanted.end)) if wanted else (0, len(page.text))
+        wanted = params.range if isinstance(params, types.SemanticTokensRangeParams) else None
+        page, ruler = question.page, question.ruler
+        start, end = (
+            (ruler.offset(page, position) for position in (wanted.start, wanted.end)) if wanted else (0, len(page.text))
+        )
         data: list[int] = []
         line = column = 0
         for part in hints.amounts(page, start, end):
@@ -343,13 +352,13 @@ class Asking:
 
     def code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
         """A lens at each table, without its words: they are calculated for those that are on the screen."""
-        asked = self.about(params.text_document.uri)
-        if asked is None or asked.snapshot.fleet is None:
+        question = self.about(params.text_document.uri)
+        if question is None or question.snapshot.fleet is None:
             return []
-        shown = [block for block in asked.page.blocks if block.parts and _has_lens(block.path)]
+        shown = [block for block in question.page.blocks if block.parts and _has_lens(block.path)]
         return [
             types.CodeLens(
-                asked.ruler.range(asked.page, block.start, block.body),
+                question.ruler.range(question.page, block.start, block.body),
                 data={"uri": params.text_document.uri, "path": list(block.path)},
             )
             for block in shown
@@ -357,22 +366,28 @@ class Asking:
 
     async def code_lens(self, params: types.CodeLens) -> types.CodeLens:
         data = params.data if isinstance(params.data, dict) else {}
-        asked = self.about(str(data.get("uri", "")))
-        reach = await self._reached(asked) if asked is not None else None
-        one = reach.get(tuple(data.get("path", ()))) if reach is not None else None
-        if one is None and asked is not None and reach is not None and asked.snapshot.sound and asked.work.rests:
-            one = lenses.Reach()
-        words = "what it affects is not known yet" if one is None else str(one)
+        question = self.about(str(data.get("uri", "")))
+        reach = await self._reached(question) if question is not None else None
+        of_table = reach.get(tuple(data.get("path", ()))) if reach is not None else None
+        if (
+            of_table is None
+            and question is not None
+            and reach is not None
+            and question.snapshot.sound
+            and question.work.rests
+        ):
+            of_table = lenses.Reach()
+        words = "what it affects is not known yet" if of_table is None else str(of_table)
         params.command = types.Command(words, "")
         return params
 
-    async def _reached(self, asked: Asked) -> Mapping[KeyPath, lenses.Reach] | None:
+    async def _reached(self, question: Question) -> Mapping[KeyPath, lenses.Reach] | None:
         """The reach of all tables, calculated once for each check, and given up when something is typed."""
-        snapshot, work = asked.snapshot, asked.work
+        snapshot, work = question.snapshot, question.work
         if not snapshot.sound or not work.rests or snapshot.fleet is None or snapshot.document is None:
             return self._reach[1] if self._reach is not None and self._reach[0].fleet is snapshot.fleet else None
 
-        def found() -> Mapping[KeyPath, lenses.Reach] | None:
+        def calculated() -> Mapping[KeyPath, lenses.Reach] | None:
             if self._reach is not None and self._reach[0] is snapshot:
                 return self._reach[1]
             if self._shipped is None:
@@ -384,7 +399,7 @@ class Asking:
                 self._reach = (snapshot, reach)
             return reach
 
-        return await self.desk.think(found)
+        return await self.desk.think(calculated)
 
 
 _ACTIONS = types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
@@ -401,48 +416,40 @@ def _texts_of(specs: Iterable[Iterable[Source]]) -> dict[str, Page]:
     return {source.name: Page(source.text) for sources in specs for source in sources}
 
 
-def _by_file(asked: Asked, repairs: Iterable[Iterable[TextEdit]]) -> dict[str, list[names.Piece]]:
+def _by_file(question: Question, repairs: Iterable[Iterable[TextEdit]]) -> dict[str, list[names.Piece]]:
     """The pieces of repairs by the name of their file."""
-    found: dict[str, list[names.Piece]] = {}
+    by_file: dict[str, list[names.Piece]] = {}
     for piece in (piece for pieces in repairs for piece in pieces):
-        name = asked.snapshot.sources[piece.source].name
-        found.setdefault(name, []).append((piece.start, piece.end, piece.text))
-    return found
+        name = question.snapshot.sources[piece.source].name
+        by_file.setdefault(name, []).append((piece.start, piece.end, piece.text))
+    return by_file
 
 
 def _wants(only: Sequence[types.CodeActionKind | str] | None, kind: str) -> bool:
-    return not only or any(kind == str(one) or kind.startswith(f"{one}.") for one in only)
+    return not only or any(kind == str(wanted) or kind.startswith(f"{wanted}.") for wanted in only)
 
 
 def _has_lens(path: KeyPath) -> bool:
     return (len(path) == 2 and path[0] in tables()) or (len(path) == 3 and path[0] == CLASSES)
 
 
-def register(made: Server) -> None:
+def register(server: Server) -> None:
     """Answer everything that an editor may ask."""
-    asking = Asking(made)
-    made.feature(types.TEXT_DOCUMENT_HOVER)(guarded(asking.hover))
+    asking = Asking(server)
+    server.feature(types.TEXT_DOCUMENT_HOVER)(guarded(asking.hover))
     trigger = types.CompletionOptions(trigger_characters=['"', ".", "=", "[", "-", " "])
-    made.feature(types.TEXT_DOCUMENT_COMPLETION, trigger)(guarded(asking.complete))
-    made.feature(types.TEXT_DOCUMENT_DEFINITION)(guarded(asking.definition))
-    made.feature(types.TEXT_DOCUMENT_REFERENCES)(guarded(asking.references))
-    made.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(guarded(asking.prepare_rename))
-    made.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(guarded(asking.rename))
-    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(guarded(asking.actions))
-    made.feature(types.TEXT_DOCUMENT_FORMATTING)(guarded(asking.format))
-    made.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(guarded(asking.symbols))
-    made.feature(types.TEXT_DOCUMENT_INLAY_HINT)(guarded(asking.inlays))
-    made.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(
+    server.feature(types.TEXT_DOCUMENT_COMPLETION, trigger)(guarded(asking.complete))
+    server.feature(types.TEXT_DOCUMENT_DEFINITION)(guarded(asking.definition))
+    server.feature(types.TEXT_DOCUMENT_REFERENCES)(guarded(asking.references))
+    server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(guarded(asking.prepare_rename))
+    server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(guarded(asking.rename))
+    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(guarded(asking.actions))
+    server.feature(types.TEXT_DOCUMENT_FORMATTING)(guarded(asking.format))
+    server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(guarded(asking.symbols))
+    server.feature(types.TEXT_DOCUMENT_INLAY_HINT)(guarded(asking.inlays))
+    server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(
         guarded(asking.code_lenses)
     )
-    made.feature(types.CODE_LENS_RESOLVE)(guarded(asking.code_lens))
-
-    @made.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _TOKENS)
-    @guarded
-    def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
-        return asking.tokens(params.text_document.uri, None)
-
-    @made.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, _TOKENS)
-    @guarded
-    def some_tokens(params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
-        return asking.tokens(params.text_document.uri, params.range)
+    server.feature(types.CODE_LENS_RESOLVE)(guarded(asking.code_lens))
+    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _TOKENS)(guarded(asking.tokens))
+    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, _TOKENS)(guarded(asking.tokens))

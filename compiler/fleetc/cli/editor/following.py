@@ -44,14 +44,9 @@ def register(server: Server) -> None:
             server.desk.drop(path)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    @guarded
-    def saved(params: types.DidSaveTextDocumentParams) -> None:
-        server.desk.sort()
-        server.desk.again()
-
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     @guarded
-    def elsewhere(params: types.DidChangeWatchedFilesParams) -> None:
+    def elsewhere(params: types.DidSaveTextDocumentParams | types.DidChangeWatchedFilesParams) -> None:
         server.desk.sort()
         server.desk.again()
 

@@ -80,7 +80,7 @@ def project_of(path: Path, texts: Open, folders: Sequence[Path] = ()) -> Project
     part = path.relative_to(spec.parent).as_posix()
     try:
         included = files.included_by(_read(spec, spec.name, texts, _loaded(project).max_spec_mib * 2**20))
-        overlays = [project.path_of(str(one)) for one in _loaded(project).overlay]
+        overlays = [project.path_of(str(overlay)) for overlay in _loaded(project).overlay]
     except FilesError:
         return project
     if path in overlays or any(matches(pattern, part) for pattern in included):
@@ -110,11 +110,11 @@ def _speaks_the_language(text: str) -> bool:
 
 def read(project: Project, texts: Open) -> Texts:
     """The texts of a project, as far as they are open those of the editor. Raises `FilesError`."""
-    found = _loaded(project)
-    limit = found.max_spec_mib * 2**20
+    loaded = _loaded(project)
+    limit = loaded.max_spec_mib * 2**20
     base = _read(project.spec, project.spec.name, texts, limit)
     parts = [_named(part, project, texts) for part in files.read_parts(base, project.spec, limit)]
-    overlays = [*found.overlay, *([Path(project.overlay.name)] if project.overlay else [])]
+    overlays = [*loaded.overlay, *([Path(project.overlay.name)] if project.overlay else [])]
     over = [_read(project.path_of(str(name)), str(name), texts, limit) for name in overlays]
     rules = files.read_policies(project.spec, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
     today = system_day()
@@ -124,18 +124,18 @@ def read(project: Project, texts: Open) -> Texts:
 
 def closed_overlays(project: Project, texts: Open) -> list[list[Source]]:
     """The sources of a spec with each overlay beside it that no editor has open. Links are not followed."""
-    found = []
+    specs = []
     for path in sorted(project.directory.glob("*.toml"))[:_MOST_BESIDE]:
         if path in texts or path.is_symlink():
             continue
         try:
             text = _read(path, path.name, {}, _loaded(project).max_spec_mib * 2**20).text
-            one = project_of(path, {**texts, path: text})
-            if one is not None and one.overlay == path:
-                found.append(read(one, texts).sources)
+            beside = project_of(path, {**texts, path: text})
+            if beside is not None and beside.overlay == path:
+                specs.append(read(beside, texts).sources)
         except FilesError:
             continue
-    return found
+    return specs
 
 
 def _loaded(project: Project) -> Settings:

@@ -60,18 +60,18 @@ class Server(LanguageServer):
                 pages[name] = self.desk.page(work, name)
             return pages[name]
 
-        found: dict[Path, list[types.Diagnostic]] = {path: [] for path in work.shown}
+        by_file: dict[Path, list[types.Diagnostic]] = {path: [] for path in work.shown}
         for path in self.desk.texts:
             if self.desk.work_of(path) is work:
-                found[path] = []
+                by_file[path] = []
         for item in work.snapshot.located:
             path = project.path_of(item.primary.file)
             if project.overlay is None or path == project.overlay:
-                found.setdefault(path, []).append(wire.diagnostic(item, ruler, page_of, project.path_of))
-        for path, items in sorted(found.items(), key=lambda one: one[0] in self.desk.texts):
+                by_file.setdefault(path, []).append(wire.diagnostic(item, ruler, page_of, project.path_of))
+        for path, items in sorted(by_file.items(), key=lambda item: item[0] in self.desk.texts):
             version = self.workspace.get_text_document(uri_of(path)).version
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
-        work.shown = frozenset(path for path, items in found.items() if items)
+        work.shown = frozenset(path for path, items in by_file.items() if items)
         self._refresh()
 
     def _refresh(self) -> None:

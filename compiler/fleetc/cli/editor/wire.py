@@ -40,9 +40,9 @@ class Plain(dict[str, Any]):
 
 def converter() -> Any:
     """What turns types of the protocol into JSON and back."""
-    made = default_converter()  # type: ignore[no-untyped-call]
-    made.register_unstructure_hook(Plain, lambda one: one)
-    return made
+    converters = default_converter()  # type: ignore[no-untyped-call]
+    converters.register_unstructure_hook(Plain, lambda part: part)
+    return converters
 
 
 class Ruler:
@@ -135,16 +135,16 @@ def uri_of(path: Path) -> str:
 
 def path_of(uri: str) -> Path | None:
     """The file of a URI; None for a document that is no file."""
-    found = uris.to_fs_path(uri)
-    return Path(found) if found and found.startswith("/") and "\0" not in found else None
+    path = uris.to_fs_path(uri)
+    return Path(path) if path and path.startswith("/") and "\0" not in path else None
 
 
 def diagnostic(
     item: Located, ruler: Ruler, page_of: Callable[[str], Page | None], path_of_name: Callable[[str], Path]
 ) -> types.Diagnostic:
     """A diagnostic of `check`. What it says of a spec is plain text, which no editor reads as markup."""
-    found = item.diagnostic
-    advice = f"\nhelp: {visible(found.help)}" if found.help else ""
+    problem = item.diagnostic
+    advice = f"\nhelp: {visible(problem.help)}" if problem.help else ""
     related = [
         types.DiagnosticRelatedInformation(
             types.Location(uri_of(path_of_name(place.file)), _range(place, ruler, page_of(place.file))),
@@ -155,9 +155,9 @@ def diagnostic(
     ]
     return types.Diagnostic(
         _range(item.primary, ruler, page_of(item.primary.file)),
-        visible(found.message + (f" ({item.primary.note})" if item.primary.note else "")) + advice,
-        severity=_SEVERITIES[found.severity],
-        code=found.code,
+        visible(problem.message + (f" ({item.primary.note})" if item.primary.note else "")) + advice,
+        severity=_SEVERITIES[problem.severity],
+        code=problem.code,
         source="fleetc",
         related_information=related or None,
     )

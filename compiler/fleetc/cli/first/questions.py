@@ -44,11 +44,11 @@ def _choice(question: str, meanings: Mapping[Choice, str], default: Choice) -> C
         typer.echo(f"  {number}  {choice}: {meaning}")
     choices = list(meanings)
     while True:
-        said = str(typer.prompt("Number or name", default=str(default))).strip()
-        if said in choices:
-            return type(default)(said)
-        if said.isascii() and said.isdecimal() and 1 <= int(said) <= len(choices):
-            return choices[int(said) - 1]
+        answer = str(typer.prompt("Number or name", default=str(default))).strip()
+        if answer in choices:
+            return type(default)(answer)
+        if answer.isascii() and answer.isdecimal() and 1 <= int(answer) <= len(choices):
+            return choices[int(answer) - 1]
         typer.echo(f"write a number from 1 to {len(choices)}, or one of the names")
 
 

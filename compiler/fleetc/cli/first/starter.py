@@ -84,8 +84,8 @@ def first_files(specs: Mapping[str, str], shipped: Mapping[str, str], schema: st
 
 def example_files(shipped: Mapping[str, str], name: str) -> dict[str, str]:
     """A shipped example's story and specs, which then find the schema beside them, by name; empty if there is none."""
-    found = {path.removeprefix(f"{name}/"): text for path, text in shipped.items() if path.startswith(f"{name}/")}
-    return {path: text.replace("#:schema ../", "#:schema ./", 1) for path, text in found.items()}
+    texts = {path.removeprefix(f"{name}/"): text for path, text in shipped.items() if path.startswith(f"{name}/")}
+    return {path: text.replace("#:schema ../", "#:schema ./", 1) for path, text in texts.items()}
 
 
 def not_written(name: str, text: str) -> list[str]:

@@ -45,10 +45,10 @@ def read_hosts(given: list[str], yes: bool) -> dict[str, OnHost]:
 
 def _table(text: str) -> tuple[str, dict[str, Any]]:
     """The name of a host, and its table in a spec."""
-    found = _HOST.fullmatch(text)
-    if found is None:
+    match = _HOST.fullmatch(text)
+    if match is None:
         wrong_usage(f"--from takes NAME=ADDRESS or NAME=USER@ADDRESS:PORT, and not {plain(text)}")
-    name, user, address, port = found.groups()
+    name, user, address, port = match.groups()
     table: dict[str, Any] = {"address": address.strip("[]")}
     if user is not None and user != "root":
         table["ssh_user"] = user
@@ -78,7 +78,7 @@ def _tree(name: str, table: Mapping[str, Any]) -> Tree:
         files_failure(problem, Format.text)
     compiled: Compiled = quietly(compile_spec, [Source("--from", tomli_w.dumps(spec))], templates, playbooks)
     if compiled.tree is None:
-        wrong = next(one for one in compiled.checked.diagnostics if one.severity is Severity.ERROR)
+        wrong = next(diagnostic for diagnostic in compiled.checked.diagnostics if diagnostic.severity is Severity.ERROR)
         wrong_usage(f"--from {plain(name)}: {plain(wrong.message)}")
     return compiled.tree
 

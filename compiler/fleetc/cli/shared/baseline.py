@@ -75,15 +75,17 @@ def baseline(
     notes += missing
     if rolled_out:
         side = tree_at(revision, recorded)
-        if side is not None and _copies(side) == dict(zip(copies(sources), (one.text for one in sources), strict=True)):
+        if side is not None and _copies(side) == dict(
+            zip(copies(sources), (source.text for source in sources), strict=True)
+        ):
             return _noted(side, notes)
     try:
         side = _compiled(against, sources, shipped, like)
     except FilesError as unsound:
-        found = unchecked(against, sources, shipped, unsound) or _without_spec(revision, recorded, unsound)
-        if found is None and rolled_out:
+        partial = unchecked(against, sources, shipped, unsound) or _without_spec(revision, recorded, unsound)
+        if partial is None and rolled_out:
             raise
-        side = found or _of_sources(against, sources, unsound)
+        side = partial or _of_sources(against, sources, unsound)
     return replace(_noted(side, notes), policies=_policies_at(revision, base))
 
 
@@ -118,21 +120,21 @@ def _need_no_revision(against: str, kind: str, base: Path) -> None:
 
 def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Revision:
     """The revision of this name. Raises `FilesError` baseline-unknown."""
-    found = None
+    revision = None
     if git.looks_like_revision(against):
         try:
-            found = git.find_revision(against, base, beside)
+            revision = git.find_revision(against, base, beside)
         except NoRepositoryError:
             if kind == "":
                 raise
-    if found is None:
+    if revision is None:
         message = f"{shown(against) or 'an empty name'} is not a tree, a spec or a git revision"
         if kind == "other":
             message = f"the directory {shown(against)} has no {MANIFEST} and no {files.SPEC_NAME}, and git knows "
             message += "no revision of this name"
         advice = "name a directory that fleetc wrote, a .toml file or its directory, or a branch, tag or commit"
         raise FilesError("baseline-unknown", message, path=against, advice=advice)
-    return found
+    return revision
 
 
 def _settings_at(revision: Revision, settings: Settings) -> tuple[Settings, list[str]]:
@@ -213,17 +215,17 @@ def _text(name: str, content: bytes) -> Source | None:
 
 def tree_at(revision: Revision, recorded: Path, name: str = "") -> Side | None:
     """The tree that was committed at a revision, by a `name` for people; None if there is no complete one."""
-    found = git.files_below(revision, recorded)
-    if MANIFEST not in found:
+    contents = git.files_below(revision, recorded)
+    if MANIFEST not in contents:
         return None
     name = name or f"{revision.name}:{recorded}"
     try:
-        entries = parse_manifest(found[MANIFEST], name)
+        entries = parse_manifest(contents[MANIFEST], name)
     except FilesError:
         return None
-    manifest = manifest_artifact(found.pop(MANIFEST))
-    kept = {path: entry for path, entry in entries.items() if path in found}
-    artifacts = (Artifact(path, found[path], entry.mode, entry.origins) for path, entry in kept.items())
+    manifest = manifest_artifact(contents.pop(MANIFEST))
+    kept = {path: entry for path, entry in entries.items() if path in contents}
+    artifacts = (Artifact(path, contents[path], entry.mode, entry.origins) for path, entry in kept.items())
     return of_recorded(name, tree_of([manifest, *artifacts]))
 
 
@@ -240,8 +242,8 @@ def unchecked(
     name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]], unsound: FilesError
 ) -> Side | None:
     """A spec compiled despite its errors, as an older fleetc may have done; None if that fails."""
-    document, found = read_spec(sources)
-    fleet, more = read_fleet(document) if document is not None and not has_errors(found) else (None, [])
+    document, diagnostics = read_spec(sources)
+    fleet, more = read_fleet(document) if document is not None and not has_errors(diagnostics) else (None, [])
     if fleet is None or has_errors(more):
         return None
     try:
@@ -264,7 +266,7 @@ def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Si
 
 def _of_sources(name: str, sources: Sequence[Source], unsound: FilesError) -> Side:
     """The sources alone, see `comparable`."""
-    texts = {path: one.text.encode() for path, one in zip(copies(sources), sources, strict=True)}
+    texts = {path: source.text.encode() for path, source in zip(copies(sources), sources, strict=True)}
     note = f"only the texts of the spec are compared; what they mean is unknown: {unsound.message}"
     return Side(name, texts, {}, None, None, notes=(note,))
 

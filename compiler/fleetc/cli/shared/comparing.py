@@ -55,7 +55,7 @@ class Compared(NamedTuple):
     """A review and the request for it. `standing` are the warnings that both sides have."""
 
     review: Review
-    asked: Options
+    request: Options
     templates: Mapping[str, str]
     sources: Sequence[Source]
     pages: Mapping[str, str] = {}
@@ -70,9 +70,9 @@ class Compared(NamedTuple):
     def text(self, colour: bool) -> str:
         """The report for standard output; nothing if it was written to a file instead. Raises `FilesError`."""
         text = _report(self, colour)
-        if self.asked.output is None:
+        if self.request.output is None:
             return text
-        _write(text, self.asked.output)
+        _write(text, self.request.output)
         return ""
 
     @property
@@ -80,14 +80,14 @@ class Compared(NamedTuple):
         """The limits that the changes break."""
         from fleetc.review.limits import breaches
 
-        return () if self.unchecked else tuple(breaches(self.review, self.asked.limits))
+        return () if self.unchecked else tuple(breaches(self.review, self.request.limits))
 
     @property
     def unchecked(self) -> tuple[str, ...]:
         """Why no limit can be checked, in a sentence; empty if all can be."""
-        if self.asked.limits and self.review.foreign:
+        if self.request.limits and self.review.foreign:
             return ("every limit is broken, because a rollout would use files that the spec does not compile to",)
-        if self.asked.limits and self.review.files_only:
+        if self.request.limits and self.review.files_only:
             return ("the limits cannot be checked, because only files are compared; see the notes of the review",)
         return ()
 
@@ -98,7 +98,7 @@ class Compared(NamedTuple):
         return unchecked or tuple(line for breach in self.breaches for line in _lines(breach))
 
 
-def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, today: date | None = None) -> Compared:
+def run(request: Options, spec: Path, compiled: Compiled, settings: Settings, today: date | None = None) -> Compared:
     """Compare. Raises `FilesError`, see `baseline.py`."""
     from fleetc.cli.shared.baseline import baseline, comparable
     from fleetc.disk import files
@@ -108,32 +108,32 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, toda
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
     recorded = target_of(spec, settings)
-    old = baseline(asked.against, spec, settings, shipped, limit, like=compiled)
+    old = baseline(request.against, spec, settings, shipped, limit, like=compiled)
     new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
     review = replace(compare(old, comparable(old, new)), rules=_rules(old, new, compiled, today))
-    mine = asked.against is None or (
-        Path(asked.against).exists() and recorded.exists() and recorded.samefile(asked.against)
+    mine = request.against is None or (
+        Path(request.against).exists() and recorded.exists() and recorded.samefile(request.against)
     )
     foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
     review = replace(review, foreign=foreign, notes=(*review.notes, *notes))
     pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
-    return Compared(review, asked, shipped[0], _sources(compiled), pages, _standing(old, compiled, today))
+    return Compared(review, request, shipped[0], _sources(compiled), pages, _standing(old, compiled, today))
 
 
 def _standing(old: Side, compiled: Compiled, today: date | None) -> tuple[Diagnostic, ...]:
     """The warnings about a spec that it would also have had before: the same words at the same key."""
     from fleetc.pipeline import judge
 
-    found = compiled.checked.diagnostics
-    if not found or old.fleet is None or old.document is None:
+    warnings = compiled.checked.diagnostics
+    if not warnings or old.fleet is None or old.document is None:
         return ()
-    codes = {one.code for one in found}
-    before = {_words(one) for one in judge(old.document, old.fleet, today, codes=codes)}
-    return tuple(one for one in found if _words(one) in before)
+    codes = {warning.code for warning in warnings}
+    before = {_words(warning) for warning in judge(old.document, old.fleet, today, codes=codes)}
+    return tuple(warning for warning in warnings if _words(warning) in before)
 
 
-def _words(one: Diagnostic) -> tuple[object, ...]:
-    return one.code, one.severity, one.message, one.primary.place
+def _words(warning: Diagnostic) -> tuple[object, ...]:
+    return warning.code, warning.severity, warning.message, warning.primary.place
 
 
 def _rules(old: Side, new: Side, compiled: Compiled, today: date | None) -> tuple[RuleNote, ...]:
@@ -162,19 +162,19 @@ def _beside(
 
     tree = compiled.tree
     assert tree is not None  # noqa: S101  # it compiled
-    found = files.strangers(tree, recorded, reads=lambda path: old is None and _counts(path))
-    if found.foreign and old is not None and old.document is not None:
+    strangers = files.strangers(tree, recorded, reads=lambda path: old is None and _counts(path))
+    if strangers.foreign and old is not None and old.document is not None:
         before = compile_spec(old.document.sources, *shipped).tree
-        found = files.strangers(tree, recorded, besides=[a.path for a in before.artifacts] if before else ())
-    foreign = [path for path in found.foreign if is_rolled_out(path)]
-    idle = [path for path in found.foreign if not is_rolled_out(path)]
+        strangers = files.strangers(tree, recorded, besides=[a.path for a in before.artifacts] if before else ())
+    foreign = [path for path in strangers.foreign if is_rolled_out(path)]
+    idle = [path for path in strangers.foreign if not is_rolled_out(path)]
     notes = [f"{shown(path)} in {recorded} is not part of the tree, and nothing uses it" for path in idle]
     copies = [path for path in tree.as_mapping() if path.startswith(SPEC_FOLDER)]
-    if not set(copies).isdisjoint(found.changed) or not all((recorded / path).exists() for path in copies):
-        foreign += [path for path in found.changed if path.removeprefix("ansible/") in shipped[1]]
+    if not set(copies).isdisjoint(strangers.changed) or not all((recorded / path).exists() for path in copies):
+        foreign += [path for path in strangers.changed if path.removeprefix("ansible/") in shipped[1]]
         notes.insert(0, f"the tree in {recorded} was not compiled from this spec; run fleetc compile")
     else:
-        foreign += found.changed
+        foreign += strangers.changed
     return tuple(sorted(foreign)), notes
 
 
@@ -191,18 +191,18 @@ def _sources(compiled: Compiled) -> Sequence[Source]:
     return document.sources
 
 
-def _report(found: Compared, colour: bool) -> str:
+def _report(compared: Compared, colour: bool) -> str:
     from fleetc.review.reports import findings, html, json, markdown, terminal  # only here: a run needs one of them
 
-    review, form = found.review, found.asked.form
+    review, form = compared.review, compared.request.form
     if form in FINDINGS:
-        items = findings.located(review, found.breaches, found.unchecked, found.sources[0].name)
-        return written(Format(form), items, found.sources, pages=found.pages)
+        items = findings.located(review, compared.breaches, compared.unchecked, compared.sources[0].name)
+        return written(Format(form), items, compared.sources, pages=compared.pages)
     if form == "markdown":
         return markdown.as_markdown(review)
     if form == "html":
-        return html.as_html(review, found.templates)
-    return json.as_json(review, found.breaches) if form == "json" else terminal.as_text(review, colour)
+        return html.as_html(review, compared.templates)
+    return json.as_json(review, compared.breaches) if form == "json" else terminal.as_text(review, colour)
 
 
 def _write(text: str, file: Path) -> None:

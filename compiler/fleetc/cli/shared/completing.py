@@ -52,8 +52,8 @@ def _written_out(sources: list[Source]) -> dict[str, Any]:
 
 
 def _table(spec: dict[str, Any], name: str) -> dict[str, Any]:
-    found = spec.get(name)
-    return found if isinstance(found, dict) else {}
+    table = spec.get(name)
+    return table if isinstance(table, dict) else {}
 
 
 def _nodes(spec: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -77,23 +77,28 @@ def _hosted(text: str) -> tuple[str, str, list[str]]:
 
 def _by_host(given: list[str], option: str) -> dict[str, str]:
     """Paths by host; "" is for all hosts."""
-    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for text in given:
         host, equals, path = text.rpartition("=")
         plain = plain_path(path)
         if plain is None or (equals and not host):
             wrong_usage(f"{option} takes an absolute path on the host, such as /home/ubuntu, or HOST=PATH")
-        found[host.rstrip("/")] = plain
-    return found
+        folders[host.rstrip("/")] = plain
+    return folders
 
 
-def refuse_unknown(folders: Folders, found: Adopted) -> None:
+def refuse_unknown(folders: Folders, adopted: Adopted) -> None:
     """Exit where something is said of a host or a folder that no node is of: it would answer nothing."""
-    hosts = {node.host for node in found.nodes}
-    processes = [node.process for node in found.nodes]
-    known = {"", *hosts, *(one.host for one in processes), *(posixpath.dirname(one.span.source) for one in processes)}
+    hosts = {node.host for node in adopted.nodes}
+    processes = [node.process for node in adopted.nodes]
+    known = {
+        "",
+        *hosts,
+        *(process.host for process in processes),
+        *(posixpath.dirname(process.span.source) for process in processes),
+    }
     unknown = sorted({*folders.homes, *folders.directories} - known)
-    if found.nodes and unknown:
+    if adopted.nodes and unknown:
         wrong_usage(
             f"no node of the sources is on {' or '.join(unknown)}; for --home and --directory, their "
             f"{'host is' if len(hosts) == 1 else 'hosts are'} {', '.join(sorted(hosts))}"

@@ -83,10 +83,10 @@ class KnownTrees:
     def _known(self, commit: git.Commit) -> Known | None:
         """The tree of a commit; None where there is none that can be read."""
         try:
-            found = git.files_below(commit.revision, self._folder / HOST_FILES, self._wanted.__contains__)
+            contents = git.files_below(commit.revision, self._folder / HOST_FILES, self._wanted.__contains__)
         except FilesError:
             return None
-        states = {state.host: state for name, content in found.items() if (state := _state(name, content))}
+        states = {state.host: state for name, content in contents.items() if (state := _state(name, content))}
         name = f"{self._folder.name}/ of commit {commit.revision.name} of {commit.day}"
         return Known(name, states, cache(lambda: tree_at(commit.revision, self._folder, name)))
 

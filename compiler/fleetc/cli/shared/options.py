@@ -26,15 +26,17 @@ def upwards(spec: Path | None) -> Path | None:
     from fleetc.disk.files import FilesError, spec_above
     from fleetc.settings import checkout_settings
 
-    if spec != HERE or (found := spec_above(Path.cwd())) in (None, HERE):
+    if spec != HERE or (above := spec_above(Path.cwd())) in (None, HERE):
         return spec
     try:
-        made = checkout_settings(Path.cwd() / found)
+        own_settings = checkout_settings(Path.cwd() / above)
     except FilesError as failure:
         files_failure(failure, Format.text)
-    if made:
-        wrong_usage(f"the spec is in {found}, whose {made[0].file} has settings: run fleetc there, or name the spec")
-    return found
+    if own_settings:
+        wrong_usage(
+            f"the spec is in {above}, whose {own_settings[0].file} has settings: run fleetc there, or name the spec"
+        )
+    return above
 
 
 SpecArgument = Annotated[

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
 
-def answer(compiled: Compiled, form: Format, found: Sequence[Located], **more: Any) -> None:
+def answer(compiled: Compiled, form: Format, located: Sequence[Located], **more: Any) -> None:
     """The single output document of a command: its diagnostics, and in JSON also what it did."""
     checked = compiled.checked
     document, pages = checked.document, checked.policies.pages if checked.policies else {}
     assert document is not None  # noqa: S101  # it compiled
-    typer.echo(written(form, found, document.sources, document, more=more, pages=pages), nl=False)
+    typer.echo(written(form, located, document.sources, document, more=more, pages=pages), nl=False)
 
 
 def report(
@@ -68,19 +68,19 @@ def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
 
     used = [path for path in paths if is_rolled_out(path)]
     idle = [path for path in paths if not is_rolled_out(path)]
-    found = []
+    located = []
     if used:
         text = (
             f"{target} has files that the spec does not compile to: {_first(used)}; Ansible runs or reads everything "
         )
         text += "in ansible/, and copies everything in hosts/ to the hosts"
         advice = "find out who put them there, and remove them; fleetc compile removes what an earlier compile left"
-        found.append(outside("foreign-in-rollout", text, advice, shown(str(target / used[0]))))
+        located.append(outside("foreign-in-rollout", text, advice, shown(str(target / used[0]))))
     if idle:
         text = f"{target} has files that the spec does not compile to: {_first(idle)}; nothing uses them"
         advice = "move them out of the tree, so that everything there is compiled"
-        found.append(outside("foreign-in-tree", text, advice, shown(str(target / idle[0])), Severity.WARNING))
-    return found
+        located.append(outside("foreign-in-tree", text, advice, shown(str(target / idle[0])), Severity.WARNING))
+    return located
 
 
 def _first(paths: Sequence[str]) -> str:

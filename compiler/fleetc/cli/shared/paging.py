@@ -42,7 +42,7 @@ def _pager() -> list[str]:
         return []
     chosen = [os.environ[name] for name in (VARIABLE, "PAGER") if name in os.environ]
     if not chosen:
-        return [found] if (found := shutil.which("less")) else []
+        return [less] if (less := shutil.which("less")) else []
     try:
         return shlex.split(chosen[0])
     except ValueError as problem:

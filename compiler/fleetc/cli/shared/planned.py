@@ -72,7 +72,3 @@ def refusals(path: Path) -> Iterator[None]:
     except DeployError as failure:
         message(f"error: {failure}")
         raise typer.Exit(failure.exit_code) from None
-
-
-def count(hosts: tuple[str, ...]) -> str:
-    return f"{len(hosts)} host{'' if len(hosts) == 1 else 's'}"

@@ -48,13 +48,13 @@ class Remembered:
         """Whether the directory is what these inputs compile to. If so, people are told again what they were told."""
         from fleetc.disk.stat_index import unchanged
 
-        found = unchanged(self.target, self.file, self.inputs) if self.file is not None else None
-        if found is None:
+        known = unchanged(self.target, self.file, self.inputs) if self.file is not None else None
+        if known is None:
             return False
-        self.files, told = found
-        sys.stderr.write(told.get("coloured" if coloured(settings, sys.stderr) else "plain", ""))
-        if "day" in told:
-            message(told["day"])
+        self.files, messages = known
+        sys.stderr.write(messages.get("coloured" if coloured(settings, sys.stderr) else "plain", ""))
+        if "day" in messages:
+            message(messages["day"])
         return True
 
     def note(self, checked: Checked) -> Note | None:
@@ -66,10 +66,10 @@ class Remembered:
     def _told(self, checked: Checked) -> Mapping[str, str]:
         from fleetc.messages.locate import locate
 
-        told = {}
+        messages = {}
         for day in day_used(checked, self.today).values():
-            told["day"] = f"note: silences are judged as of {day}"
+            messages["day"] = f"note: silences are judged as of {day}"
         if checked.diagnostics:
             located = locate(checked.diagnostics, checked.texts, checked.document)
-            told |= {"plain": written(Format.text, located), "coloured": written(Format.text, located, colour=True)}
-        return told
+            messages |= {"plain": written(Format.text, located), "coloured": written(Format.text, located, colour=True)}
+        return messages

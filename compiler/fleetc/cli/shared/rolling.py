@@ -18,7 +18,7 @@ from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Blueprint
-    from fleetc.rollout.findings import Finding
+    from fleetc.rollout.findings import HostFinding
     from fleetc.rollout.hosts.deploy import Outcome
     from fleetc.rollout.hosts.journal import Journal
     from fleetc.settings import Settings
@@ -103,7 +103,7 @@ def tell_ways(names: Sequence[str], blueprint: Blueprint) -> None:
 
 
 def tell_findings(
-    findings: Sequence[Finding], spec: Path, settings: Settings, blueprint: Blueprint, form: Format
+    findings: Sequence[HostFinding], spec: Path, settings: Settings, blueprint: Blueprint, form: Format
 ) -> bool:
     """Print findings as diagnostics of the spec; whether one of them is an error."""
     from fleetc.language.spec import read_spec
@@ -122,12 +122,12 @@ def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     from fleetc.messages.pages import PAGES
     from fleetc.text.suggestions import did_you_mean
 
-    found = []
+    reasons = []
     for text in given:
         code, _, reason = text.partition("=")
         if not reason.strip():
             wrong_usage(f"--skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
         if code not in PAGES:
             wrong_usage(f'no finding has the code "{plain(code)}"; {did_you_mean(code, PAGES)}')
-        found.append((code, reason.strip()))
-    return tuple(found)
+        reasons.append((code, reason.strip()))
+    return tuple(reasons)

@@ -1,6 +1,6 @@
 """What `fleetc streams` does with the stream API: who may get the token, what is asked, what is sent, what is kept.
 
-In: a spec, its streams, settings. Out: `Told`, which `streams.py` prints. Nothing is printed or written down without
+In: a spec, its streams, settings. Out: `Talk`, which `streams.py` prints. Nothing is printed or written down without
 a search for the secrets that took part.
 """
 
@@ -34,7 +34,7 @@ def _unmasked(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Talk:
     """What there is to print: the reports and, after changes, what became of them and the reports before."""
 
     reports: Sequence[Report]
@@ -45,7 +45,7 @@ class Told:
 
 def talk(
     spec: Path, fleet: Fleet, chosen: Sequence[StreamBlueprint], settings: Settings, apply: bool, form: Format
-) -> Told:
+) -> Talk:
     """Ask the API about streams and, if asked for, make them as declared.
 
     Raises FilesError, DeployError where nothing can be asked.
@@ -110,14 +110,14 @@ class _Talk:
         self._path = ids_path(spec)
         self._ids: dict[str, dict[str, Known]] = {}
 
-    async def ask(self) -> Told:
+    async def ask(self) -> Talk:
         """Ask about all streams."""
         from fleetc.online.http import connected
 
         async with connected(self._service, self._limits) as client:
-            return Told(await self._ask(client), masked=self._mask.masked)
+            return Talk(await self._ask(client), masked=self._mask.masked)
 
-    async def apply(self, form: Format) -> Told:
+    async def apply(self, form: Format) -> Talk:
         """Ask, print the plan, and carry it out."""
         from fleetc.online.applying import Notes, Pair, apply_all
         from fleetc.online.http import connected
@@ -131,7 +131,7 @@ class _Talk:
 
         async with connected(self._service, self._limits) as client:
             plan = await self._ask(client)
-            needed = {found for report in plan for step in report.steps for found in references(step.body)}
+            needed = {reference for report in plan for step in report.steps for reference in references(step.body)}
             need_values(needed, self._values, (secret for stream in self._chosen for secret in stream.secrets))
             if form is Format.text:
                 typer.echo(self._mask.masked(all_as_text(plan, None)))
@@ -139,7 +139,7 @@ class _Talk:
             pairs = [Pair(*both) for both in zip(self._chosen, plan, strict=True)]
             notes = Notes(self._keep, lambda text: not self._mask.finds(text))
             applied, reports = await apply_all(client, pairs, self._known, self._values, notes, tell)
-        return Told(reports, applied, plan, self._mask.masked)
+        return Talk(reports, applied, plan, self._mask.masked)
 
     async def _ask(self, client: Client) -> list[Report]:
         from fleetc.online.asking import ask_all
@@ -159,12 +159,12 @@ class _Talk:
 
         text = read_ids_file(self._path)
         try:
-            found: Ids = {} if text is None else read_ids(text)
+            ids: Ids = {} if text is None else read_ids(text)
         except IdsError as problem:
             where = f" at {problem.place}" if problem.place else ""
             text, advice = f"{self._path} is damaged{where}: {problem}", "restore it from version control"
             raise FilesError("ids-damaged", text, path=str(self._path), advice=advice) from None
-        self._ids = {url: dict(streams) for url, streams in found.items()}
+        self._ids = {url: dict(streams) for url, streams in ids.items()}
         for name in sorted(self._known.keys() - self._declared):
             what = f"{self._path.name} has an id of {name}, which the spec does not declare"
             message(self._mask.masked(f"note: {what}; fleetc deletes no stream"))
@@ -202,12 +202,12 @@ def _progress(stream: TextIO, total: int) -> Iterator[Callable[[Report], None]]:
         return
     from rich.console import Console
 
-    asked = 0
+    count = 0
     with Console(file=stream).status(f"asking about {total} streams") as status:
 
         def tell(_report: Report) -> None:
-            nonlocal asked
-            asked += 1
-            status.update(f"asked about {asked} of {total} streams")
+            nonlocal count
+            count += 1
+            status.update(f"asked about {count} of {total} streams")
 
         yield tell

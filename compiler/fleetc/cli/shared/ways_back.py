@@ -16,6 +16,7 @@ from fleetc.rollout.plan.make import Meaning
 from fleetc.rollout.plan.meaning import meaning_of, trees_of
 from fleetc.rollout.plan.summary import NOT_KNOWN, effect_line
 from fleetc.settings import Settings
+from fleetc.text.counting import first_of
 
 _SHORT = 12
 _NAMED = 12
@@ -31,18 +32,18 @@ def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: 
         known, meaning = _meaning(history, dict.fromkeys(named, release), trees)
         verb = "goes" if len(named) == 1 else "go"
         came = _came(rolled_out(history, named[0], release), known)
-        yield f"{_names(named)} {verb} back to the release {release[:_SHORT]}, {came}"
+        yield f"{first_of(named, _NAMED)} {verb} back to the release {release[:_SHORT]}, {came}"
         yield from (f"    {line}" for line in _meant(meaning))
 
 
 def listing(history: History, names: Sequence[str], spec: Path, settings: Settings) -> Iterator[str]:
     """The releases that hosts had, by host, the newest first."""
     trees = KnownTrees(spec, settings, names, here=True)
-    told = {name: releases_of(history, name) for name in names}
-    if not any(told.values()):
+    by_host = {name: releases_of(history, name) for name in names}
+    if not any(by_host.values()):
         yield "the journal has no release of these hosts: no rollout with it changed one"
         return
-    for name, releases in told.items():
+    for name, releases in by_host.items():
         if releases:
             yield name
             yield from (f"  {line}" for ran in releases for line in _listed(history, name, ran, trees))
@@ -69,7 +70,7 @@ def _meant(meaning: Meaning) -> Iterator[str]:
     for (host, _), effects in meaning.effects.items():
         if host:  # what concerns the fleet as a whole stays as the spec has it
             yield from map(effect_line, effects)
-    yield from (f"{NOT_KNOWN}, because {one.note}" for one in meaning.compared if not one.name)
+    yield from (f"{NOT_KNOWN}, because {comparison.note}" for comparison in meaning.compared if not comparison.name)
 
 
 def _now(history: History, host: str) -> HostState:
@@ -84,14 +85,9 @@ def _now(history: History, host: str) -> HostState:
 def _meaning(history: History, back_to: Mapping[str, str], trees: KnownTrees) -> tuple[str, Meaning]:
     """The tree that has the releases to go back to, "" without one, and what they mean against what hosts run."""
     wanted = {host: HostState(host, RECORDED, release) for host, release in back_to.items()}
-    found = trees_of(wanted, trees)
-    if len(found) != 1 or len(found[0].hosts) != len(back_to):
+    known = trees_of(wanted, trees)
+    if len(known) != 1 or len(known[0].hosts) != len(back_to):
         note = f"the release to go back to is in no tree known here; {trees.why()}"
         return "", Meaning(compared=(Comparison(tuple(back_to), "", "", note),))
     states = [_now(history, host) for host in back_to]
-    return found[0].name, meaning_of(states, trees, found[0].side, trees.why)
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return known[0].name, meaning_of(states, trees, known[0].side, trees.why)

@@ -63,9 +63,9 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
         if stdin and spec == STDIN:
             base = files.read_stream(sys.stdin.buffer, "stdin", limit)
         else:
-            found = files.find_spec(spec)
-            base = files.read_source(found, str(found), limit)
-            parts = files.read_parts(base, found, limit)
+            base_path = files.find_spec(spec)
+            base = files.read_source(base_path, str(base_path), limit)
+            parts = files.read_parts(base, base_path, limit)
         return [base, *parts, *(files.read_source(path, str(path), limit) for path in settings.overlay)]
     except files.FilesError as failure:
         files_failure(failure, form)
@@ -84,9 +84,9 @@ def read_policies(
         return None
     from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
 
-    found = files.find_spec(spec)
+    base_path = files.find_spec(spec)
     try:
-        texts = files.read_policies(found, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
+        texts = files.read_policies(base_path, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
     except files.FilesError as failure:
         files_failure(failure, form)
     if not texts:
@@ -95,7 +95,7 @@ def read_policies(
 
     policies = Policies(tuple(texts), (today or system_day()).isoformat())
     if policies.tells_day(functions):
-        message(f"note: the rules in {found.parent / FOLDER} are told that today is {policies.today}")
+        message(f"note: the rules in {base_path.parent / FOLDER} are told that today is {policies.today}")
     return policies
 
 
@@ -175,7 +175,9 @@ def compile_or_exit(
 def day_used(checked: Checked, today: date | None) -> dict[str, str]:
     """The day, for the output of a command as JSON, if a silence of the spec ends on some day."""
     silences = checked.document.raw.get("silences") if checked.document else None
-    dated = isinstance(silences, dict) and any(isinstance(one, dict) and "until" in one for one in silences.values())
+    dated = isinstance(silences, dict) and any(
+        isinstance(silence, dict) and "until" in silence for silence in silences.values()
+    )
     return {"today": today.isoformat()} if dated and today is not None else {}
 
 

@@ -13,11 +13,12 @@ from functools import partial
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import AvatarSlot, Blueprint, HostBlueprint, PriceLine, Service
-from fleetc.emit.fleet_page.points import Edge, joined
+from fleetc.emit.fleet_page.points import DrawnEdge, joined
 from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
 from fleetc.emit.traced import Mark, Origins, together
 from fleetc.language.quantities import price_in_words
 from fleetc.places.origin import derived, given
+from fleetc.text.counting import counted
 from fleetc.text.encoders import mermaid_label
 
 PICTURE_LIMIT = 120
@@ -77,7 +78,7 @@ def _picture(blueprint: Blueprint, regions: list[str], mark: Mark) -> View:
         return f"{way}_{_underscored(region_of[name])}" if far else _node_id(name, table_of)
 
     outside: dict[str, tuple[str, list[str]]] = {}
-    found: dict[Edge, list[str]] = {}
+    found: dict[DrawnEdge, list[str]] = {}
     for edge in blueprint.edges:
         if edge.source not in here and edge.target not in here:
             continue
@@ -87,7 +88,7 @@ def _picture(blueprint: Blueprint, regions: list[str], mark: Mark) -> View:
                 outside.setdefault(end(name, way), (label, []))[1].extend((edge.source, edge.target))
         # A source outside the fleet is the orchestrator of a worker of this fleet.
         kind = "serves" if edge.kind == "outside" and edge.source not in table_of else edge.kind
-        found.setdefault(Edge(end(edge.source, "from"), end(edge.target, "to"), kind), []).extend(
+        found.setdefault(DrawnEdge(end(edge.source, "from"), end(edge.target, "to"), kind), []).extend(
             (edge.source, edge.target)
         )
     edges, points = joined(found)
@@ -161,7 +162,7 @@ def _prices(prices: tuple[PriceLine, ...]) -> list[str]:
         return []
     first, *rest = prices
     work = "" if first.work == "base price" else f" for {first.work}"
-    more = f" and {_counted(len(rest), 'more cap' if first.pays else 'more price')}" if rest else ""
+    more = f" and {counted(len(rest), 'more cap' if first.pays else 'more price')}" if rest else ""
     return [f"{price_in_words(first.pays, first.price)}{work}{more}"]
 
 
@@ -216,26 +217,22 @@ def _summary(blueprint: Blueprint, mark: Mark) -> View:
     labels = {
         region: ", ".join(
             [
-                f"{region or 'no region'} with {_counted(hosts[region], 'host')}",
-                *(_counted(count, role) for (place, role), count in sorted(roles.items()) if place == region),
+                f"{region or 'no region'} with {counted(hosts[region], 'host')}",
+                *(counted(count, role) for (place, role), count in sorted(roles.items()) if place == region),
             ]
         )
         for region in regions
     }
-    counted = derived("hosts and nodes counted by region", ("hosts",))
+    origin = derived("hosts and nodes counted by region", ("hosts",))
     return {
-        "regions": [{"id": mark(ids[region], counted), "label": mark(labels[region], counted)} for region in regions],
+        "regions": [{"id": mark(ids[region], origin), "label": mark(labels[region], origin)} for region in regions],
         "links": [
             {
-                "source": mark(ids[source], counted),
-                "target": mark(ids[target], counted),
-                "label": mark(_counted(count, "connection"), counted),
+                "source": mark(ids[source], origin),
+                "target": mark(ids[target], origin),
+                "label": mark(counted(count, "connection"), origin),
             }
             for (source, target), count in sorted(links.items())
             if source in hosts and target in hosts
         ],
     }
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

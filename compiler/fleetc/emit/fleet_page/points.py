@@ -12,7 +12,7 @@ JOINS = "joins"
 """The kind of an edge that leads to a point; the one from there has the kind of the connection."""
 
 
-class Edge(NamedTuple):
+class DrawnEdge(NamedTuple):
     """A connection of a kind from one id to another."""
 
     source: str
@@ -20,7 +20,7 @@ class Edge(NamedTuple):
     kind: str
 
 
-def joined(edges: Mapping[Edge, list[str]]) -> tuple[dict[Edge, list[str]], dict[str, list[str]]]:
+def joined(edges: Mapping[DrawnEdge, list[str]]) -> tuple[dict[DrawnEdge, list[str]], dict[str, list[str]]]:
     """The edges, of which many between the same sources and the same targets meet in one point, and the points.
 
     Ten gateways that pay the same fifty orchestrators are sixty lines and not five hundred.
@@ -31,11 +31,11 @@ def joined(edges: Mapping[Edge, list[str]]) -> tuple[dict[Edge, list[str]], dict
     alike: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for (target, kind), found in sources.items():
         alike.setdefault((tuple(found), kind), []).append(target)
-    result: dict[Edge, list[str]] = {}
+    result: dict[DrawnEdge, list[str]] = {}
     points: dict[str, list[str]] = {}
     for (found_sources, kind), targets in alike.items():
         pairs = {
-            Edge(source, target, kind): edges[Edge(source, target, kind)]
+            DrawnEdge(source, target, kind): edges[DrawnEdge(source, target, kind)]
             for source in found_sources
             for target in targets
         }
@@ -44,11 +44,11 @@ def joined(edges: Mapping[Edge, list[str]]) -> tuple[dict[Edge, list[str]], dict
             continue
         point = f"point_{len(points) + 1}"
         points[point] = [name for names in pairs.values() for name in names]
-        result |= {Edge(source, point, JOINS): _of(pairs, source=source) for source in found_sources}
-        result |= {Edge(point, target, kind): _of(pairs, target=target) for target in targets}
+        result |= {DrawnEdge(source, point, JOINS): _of(pairs, source=source) for source in found_sources}
+        result |= {DrawnEdge(point, target, kind): _of(pairs, target=target) for target in targets}
     return result, points
 
 
-def _of(pairs: Mapping[Edge, list[str]], source: str = "", target: str = "") -> list[str]:
+def _of(pairs: Mapping[DrawnEdge, list[str]], source: str = "", target: str = "") -> list[str]:
     """The names of the edges from a source or to a target."""
     return [name for edge, names in pairs.items() if edge.source == source or edge.target == target for name in names]

@@ -106,7 +106,7 @@ class Price:
 
     def __str__(self) -> str:
         per = "pixel" if self.pixels == 1 else f"{self.pixels} pixels"
-        return f"{_plain(self.amount)} {self.currency} / {per}"
+        return f"{plain_number(self.amount)} {self.currency} / {per}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Wei:
 
     def __str__(self) -> str:
         unit = "ETH" if self.wei >= 10**15 else "gwei" if self.wei >= 10**6 else "wei"
-        return f"{_plain(_scaled(Decimal(self.wei), -ETH_UNITS[unit]))} {unit}"
+        return f"{plain_number(_scaled(Decimal(self.wei), -ETH_UNITS[unit]))} {unit}"
 
 
 def parse_price(value: object) -> Price:
@@ -191,20 +191,20 @@ def _scaled(amount: Decimal, places: int) -> Decimal:
     return Decimal((sign, digits, int(exponent) + places))
 
 
-def _plain(amount: Decimal) -> str:
-    """Decimal digits without exponent or trailing zeros, exactly."""
+def plain_number(amount: Decimal) -> str:
+    """Exact digits without exponent or trailing zeros: the node reads "1e3" as the price 1 in a currency "e3"."""
     text = format(amount, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _too_long(amount: Decimal) -> bool:
     """Whether an amount has more digits than a price may have."""
-    return amount.adjusted() < -_MAX_DIGITS or len(_plain(amount).replace(".", "").lstrip("0")) > _MAX_DIGITS
+    return amount.adjusted() < -_MAX_DIGITS or len(plain_number(amount).replace(".", "").lstrip("0")) > _MAX_DIGITS
 
 
 def canonical_number(amount: Decimal) -> Decimal:
     """The same number in one spelling, so that equal prices also look equal in a repr."""
-    return Decimal(_plain(amount))
+    return Decimal(plain_number(amount))
 
 
 def _whole(number: str, factor: int, text: str, unit: str) -> int:
@@ -383,4 +383,4 @@ def _meant_duration(text: str) -> str:
 
 def _quotient(count: int, factor: int) -> str:
     """count / factor, a power of ten, in decimal digits."""
-    return _plain(_scaled(Decimal(count), -(len(str(factor)) - 1)))
+    return plain_number(_scaled(Decimal(count), -(len(str(factor)) - 1)))

@@ -1,6 +1,6 @@
 """Starts the process that runs rules, and finds out how a rule ended it.
 
-In: rules, views, the day. Out: an `Answer` for each rule, in their order. The process has no environment, no file
+In: rules, views, the day. Out: a `TaskAnswer` for each rule, in their order. The process has no environment, no file
 descriptors but pipes, and the root as its directory; `worker.py` gives up the rest.
 
 What a rule does is bounded by steps, so that the same rule ends in the same way everywhere. Time is only a last resort.
@@ -48,7 +48,7 @@ class Fault(NamedTuple):
     column: int = 0
 
 
-class Answer(NamedTuple):
+class TaskAnswer(NamedTuple):
     """What came of a task."""
 
     findings: tuple[Mapping[str, Any], ...] = ()
@@ -67,10 +67,10 @@ class _Run:
     views: Sequence[bytes]
     today: str
     until: float
-    answers: dict[int, Answer] = field(default_factory=dict)
+    answers: dict[int, TaskAnswer] = field(default_factory=dict)
 
 
-def run(tasks: Sequence[Task], views: Sequence[str], today: str) -> list[Answer]:
+def run(tasks: Sequence[Task], views: Sequence[str], today: str) -> list[TaskAnswer]:
     """Run some tasks on the views. Raises `NoInterpreterError`."""
     if find_spec("starlark") is None:
         raise NoInterpreterError
@@ -78,13 +78,13 @@ def run(tasks: Sequence[Task], views: Sequence[str], today: str) -> list[Answer]
     left = list(range(len(tasks)))
     while left:
         if monotonic() >= state.until:
-            state.answers.update((key, Answer(fault=Fault("late", ""))) for key in left)
+            state.answers.update((key, TaskAnswer(fault=Fault("late", ""))) for key in left)
             break
         guilty, kind = _start(state, left)
         if guilty is not None:
-            state.answers[guilty] = Answer(fault=Fault(kind, "", _line_of(state, guilty)))
+            state.answers[guilty] = TaskAnswer(fault=Fault(kind, "", _line_of(state, guilty)))
         elif not set(left) <= state.answers.keys():
-            state.answers.update((key, Answer(fault=Fault("crashed", ""))) for key in left)
+            state.answers.update((key, TaskAnswer(fault=Fault("crashed", ""))) for key in left)
         left = [key for key in left if key not in state.answers]
     return [state.answers[key] for key in range(len(tasks))]
 
@@ -96,14 +96,14 @@ def _start(state: _Run, keys: Sequence[int]) -> tuple[int | None, str]:
     begun = None
     for line in output[:_ANSWER_BYTES].splitlines():
         try:
-            said = json.loads(line)
+            message = json.loads(line)
         except ValueError:
             break  # cut off
-        if "begin" in said:
-            begun = int(said["begin"])
-        elif "end" in said:
+        if "begin" in message:
+            begun = int(message["begin"])
+        elif "end" in message:
             begun = None
-            state.answers[int(said["end"])] = _answer(said)
+            state.answers[int(message["end"])] = _answer(message)
     if begun is None or begun not in keys:
         return None, ""
     return begun, "time" if late or status in (-signal.SIGXCPU, -signal.SIGKILL) else _DEATHS.get(status, "crashed")
@@ -113,10 +113,10 @@ _DEATHS = {-signal.SIGABRT: "memory", -signal.SIGSEGV: "depth", -signal.SIGBUS: 
 """Rust aborts when it gets no memory; deep recursion inside of the interpreter runs off the stack."""
 
 
-def _answer(said: Mapping[str, Any]) -> Answer:
-    if "fault" in said:
-        return Answer(fault=Fault(said["fault"], said["message"], said["line"], said["column"]))
-    return Answer(tuple(said["findings"]))
+def _answer(message: Mapping[str, Any]) -> TaskAnswer:
+    if "fault" in message:
+        return TaskAnswer(fault=Fault(message["fault"], message["message"], message["line"], message["column"]))
+    return TaskAnswer(tuple(message["findings"]))
 
 
 def _line_of(state: _Run, key: int) -> int:
@@ -153,8 +153,8 @@ def _job(state: _Run, keys: Sequence[int], seconds: int, trace: int | None) -> b
 
 def _process(job: bytes, views: Sequence[bytes], seconds: float, *shared: int) -> tuple[bytes, int, bool]:
     """What the process said, how it ended, and whether it was too late."""
-    found = find_spec("starlark")
-    packages = Path(found.origin).parent.parent if found is not None and found.origin else Path()
+    spec = find_spec("starlark")
+    packages = Path(spec.origin).parent.parent if spec is not None and spec.origin else Path()
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-X", "utf8", str(Path(__file__).with_name("worker.py")), str(packages)],
         stdin=subprocess.PIPE,

@@ -105,12 +105,12 @@ class _Meter:
 
 
 def _dialect(load: bool) -> sl.Dialect:
-    found = sl.Dialect.standard()
-    found.enable_f_strings = True
-    found.enable_lambda = True
-    found.enable_keyword_only_arguments = True
-    found.enable_load = load
-    return found
+    dialect = sl.Dialect.standard()
+    dialect.enable_f_strings = True
+    dialect.enable_lambda = True
+    dialect.enable_keyword_only_arguments = True
+    dialect.enable_load = load
+    return dialect
 
 
 _OURS = sl.Globals.extended_by(
@@ -177,8 +177,8 @@ def _run(
         sl.eval_with(options, module, sl.parse(file, text, _dialect(False)), _THEIRS)
         sides = [f"side_{number}" for number in rule["sides"]]
         call = f"load('fleetc', {', '.join(map(repr, sides))})\n{rule['function']}({', '.join(sides)})\n"
-        found = sl.eval_with(options, module, sl.parse("call", call, _dialect(True)), _THEIRS, prelude).value
-        return _answer(found, file)
+        value = sl.eval_with(options, module, sl.parse("call", call, _dialect(True)), _THEIRS, prelude).value
+        return _answer(value, file)
     except MemoryError:
         return _fault("memory", "", file)
     except (sl.StarlarkError, ValueError, TypeError, RecursionError) as failure:
@@ -188,18 +188,18 @@ def _run(
         return _fault("memory" if "capacity" in str(failure) else "crashed", str(failure), file)
 
 
-def _answer(found: Any, file: str) -> dict[str, Any]:
-    if not isinstance(found, list):
-        return _fault("answer", type(found).__name__, file)
+def _answer(value: Any, file: str) -> dict[str, Any]:
+    if not isinstance(value, list):
+        return _fault("answer", type(value).__name__, file)
     findings = []
-    for item in found[: _MOST_FINDINGS + 1]:
+    for item in value[: _MOST_FINDINGS + 1]:
         if not isinstance(item, dict) or set(item) != {"at", "message", "help", "severity", "line"}:
             return _fault("answer", "", file)
         frames = re.findall(_FRAME.format(re.escape(file)), str(item["line"]), re.MULTILINE)
         findings.append({key: _short(item[key]) for key in item} | {"line": int(frames[-1]) if frames else 0})
-    if len(found) > _MOST_FINDINGS:
+    if len(value) > _MOST_FINDINGS:
         last = findings[-1]
-        last["message"] = f"{last['message']} (and {len(found) - _MOST_FINDINGS - 1} more like this)"
+        last["message"] = f"{last['message']} (and {len(value) - _MOST_FINDINGS - 1} more like this)"
     return {"findings": findings}
 
 
@@ -217,12 +217,12 @@ def _fault(kind: str, text: str, file: str) -> dict[str, Any]:
     own = re.escape(file)
     place = re.search(_PLACE.format(own), text, re.MULTILINE)
     frames = re.findall(_FRAME.format(own), text, re.MULTILINE)
-    said = re.search(r"^error: (.*)$", text, re.MULTILINE)
+    words = re.search(r"^error: (.*)$", text, re.MULTILINE)
     line, column = (int(place[1]), int(place[2])) if place else (int(frames[-1]) if frames else 0, 0)
     if place and re.search(r"^ *[0-9]+ \|", text, re.MULTILINE) is None:
         line = -1  # behind the last line, which the interpreter calls the first
     message = (
-        (said[1] if said else text)
+        (words[1] if words else text)
         .removeprefix("fail: ")
         .removeprefix("Parse error: ")
         .partition(", expected one of ")[0]

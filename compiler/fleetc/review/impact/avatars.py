@@ -41,7 +41,7 @@ def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[No
 
 def _callers(item: Item, before: Item | None, after: Item | None) -> Iterator[Fact]:
     """Networks that the packet filter lets through, or no longer. Only those that it refused before are openings."""
-    there, here = (_networks(found) for found in (before, after))
+    there, here = (_networks(side) for side in (before, after))
     if there == here:
         return
     come, gone = [n for n in here if not _within(n, there)], [n for n in there if not _within(n, here)]
@@ -82,7 +82,7 @@ def _listed(networks: Iterable[IpNetwork]) -> str:
 
 def _reach(item: Item, before: Item | None, after: Item | None, left: bool) -> Iterator[Fact]:
     """A port, or a range of them, that others reach in another way. What nobody reaches exposes nothing."""
-    was, now = (("", "for", "nobody") if found is None else found.value.partition(" for ") for found in (before, after))
+    was, now = (("", "for", "nobody") if side is None else side.value.partition(" for ") for side in (before, after))
     if was == now or (was[2] == "nobody" and now[2] == "nobody"):
         return
     hints = ("slot-", "stack ", "TURN", "ORCHESTRATOR")
@@ -102,8 +102,8 @@ _ORDER = {"nobody": 0, "callers": 1, "everyone": 2}
 """How many reach a port, for each word of the firewall."""
 
 
-def _told(found: tuple[str, str, str], host: str) -> str:
-    ports, _, reach = found
+def _told(opening: tuple[str, str, str], host: str) -> str:
+    ports, _, reach = opening
     if reach == "nobody":
         return "for the host itself at most"
     who = "everyone who can reach the host" if reach == "everyone" else "those on the allowlist"

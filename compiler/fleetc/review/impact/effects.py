@@ -100,17 +100,17 @@ class Impact:
 
     def effects(self, group: Sequence[Delta]) -> tuple[Effect, ...]:
         """What equal deltas mean together, the gravest class first; a single effect "none" where it is nothing."""
-        found = [
+        effects = [
             *self._of_rows(group),
             *self._of_passing(group),
             *self._of_facts(group),
             *self._of_left(group),
             *self._of_processes(group),
         ]
-        if not found:
+        if not effects:
             reasons = dict.fromkeys(self._nothing(delta) for delta in group)
-            found = [Effect("none", "; ".join(reasons), Decimal(0))]
-        return tuple(sorted(found, key=gravity))
+            effects = [Effect("none", "; ".join(reasons), Decimal(0))]
+        return tuple(sorted(effects, key=gravity))
 
     def parts(self, group: Sequence[Delta]) -> tuple[tuple[NodeRef, tuple[Effect, ...]], ...]:
         """What equal deltas mean at each place by itself; nothing where they have one place, which has all of it.
@@ -126,12 +126,12 @@ class Impact:
                 left[place] = NodeRef(delta.old.host, delta.old.node)
         if len(places) == 1 and not left:
             return ()
-        found: dict[NodeRef, list[Effect]] = {}
+        by_place: dict[NodeRef, list[Effect]] = {}
         for place, deltas in places.items():
             for effect in self.effects(deltas):
                 at = left.get(place, place) if effect.impact == "restart" else place
-                found.setdefault(at, []).append(effect)
-        return tuple((target, tuple(effects)) for target, effects in found.items())
+                by_place.setdefault(at, []).append(effect)
+        return tuple((target, tuple(effects)) for target, effects in by_place.items())
 
     def _nothing(self, delta: Delta) -> str:
         """Why a delta means nothing."""
@@ -150,14 +150,14 @@ class Impact:
 
     def _of_rows(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """The classes that always come with the flag or kind; on a chain only what counts there."""
-        told: dict[str, str] = {}
+        sentences: dict[str, str] = {}
         opened = 0
         for delta in (part for whole in group for part in whole.all()):
             row = meaning(delta.item, self._role(delta))
             for impact, text in row.always.items():
                 gone = impact == "chain" and delta.item.kind == "funds" and delta.new is None
                 if not gone and self._counts(impact):
-                    told.setdefault(impact, which_way(delta, row) or text if impact == "exposure" else text)
+                    sentences.setdefault(impact, which_way(delta, row) or text if impact == "exposure" else text)
             opened += opens(delta, row)
         known = self._known(group)
         counted = {
@@ -166,7 +166,7 @@ class Impact:
             "capacity": Decimal(0),
             "cold-start": Decimal(0),  # what loads again is counted by model
         }
-        for impact, text in told.items():
+        for impact, text in sentences.items():
             if impact in known and impact != "price" and not (impact == "exposure" and opened):
                 continue  # a fact says it better; a price that loses its bound still counts fully
             weight = "worse" if impact == "exposure" and opened else ""
@@ -183,14 +183,14 @@ class Impact:
 
     def _of_passing(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """What flags mean that come, go or move with their process and have no change of their own."""
-        told: dict[str, dict[str, None]] = {}
+        sentences: dict[str, dict[str, None]] = {}
         known = self._known(group) - {"exposure"}
         for delta in group:
             for way in self._ways(delta):
                 for impact, text in self._passing(delta, way):
                     if self._counts(impact) and not (way == "comes" and impact in known):
-                        told.setdefault(impact, {})[text] = None
-        for impact, texts in told.items():
+                        sentences.setdefault(impact, {})[text] = None
+        for impact, texts in sentences.items():
             more = [f"and {len(texts) - _NAMED} more"] * (len(texts) > _NAMED)
             yield Effect(impact, "; ".join([*list(texts)[:_NAMED], *more]), Decimal(1))
 
@@ -208,7 +208,7 @@ class Impact:
     def _passing(self, delta: Delta, way: str) -> Iterator[tuple[str, str]]:
         """Classes and sentences of all flags of a node. A flag with another value than before is told on its own."""
         node = delta.item.node
-        before, after = (found.get(node, ()) for found in self._flags)
+        before, after = (flags.get(node, ()) for flags in self._flags)
         kept = {(item.key, item.value) for item in after}
         for item in after if way == "comes" else before:
             flag = flag_of(item)
@@ -232,15 +232,15 @@ class Impact:
             if not whole and not _is_host_of_node(delta):
                 continue
             hosts = {item.host for item in (delta.old, delta.new) if item is not None}
-            found = [t for t in sorted(self.moved.left, key=lambda t: t.node) if t.host in hosts]
-            left = [t for t in found if (t.node == delta.item.node if delta.item.node else "/" in t.node)]
+            of_hosts = [t for t in sorted(self.moved.left, key=lambda t: t.node) if t.host in hosts]
+            left = [t for t in of_hosts if (t.node == delta.item.node if delta.item.node else "/" in t.node)]
             if left:
                 verb = "is" if len(left) == 1 else "are"
                 text = f"{_names(t.node for t in left)} {verb} left running on {left[0].host}, which left the fleet:"
                 arrival = self._arrivals.get(left[0].node)
                 again = f"; on {arrival} it starts as well" if arrival else ""
-                told = f"{text} no rollout stops it{again}"
-                yield Effect("exposure", told, Decimal(0), headline=told)
+                sentence = f"{text} no rollout stops it{again}"
+                yield Effect("exposure", sentence, Decimal(0), headline=sentence)
 
     def _of_facts(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Equal facts of many nodes as one; of many different ones the first, and the number of the rest."""
@@ -251,7 +251,7 @@ class Impact:
         alone = len({delta.item.node or delta.item.host for delta in group}) == 1
         for impact in IMPACTS:
             several = [(text, facts) for (kind, text), facts in same.items() if kind == impact]
-            several.sort(key=lambda one: _weight(one[1]))
+            several.sort(key=lambda pair: _weight(pair[1]))
             for text, facts in several[:_NAMED]:
                 named = dict.fromkeys(f.node for f in facts if f.node not in own or not alone)
                 head = f"{_names(named)}: " if named else ""
@@ -328,9 +328,9 @@ class Impact:
         return _by_host(self.moved.live)
 
     def _restart(self, targets: Sequence[NodeRef]) -> str:
-        one = len(targets) == 1
+        alone = len(targets) == 1
         stops = [target for target in targets if target in self.moved.stopped]
-        s = "s" if one else ""
+        s = "s" if alone else ""
         verb = f"stop{s}" if len(stops) == len(targets) else "restart or stop" if stops else f"restart{s}"
         if stops and len(stops) == len(targets) and all(target.node in self._arrivals for target in targets):
             ways = dict.fromkeys(f"on {t.host} and start{s} on {self._arrivals[t.node]}" for t in targets)
@@ -361,10 +361,10 @@ class Impact:
 
 def _by_host(targets: Iterable[NodeRef]) -> dict[str, list[NodeRef]]:
     """Processes by host, sorted."""
-    found: dict[str, list[NodeRef]] = {}
+    by_host: dict[str, list[NodeRef]] = {}
     for target in sorted(targets, key=lambda target: (target.host, target.node)):
-        found.setdefault(target.host, []).append(target)
-    return found
+        by_host.setdefault(target.host, []).append(target)
+    return by_host
 
 
 class _Homes:
@@ -405,25 +405,25 @@ def _is_host_of_node(delta: Delta) -> bool:
 
 def _by_node(items: Mapping[Key, Item]) -> dict[str, list[Item]]:
     """What sets a flag, by node."""
-    found: dict[str, list[Item]] = {}
+    by_node: dict[str, list[Item]] = {}
     for item in items.values():
         if item.node and flag_of(item):
-            found.setdefault(item.node, []).append(item)
-    return found
+            by_node.setdefault(item.node, []).append(item)
+    return by_node
 
 
 def _under(names: Mapping[str, str], items: Mapping[Key, Item]) -> Mapping[Key, Item]:
     """The items with hosts under their new names."""
     if not names:
         return items
-    found = {}
+    renamed_items = {}
     for key, item in items.items():
         other = names.get(item.host)
         if other is not None:
             key = ("host", other, *key[2:]) if key[0] == "host" else key
             item = item._replace(key=key, host=other)
-        found[key] = item
-    return found
+        renamed_items[key] = item
+    return renamed_items
 
 
 def _effect(impact: str, text: str, facts: Sequence[Fact]) -> Effect:
@@ -443,7 +443,7 @@ def _weight(facts: Sequence[Fact]) -> int:
 
 def _names(names: Iterable[str]) -> str:
     """Some names, and the number of the rest."""
-    found = list(names)
-    if len(found) <= _NAMED:
-        return " and ".join(found) if len(found) < 3 else f"{', '.join(found[:-1])} and {found[-1]}"
-    return f"{', '.join(found[:_NAMED])} and {len(found) - _NAMED} more"
+    listed = list(names)
+    if len(listed) <= _NAMED:
+        return " and ".join(listed) if len(listed) < 3 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    return f"{', '.join(listed[:_NAMED])} and {len(listed) - _NAMED} more"

@@ -95,8 +95,8 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
         stays = before if key in old and NodeRef(old[key].host, item.node) in left else ()
         if stays:
             headline = f"{item.node} is left running, and {_port(purpose, stays)} stays open to {_everyone(stays)}"
-            told = f"{item.what}: still {_listed(stays)}"
-            yield Fact("exposure", item.node, told, Decimal(0), (flag,), headline=headline)
+            still = f"{item.what}: still {_listed(stays)}"
+            yield Fact("exposure", item.node, still, Decimal(0), (flag,), headline=headline)
         text = _reached(before, after, key in old, key in new) if not stays else _listed(after)
         if after or not stays:
             weight = ("critical" if purpose in _CRITICAL else "worse") if wider else "" if stays else "better"
@@ -156,8 +156,8 @@ def _reached(before: tuple[Opening, ...], after: tuple[Opening, ...], was: bool,
     return f"{_listed(after) if remains else 'gone'}; before: {there}"
 
 
-def _listed(found: tuple[Opening, ...]) -> str:
-    return ", ".join(map(str, found)) or "for the host itself at most"
+def _listed(openings: tuple[Opening, ...]) -> str:
+    return ", ".join(map(str, openings)) or "for the host itself at most"
 
 
 _AI_FLAGS = ("aiModels.json", "-aiModels", "-aiWorker")
@@ -317,14 +317,14 @@ def _strangers(settings: object) -> bool:
 
 def placed_runner(fleet: Fleet | None, name: str) -> PlacedRunner | None:
     """The runner of this name that fleetc starts, or None."""
-    return next((one for one in fleet.placed_runners if one.name == name), None) if fleet is not None else None
+    return next((placed for placed in fleet.placed_runners if placed.name == name), None) if fleet is not None else None
 
 
 def sessions_of_runner(fleet: Fleet | None, name: str) -> int | None:
     """How many sessions a runner that fleetc starts has at most, over all its orchestrators; None for what is none."""
     if fleet is None or placed_runner(fleet, name) is None:
         return None
-    return sum(one.runner.capacity or 1 for one in offers(fleet) if one.name == name)
+    return sum(offer.runner.capacity or 1 for offer in offers(fleet) if offer.name == name)
 
 
 def _streams(fleet: Fleet, node: Node, settings: Orchestrator) -> int | None:

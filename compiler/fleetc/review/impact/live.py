@@ -26,11 +26,11 @@ def changed_live(old: Side, new: Side, changed: Collection[NodeRef], names: Mapp
         return frozenset()
     steps = steps_in(new.files[f"ansible/{HOST_STEPS}"])
     before = {renamed: name for name, renamed in names.items()}
-    found = set()
+    nodes = set()
     for host in {target.host for target in changed}:
         was, will = _state(old, before.get(host, host)), _state(new, host)
-        found |= {NodeRef(host, step["node"]) for step in steps(was, will) if step["do"] == "live"}
-    return frozenset(found & set(changed))
+        nodes |= {NodeRef(host, step["node"]) for step in steps(was, will) if step["do"] == "live"}
+    return frozenset(nodes & set(changed))
 
 
 def _state(side: Side, host: str) -> dict[str, Any]:

@@ -75,27 +75,27 @@ class Deal(NamedTuple):
 def quotes(fleet: Fleet | None, name: str) -> dict[Deal, Quote]:
     """Every price that a node asks or pays, by what it is for."""
     node = node_of(fleet, name)
-    found: dict[Deal, Quote] = {}
+    quoted: dict[Deal, Quote] = {}
     if fleet is None or node is None:
-        return found
-    for one in prices_of(fleet, node):
+        return quoted
+    for price in prices_of(fleet, node):
         what = ""
-        entry = _entry(fleet, one.work)
-        if one.work:
-            what = f" for {one.work}"
-            hints = _leaf(entry, "prices.json" if one.pays else "aiModels.json")
+        entry = _entry(fleet, price.work)
+        if price.work:
+            what = f" for {price.work}"
+            hints = _leaf(entry, "prices.json" if price.pays else "aiModels.json")
         else:
-            hints = ("-maxPricePerUnit" if one.pays else "-pricePerUnit", "-pixelsPerUnit")
-        if one.to:
-            buyer = account(fleet, one.to)  # the node knows accounts only, so another account is another price
+            hints = ("-maxPricePerUnit" if price.pays else "-pricePerUnit", "-pixelsPerUnit")
+        if price.to:
+            buyer = account(fleet, price.to)  # the node knows accounts only, so another account is another price
             what += f" of account {buyer}"
-            hints = hints if one.work else (f"prices.json: {buyer}", "prices.json")
-        found[Deal(one.pays, what)] = Quote(one.price, hints, entry)
+            hints = hints if price.work else (f"prices.json: {buyer}", "prices.json")
+        quoted[Deal(price.pays, what)] = Quote(price.price, hints, entry)
     for sold in sold_at_base(fleet, node):
         entry = _entry(fleet, sold.model)
         hints = (*_leaf(entry, "aiModels.json"), "-aiModels", "-pricePerUnit", "-pixelsPerUnit")
-        found[Deal(False, f" for {sold.model}")] = Quote(sold.base, hints, entry, True)
-    return found
+        quoted[Deal(False, f" for {sold.model}")] = Quote(sold.base, hints, entry, True)
+    return quoted
 
 
 def _entry(fleet: Fleet, key: str) -> str:
@@ -185,7 +185,7 @@ def _purchases(
     if None in sides:
         yield from _counted(markets)
         return
-    before, after = (_bought(market, asked or {}) for market, asked in zip(markets, sides, strict=True))
+    before, after = (_bought(market, pairs or {}) for market, pairs in zip(markets, sides, strict=True))
     for ended, less, more in ((True, before, after), (False, after, before)):
         words = _ENDED if ended else _BEGUN
         for gateway, seller, goods in sorted(less - more):
@@ -202,8 +202,8 @@ def _purchases(
 
 def _payers(markets: list[Market | None], gateway: str) -> list[str]:
     """The signers that pay for a gateway, before or after; nobody where it pays itself."""
-    found = (market.payers.get(gateway, gateway) for market in markets if market is not None)
-    return [name for name in dict.fromkeys(found) if name not in (gateway, "")]
+    payers = (market.payers.get(gateway, gateway) for market in markets if market is not None)
+    return [name for name in dict.fromkeys(payers) if name not in (gateway, "")]
 
 
 def _goes_on(market: Market | None, gateway: str, seller: str, left: Collection[str]) -> bool:
@@ -267,25 +267,25 @@ _HINTS = (
 def _pairs(market: Market, changed: set[str]) -> dict[str, list[str]] | None:
     """The orchestrators that each gateway asks, as far as one of the two changed; None where they are too many."""
     sellers = [seller for seller in market.offers if seller in changed]
-    found: dict[str, list[str]] = {}
+    pairs: dict[str, list[str]] = {}
     count = 0
     for gateway in market.caps:
         listed, blocked = market.listed(gateway), market.blocked(gateway)
         own = gateway in changed
         known = listed if listed is not None else market.offers if own else sellers
-        found[gateway] = [s for s in known if s not in blocked and (own or s in changed)]
-        count += len(found[gateway])
+        pairs[gateway] = [s for s in known if s not in blocked and (own or s in changed)]
+        count += len(pairs[gateway])
         if count > _PAIRS:
             return None
-    return found
+    return pairs
 
 
-def _bought(market: Market | None, asked: dict[str, list[str]]) -> set[tuple[str, str, Goods]]:
+def _bought(market: Market | None, pairs: dict[str, list[str]]) -> set[tuple[str, str, Goods]]:
     if market is None:
         return set()
     return {
         (gateway, seller, goods)
-        for gateway, sellers in asked.items()
+        for gateway, sellers in pairs.items()
         for seller in sellers
         for goods in _goods(market, gateway, seller)
         if market.cell(gateway, seller, goods).decision.outcome == BUYS
@@ -319,8 +319,10 @@ def _funds(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
         there, here = before.get(name), after.get(name)
         if there == here:
             continue
-        told = _told(there)
-        parts = [f"{word} {now} instead of {told[word]}" for word, now in _told(here).items() if now != told[word]]
+        earlier = _told(there)
+        parts = [
+            f"{word} {now} instead of {earlier[word]}" for word, now in _told(here).items() if now != earlier[word]
+        ]
         if parts:
             hints = ("deposit", "reserve", "expected load", "-maxPricePerUnit", "-pixelsPerUnit", "-ethAcctAddr")
             text = "; ".join(parts)

@@ -40,7 +40,7 @@ def moved(old: Side, new: Side, paths: Iterable[str]) -> Moved:
     names = renamed(old.fleet, new.fleet)
     concerned = {_known_as(target, names) for path in paths if (target := service_of(path)) is not None}
     before, after = _digests(old, concerned, names), _digests(new, concerned, {})
-    there, here = ({target for target, _ in found} for found in (before, after))
+    there, here = ({target for target, _ in digests} for digests in (before, after))
     differ = {target for target, _ in before.keys() ^ after.keys()}
     differ |= {key[0] for key in before.keys() & after.keys() if before[key] != after[key]}
     gone = there - here
@@ -66,14 +66,14 @@ def _known_as(target: NodeRef, names: Mapping[str, str]) -> NodeRef:
 def _digests(side: Side, concerned: Collection[NodeRef], names: Mapping[str, str]) -> dict[tuple[NodeRef, str], str]:
     """The digest of each file of some processes, by process and file. `names` are new names of hosts."""
     hosts = {target.host for target in concerned}
-    found = {}
+    digests = {}
     for path in side.digests:
         host = _host_of(path)
         if names.get(host, host) in hosts and (target := service_of(path)) is not None:
             process = _known_as(target, names)
             if process in concerned:
-                found[process, path.split("/", 3)[3]] = side.digests[path]
-    return found
+                digests[process, path.split("/", 3)[3]] = side.digests[path]
+    return digests
 
 
 def _host_of(path: str) -> str:

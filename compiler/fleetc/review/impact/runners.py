@@ -53,14 +53,14 @@ def _prices(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
         if was == will:
             continue
         amount = _percent(there, here) if there and here else UNBOUNDED
-        verb, told = ("asks", will) if here else ("is no longer sold; it asked", was)
-        text = f"{name} {verb} {told}" + (f"; before: {was}" if there and here else "")
+        verb, price = ("asks", will) if here else ("is no longer sold; it asked", was)
+        text = f"{name} {verb} {price}" + (f"; before: {was}" if there and here else "")
         yield Fact("price", node, text, amount, _hints(name), headline=f"{node}: {text}")
 
 
 def _offers(fleet: Fleet | None) -> dict[tuple[str, str], Offer]:
     """The offers of a fleet by orchestrator and runner."""
-    return {} if fleet is None else {(one.orchestrator.name, one.name): one for one in offers(fleet)}
+    return {} if fleet is None else {(offer.orchestrator.name, offer.name): offer for offer in offers(fleet)}
 
 
 def _hints(name: str) -> tuple[str, ...]:
@@ -107,8 +107,8 @@ def _buyers(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
 
 def _bought(fleet: Fleet | None) -> set[tuple[str, str, str]]:
     """Orchestrator, runner and signer of every offer that clients buy for certain."""
-    found = decisions(fleet) if fleet is not None else ()
-    return {(d.sold.offer.orchestrator.name, d.sold.offer.name, d.signer.name) for d in found if d.outcome == BUYS}
+    sales = decisions(fleet) if fleet is not None else ()
+    return {(d.sold.offer.orchestrator.name, d.sold.offer.name, d.signer.name) for d in sales if d.outcome == BUYS}
 
 
 # --- sessions and GPUs ----------------------------------------------------------------------------
@@ -117,7 +117,10 @@ def _bought(fleet: Fleet | None) -> set[tuple[str, str, str]]:
 def _sessions(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
     before, after = _offers(old), _offers(new)
     for key in sorted({*before, *after}):
-        was, will = (found[key].runner.capacity or 1 if key in found else 0 for found in (before, after))
+        was, will = (
+            offers_of_side[key].runner.capacity or 1 if key in offers_of_side else 0
+            for offers_of_side in (before, after)
+        )
         if was != will:
             text = f"{key[1]} takes {will or 'no'} session{'s' * (will != 1)} at once instead of {was or 'none'}"
             weight = "worse" if will < was else ""
@@ -153,9 +156,9 @@ class _Taken(NamedTuple):
 
 def _takes(fleet: Fleet | None) -> dict[tuple[str, str, int], _Taken]:
     """What each runner takes of each GPU that its host lists."""
-    found: dict[tuple[str, str, int], _Taken] = {}
+    taken: dict[tuple[str, str, int], _Taken] = {}
     if fleet is None or not fleet.runners:
-        return found
+        return taken
     for load in capacity(fleet):
         for placed in fleet.runners_by_host.get(load.host, ()):
             mine = [demand for demand in load.demands if demand.origin[:2] == placed.path]
@@ -168,8 +171,8 @@ def _takes(fleet: Fleet | None) -> dict[tuple[str, str, int], _Taken]:
             full = ""
             if load.memory_total is not None and None not in memory:
                 full = f", of which {size_text(load.memory_used)} of {size_text(load.memory_total)} are taken then"
-            found[placed.name, load.host, load.gpu] = _Taken(" and ".join(parts), full)
-    return found
+            taken[placed.name, load.host, load.gpu] = _Taken(" and ".join(parts), full)
+    return taken
 
 
 # --- what ends and what loads ---------------------------------------------------------------------
@@ -177,16 +180,18 @@ def _takes(fleet: Fleet | None) -> dict[tuple[str, str, int], _Taken]:
 
 def loading(fleet: Fleet | None, names: Iterable[str]) -> str:
     """How long runners load until they serve again, as a sentence; "" where none of these starts."""
-    found = [placed for name in names if (placed := placed_runner(fleet, name)) is not None]
-    if not found:
+    started = [placed for name in names if (placed := placed_runner(fleet, name)) is not None]
+    if not started:
         return ""
-    times = {one.name: str(one.runner.ready_within) for one in found if one.runner.ready_within is not None}
-    told = [f"{name} serves nothing for up to {time}" for name, time in times.items()]
-    silent = [one.name for one in found if one.name not in times]
+    times = {
+        placed.name: str(placed.runner.ready_within) for placed in started if placed.runner.ready_within is not None
+    }
+    sentences = [f"{name} serves nothing for up to {time}" for name, time in times.items()]
+    silent = [placed.name for placed in started if placed.name not in times]
     if silent:
         verb = "serves" if len(silent) == 1 else "serve"
-        told.append(f"nobody states how long {' and '.join(silent)} {verb} nothing (ready_within)")
-    return f"a cold start: {'; '.join(told)}"
+        sentences.append(f"nobody states how long {' and '.join(silent)} {verb} nothing (ready_within)")
+    return f"a cold start: {'; '.join(sentences)}"
 
 
 def taken_live(old: Fleet | None, items: Sequence[Item], names: str, count: int) -> str:
@@ -198,15 +203,15 @@ def taken_live(old: Fleet | None, items: Sequence[Item], names: str, count: int)
 
 def _may_drop(old: Fleet | None, items: Iterable[Item]) -> str:
     """What drops if runners are not well where the orchestrator asks them from now on, as the end of a sentence."""
-    capacities = {one.name: one.runner.capacity or 1 for one in offers(old)} if old is not None else {}
-    told: dict[str, int] = {}
+    capacities = {offer.name: offer.runner.capacity or 1 for offer in offers(old)} if old is not None else {}
+    sessions: dict[str, int] = {}
     for item in items:
         if item.what.startswith(f"{RUNNERS_FILE}: "):
             name, _, key = item.what.removeprefix(f"{RUNNERS_FILE}: ").partition(" ")
             if key in _WHERE and name in capacities:
-                told[name] = capacities[name]
-    if not told:
+                sessions[name] = capacities[name]
+    if not sessions:
         return ""
-    count = sum(told.values())
-    drop = f"up to {count} session{'s' * (count != 1)} of {' and '.join(told)} drop{'s' * (count == 1)}"
+    count = sum(sessions.values())
+    drop = f"up to {count} session{'s' * (count != 1)} of {' and '.join(sessions)} drop{'s' * (count == 1)}"
     return f"; {drop} if the first check of its health there fails"

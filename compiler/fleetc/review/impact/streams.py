@@ -47,9 +47,9 @@ def streams(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
             text = f"stream removed; who could watch it: {there}"
             yield Fact("exposure", "", text, Decimal(0), (name,), weight="better")
         else:
-            told = f"{here}; before: {there}" if str(there) != str(here) else f"{here}, but not the same as before"
+            audience = f"{here}; before: {there}" if str(there) != str(here) else f"{here}, but not the same as before"
             wider = not _narrower(there, here)
-            text, headline = f"who may watch the stream: {told}", f"Stream {name} may be watched by {told}"
+            text, headline = f"who may watch the stream: {audience}", f"Stream {name} may be watched by {audience}"
             hints, weight = (f"{name}: {_POLICY}",), "worse" if wider else "better"
             yield Fact("exposure", "", text, Decimal(wider), hints, weight=weight, headline=headline)
 
@@ -76,12 +76,12 @@ def _gateways(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact
 
 def _audiences(items: Mapping[Key, Item]) -> dict[str, _Audience]:
     """The audience of each stream by its name."""
-    found: dict[str, _Audience] = {}
+    audiences: dict[str, _Audience] = {}
     for key, item in items.items():
         if item.kind != "stream":
             continue
         if item.presence:
-            found.setdefault(key[2], _Audience())
+            audiences.setdefault(key[2], _Audience())
         elif key[-1] == _POLICY:
             policy = json.loads(item.value)
             origins = policy.get("allowedOrigins")
@@ -89,8 +89,8 @@ def _audiences(items: Mapping[Key, Item]) -> dict[str, _Audience]:
             webhook = ""
             if policy["type"] == "webhook":
                 webhook = json.dumps([policy.get("webhookId"), policy.get("webhookContext")])
-            found[key[2]] = _Audience(policy["type"], webhook, pages)
-    return found
+            audiences[key[2]] = _Audience(policy["type"], webhook, pages)
+    return audiences
 
 
 def _narrower(before: _Audience, after: _Audience) -> bool:

@@ -62,20 +62,20 @@ def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) ->
     keys = [*new, *(key for key in old if key not in new)]
     changed = [key for key in keys if _differ(old.get(key), new.get(key))]
     comes_or_goes = {key for key in changed if key not in old or key not in new}
-    told = [key for key in changed if not any(key[:n] in comes_or_goes for n in range(2, _above(key)))]
-    seats = [key for key in told if key[-1] == SEAT]
+    kept = [key for key in changed if not any(key[:n] in comes_or_goes for n in range(2, _above(key)))]
+    seats = [key for key in kept if key[-1] == SEAT]
     pairs = [*seat_pairs(_items(old, seats), _items(new, seats))]
-    pairs += [(old.get(key), new.get(key)) for key in told if key[-1] != SEAT]
-    found = [Delta(before, after, edits.causes_of(before, after)) for before, after in pairs]
+    pairs += [(old.get(key), new.get(key)) for key in kept if key[-1] != SEAT]
+    deltas = [Delta(before, after, edits.causes_of(before, after)) for before, after in pairs]
     known = {
         edit
-        for delta in found
+        for delta in deltas
         for edit in (*delta.edits, *edits.tables_of(delta.old, delta.new))
         if delta.item.kind != "monitoring" or edit.path[0] == "monitoring"
     }
-    below = [path for delta in found if delta.item.presence for path in delta.item.origin.paths]
+    below = [path for delta in deltas if delta.item.presence for path in delta.item.origin.paths]
     silent = [edit for edit in edits.all if edit not in known and not _is_below(edit.path, below)]
-    return _settled(_paired([*found, *_of_edits(_without_consents(silent, found))]))
+    return _settled(_paired([*deltas, *_of_edits(_without_consents(silent, deltas))]))
 
 
 def _above(key: Key) -> int:
@@ -87,10 +87,10 @@ def _items(items: Mapping[Key, Item], keys: Iterable[Key]) -> list[Item]:
     return [items[key] for key in keys if key in items]
 
 
-def _without_consents(silent: Iterable[SpecEdit], found: Iterable[Delta]) -> Iterator[SpecEdit]:
+def _without_consents(silent: Iterable[SpecEdit], deltas: Iterable[Delta]) -> Iterator[SpecEdit]:
     """The edits except those that only permit what another key of their table says: those are a cause of its change."""
     by_path: dict[Path, Delta] = {}
-    for delta in sorted(found, key=lambda delta: delta.item.follows):
+    for delta in sorted(deltas, key=lambda delta: delta.item.follows):
         for edit in delta.edits:
             by_path.setdefault(edit.path, delta)
     for edit in silent:
@@ -121,15 +121,15 @@ def _differ(old: Item | None, new: Item | None) -> bool:
     return not old.presence and old.value != new.value
 
 
-def _paired(found: list[Delta]) -> list[Delta]:
+def _paired(deltas: list[Delta]) -> list[Delta]:
     """Entries of one file that go and come by the same edits are one changed entry, such as a model with another id."""
     gone: dict[tuple[object, ...], list[Delta]] = {}
     result = []
-    for delta in found:
+    for delta in deltas:
         item = delta.item
         if _is_entry(item) and delta.new is None:
             gone.setdefault((item.key[: len(_FILE)], delta.edits), []).append(delta)
-    for delta in found:
+    for delta in deltas:
         item = delta.item
         there = gone.get((item.key[: len(_FILE)], delta.edits), [])
         if _is_entry(item) and delta.old is None and there and delta.edits:
@@ -137,7 +137,7 @@ def _paired(found: list[Delta]) -> list[Delta]:
         else:
             result.append(delta)
     left = {id(delta) for deltas in gone.values() for delta in deltas}
-    took = {id(delta) for delta in found if _is_entry(delta.item) and delta.new is None} - left
+    took = {id(delta) for delta in deltas if _is_entry(delta.item) and delta.new is None} - left
     return [delta for delta in result if id(delta) not in took]
 
 
@@ -154,9 +154,9 @@ def _is_entry(item: Item) -> bool:
     return item.kind in ("file", "stream") and item.presence and len(item.key) > len(_FILE)
 
 
-def _settled(found: list[Delta]) -> list[Delta]:
+def _settled(deltas: list[Delta]) -> list[Delta]:
     """Attach consequences to the change of the same node with the same cause, or else to one of the fleet."""
-    own = [delta for delta in found if not delta.item.follows]
+    own = [delta for delta in deltas if not delta.item.follows]
     by_node: dict[tuple[str, SpecEdit], Delta] = {}
     by_edit: dict[SpecEdit, Delta] = {}
     by_slot = {delta.item.key[:-1]: delta for delta in own if delta.item.key[-1] == SEAT}
@@ -165,7 +165,7 @@ def _settled(found: list[Delta]) -> list[Delta]:
             by_node.setdefault((delta.item.node or delta.item.host, edit), delta)
             by_edit.setdefault(edit, delta)
     # What follows in the fleet as a whole comes last: it may follow from what follows on a node, such as an alert.
-    following = (delta for delta in found if delta.item.follows)
+    following = (delta for delta in deltas if delta.item.follows)
     for delta in sorted(following, key=lambda delta: not (delta.item.node or delta.item.host)):
         name = delta.item.node or delta.item.host
         slot = by_slot.get(delta.item.key[:_SLOT])
@@ -185,13 +185,13 @@ def _settled(found: list[Delta]) -> list[Delta]:
 
 def _of_edits(silent: Iterable[SpecEdit]) -> Iterator[Delta]:
     """The edits that no item shows; a list item that goes and one that comes at its place are one edit."""
-    found: dict[str, Delta] = {}
+    by_path: dict[str, Delta] = {}
     for edit in silent:
         what = ".".join(map(str, edit.path))
         host = str(edit.path[1]) if edit.path[0] == "hosts" and len(edit.path) > 1 else ""
         item = Item(("spec", what), host, "", "spec", what, "", given(*edit.path))
-        known = found.get(what, Delta(None, None, ()))
+        known = by_path.get(what, Delta(None, None, ()))
         old = known.old if edit.old is None else item._replace(value=edit.before)
         new = known.new if edit.new is None else item._replace(value=edit.after)
-        found[what] = Delta(old, new, (*known.edits, edit))
-    yield from found.values()
+        by_path[what] = Delta(old, new, (*known.edits, edit))
+    yield from by_path.values()

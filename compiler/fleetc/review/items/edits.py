@@ -147,9 +147,9 @@ class Edits:
             place = path[length]
             if isinstance(place, int):
                 edits = (edit for before in range(place + 1) for edit in self._at.get((*path[:length], before), ()))
-                found = [edit for edit in edits if None in (edit.old, edit.new)]
-                if found:
-                    return found
+                moved = [edit for edit in edits if None in (edit.old, edit.new)]
+                if moved:
+                    return moved
         return []
 
     def table_of(self, old: Item | None, new: Item | None) -> list[SpecEdit]:
@@ -211,8 +211,8 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 def _tells(edit: SpecEdit, old: Item | None, new: Item | None) -> bool:
     """Whether the texts of an edit contain those of the item, which distinguishes it from others nearby."""
     pairs = ((old, edit.before), (new, edit.after))
-    said = [(item.value, set(_WORD.findall(text))) for item, text in pairs if item is not None and not item.presence]
-    return bool(said) and all(len(value) > 1 and value in words for value, words in said)
+    values = [(item.value, set(_WORD.findall(text))) for item, text in pairs if item is not None and not item.presence]
+    return bool(values) and all(len(value) > 1 and value in words for value, words in values)
 
 
 class Atlas:
@@ -225,13 +225,13 @@ class Atlas:
     def spots(self, edits: Iterable[SpecEdit], origin: Origin | None) -> tuple[Cause, ...]:
         """The places of some edits; without edits, the places that the origin names."""
         kind, reason = (origin.kind, origin.reason) if origin else ("given", "")
-        found = [
+        spots = [
             self.spot("old", e.old or (), kind, reason) if e.new is None else self.spot("new", e.new, kind, reason)
             for e in edits
         ]
-        if not found and origin is not None:
-            found = [self.spot("new", path, kind, reason) for path in origin.paths[:1]]
-        return tuple(spot for spot in dict.fromkeys(found) if spot is not None)
+        if not spots and origin is not None:
+            spots = [self.spot("new", path, kind, reason) for path in origin.paths[:1]]
+        return tuple(spot for spot in dict.fromkeys(spots) if spot is not None)
 
     def spot(self, side: str, path: Path, kind: str, reason: str) -> Cause | None:
         """The place of a path; None if that side has no document."""
@@ -252,9 +252,9 @@ class Atlas:
 
     def _shared(self, side: str, document: Document, at: Path, path: Path) -> tuple[str, int]:
         """What a value is taken from by several tables, and how many these are."""
-        layer = next((one for one in document.layers.get(path[:2], ()) if at[: len(one)] == one), path[:2])
+        layer = next((above for above in document.layers.get(path[:2], ()) if at[: len(above)] == above), path[:2])
         if layer == path[:2]:
             return "", 0
         if side not in self._members:
-            self._members[side] = Counter(one for layers in document.layers.values() for one in layers)
+            self._members[side] = Counter(above for layers in document.layers.values() for above in layers)
         return leaks.shown(str(layer[1])), self._members[side][layer]

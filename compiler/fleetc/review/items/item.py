@@ -127,18 +127,18 @@ class ListEntry(NamedTuple):
 
 def entries_of(content: Any) -> dict[str, ListEntry]:
     """The entries of the lists in a file by what distinguishes them; values outside of lists are under ""."""
-    found: dict[str, ListEntry] = {}
+    entries: dict[str, ListEntry] = {}
     lists = [("", content)] if isinstance(content, list) else list(content.items())
     for key, value in lists:
         if not (isinstance(value, list) and all(isinstance(entry, dict) for entry in value)):
-            found.setdefault("", ListEntry((), {})).values[key] = value
+            entries.setdefault("", ListEntry((), {})).values[key] = value
             continue
         above = (key,) if key else ()
         for place, entry in enumerate(value):
             name = " ".join(str(entry[part]) for part in _IDENTITY if part in entry) or str(place)
-            count = sum(1 for known in found if known == name or known.startswith(f"{name} ("))
-            found[f"{name} ({count + 1})" if count else name] = ListEntry((*above, place), entry)
-    return found
+            count = sum(1 for known in entries if known == name or known.startswith(f"{name} ("))
+            entries[f"{name} ({count + 1})" if count else name] = ListEntry((*above, place), entry)
+    return entries
 
 
 def leaf_text(value: Any) -> str:

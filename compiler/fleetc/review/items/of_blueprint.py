@@ -75,10 +75,10 @@ LEFT_OUT: dict[str, str] = {
 
 def items_of(blueprint: Blueprint) -> dict[Key, Item]:
     """All items of a blueprint by key."""
-    found = {item.key: item for item in _fields(PLAN, ItemPlace(("fleet",), "", "", ("fleet",)), blueprint)}
+    items = {item.key: item for item in _fields(PLAN, ItemPlace(("fleet",), "", "", ("fleet",)), blueprint)}
     for host in blueprint.hosts:
-        found |= {item.key: item for item in _host(host)}
-    return found
+        items |= {item.key: item for item in _host(host)}
+    return items
 
 
 def _host(host: HostBlueprint) -> Iterator[Item]:
@@ -114,14 +114,14 @@ def _fields(takers: Mapping[str, _Take], place: ItemPlace, whole: Any) -> Iterat
 # --- services -------------------------------------------------------------------------------------
 
 
-def _arguments(place: ItemPlace, service: Service, found: Any) -> Iterator[Item]:
+def _arguments(place: ItemPlace, service: Service, arguments: Any) -> Iterator[Item]:
     """One item for each flag; the words of a live runner are one, because their order has a meaning."""
     if service.table == RUNNERS:
-        if found:
-            words = " ".join(argument.text for argument in found)
+        if arguments:
+            words = " ".join(argument.text for argument in arguments)
             yield place.item("words", "arguments", words, given(*place.path, "arguments"))
         return
-    for argument in found:
+    for argument in arguments:
         follows = argument.flag in _PARTS_OF_A_PRICE
         yield place.item("argument", f"-{argument.flag}", argument.value, argument.origin, follows=follows)
 
@@ -130,24 +130,24 @@ _PARTS_OF_A_PRICE = ("pixelsPerUnit",)
 """Flags that follow the price flag that they belong to, when both change."""
 
 
-def _variables(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
-    for variable in found:
+def _variables(place: ItemPlace, _service: Service, variables: Any) -> Iterator[Item]:
+    for variable in variables:
         yield place.item("variable", variable.name, variable.value, variable.origin)
 
 
-def _secrets(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
+def _secrets(place: ItemPlace, _service: Service, secrets: Any) -> Iterator[Item]:
     """The reference, which is not secret; only the host or the rollout knows the value."""
-    for secret in found:
+    for secret in secrets:
         yield place.item("secret", secret.name, f"{secret.kind} {secret.reference}", secret.origin)
 
 
-def _kept(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
-    for kept in found:
+def _kept(place: ItemPlace, _service: Service, values: Any) -> Iterator[Item]:
+    for kept in values:
         yield place.item("service", kept.what, kept.value, kept.origin)
 
 
-def _files(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
-    for file in found:
+def _files(place: ItemPlace, _service: Service, files: Any) -> Iterator[Item]:
+    for file in files:
         key = (*place.key, "file", file.name)
         head = Item(key, place.host, place.node, "file", file.name, "", file.origin)
         groups = entries_of(file.content)
@@ -164,16 +164,16 @@ def _files(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
         yield head._replace(key=(*key, "", "order"), what=f"{file.name}: order", value=names, order=True)
 
 
-def _mounts(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
-    for mount in found:
+def _mounts(place: ItemPlace, _service: Service, mounts: Any) -> Iterator[Item]:
+    for mount in mounts:
         value = "read-only" if mount.read_only else "read-write"
         yield place.item("mount", mount.path, value, mount.origin, follows=True)
 
 
-def _ports(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
+def _ports(place: ItemPlace, _service: Service, listeners: Any) -> Iterator[Item]:
     """One item for each purpose of listening; it has all ports for that purpose."""
     purposes: dict[tuple[str, str], list[Any]] = {}
-    for port in found:
+    for port in listeners:
         purposes.setdefault((port.purpose, port.protocol), []).append(port)
     for (purpose, protocol), ports in purposes.items():
         text = ", ".join(f"{port.address}:{port.port}" for port in ports)
@@ -315,11 +315,11 @@ def _order(place: ItemPlace, _plan: Blueprint, batches: Iterable[Iterable[str]])
     yield item._replace(order=True)
 
 
-def _silenced(place: ItemPlace, _plan: Blueprint, found: Any) -> Iterator[Item]:
-    for one in found:
-        words = [one.reason, one.until and f"until {one.until}", one.owner and f"owner {one.owner}"]
-        what = f"{one.code} below {one.at}" if one.at else one.code
-        yield place.item("silence", what, ", ".join(filter(None, words)), given("silences", one.name))
+def _silenced(place: ItemPlace, _plan: Blueprint, silences: Any) -> Iterator[Item]:
+    for silence in silences:
+        words = [silence.reason, silence.until and f"until {silence.until}", silence.owner and f"owner {silence.owner}"]
+        what = f"{silence.code} below {silence.at}" if silence.at else silence.code
+        yield place.item("silence", what, ", ".join(filter(None, words)), given("silences", silence.name))
 
 
 def _market(place: ItemPlace, blueprint: Blueprint, market: Any) -> Iterator[Item]:
@@ -352,10 +352,10 @@ def _rates(place: ItemPlace, _market: Any, rates: Any) -> Iterator[Item]:
         yield place.item("rate", currency, worth, given("rates", currency))
 
 
-def _assumed(place: ItemPlace, _market: Any, found: Any) -> Iterator[Item]:
+def _assumed(place: ItemPlace, _market: Any, gas: Any) -> Iterator[Item]:
     """The gas price that the spec states; the assumption that replaces it is not an item."""
-    if found is not None and found.origin.kind == "given":
-        yield place.item("rate", "gas price", found.gas_price, found.origin)
+    if gas is not None and gas.origin.kind == "given":
+        yield place.item("rate", "gas price", gas.gas_price, gas.origin)
 
 
 def _of_funds(name: str) -> _Take:
@@ -404,7 +404,7 @@ PLAN: dict[str, _Take] = {
     "live": _of_fleet("rollout", "live"),
     "silenced": _silenced,
     "market": _market,
-    "streams": lambda _place, _plan, found: streams(found),
-    "stream_api": lambda _place, _plan, found: stream_api(found),
-    "monitoring": lambda _place, _plan, found: monitoring(found),
+    "streams": lambda _place, _plan, value: streams(value),
+    "stream_api": lambda _place, _plan, value: stream_api(value),
+    "monitoring": lambda _place, _plan, value: monitoring(value),
 }

@@ -137,9 +137,9 @@ def _plain_item(key: Key, host: str, kind: str, what: str, value: str, origin: O
 # --- streams --------------------------------------------------------------------------------------
 
 
-def streams(found: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
+def streams(declared: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
     """The items of streams: the request that creates one by its fields, and what follows from it."""
-    for stream in found:
+    for stream in declared:
         key: Key = ("fleet", "stream", stream.name)
         head = Item(key, "", "", "stream", stream.name, "", given("streams", stream.name), presence=True)
         yield head._replace(value=f"on {stream.gateway}" if stream.gateway else "on no gateway")
@@ -160,11 +160,11 @@ def streams(found: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
             yield plain_head._replace(key=(*key, "suspended"), what=what, value=text, origin=stream.suspended_origin)
 
 
-def stream_api(found: StreamApiBlueprint | None) -> Iterator[Item]:
+def stream_api(api: StreamApiBlueprint | None) -> Iterator[Item]:
     """Where the streams are, and which secret is sent there."""
-    if found is None:
+    if api is None:
         return
-    for what, value in (("base_url", found.base_url), ("token", f"{found.kind} {found.reference}")):
+    for what, value in (("base_url", api.base_url), ("token", f"{api.kind} {api.reference}")):
         key: Key = ("fleet", "stream_api", what)
         yield Item(key, "", "", "stream_api", f"stream API: {what}", value, given("stream_api", what))
 
@@ -188,52 +188,52 @@ def _content(head: Item, file: BlueprintFile) -> Iterator[Item]:
 # --- monitoring -----------------------------------------------------------------------------------
 
 
-def monitoring(found: MonitoringBlueprint | None) -> Iterator[Item]:
+def monitoring(blueprint: MonitoringBlueprint | None) -> Iterator[Item]:
     """The items of monitoring; nearly all of them follow from the monitored nodes and hosts."""
-    if found is None:
+    if blueprint is None:
         return
     head = Item(("fleet", "monitoring"), "", "", "monitoring", "", "", given("monitoring"), follows=True)
-    yield from _one(head, "home", found.home, given("monitoring", "host"))
+    yield from _one(head, "home", blueprint.home, given("monitoring", "host"))
     chosen: tuple[tuple[str, Chosen[Any] | None], ...] = (
-        ("interval", found.interval),
-        ("receiver", found.receiver),
-        ("token_file", found.token_file),
-        ("runbook", found.runbook),
-        *((f"alertmanagers {place}", value) for place, value in enumerate(found.alertmanagers)),
-        *((f"rule_files {place}", value) for place, value in enumerate(found.rule_files)),
+        ("interval", blueprint.interval),
+        ("receiver", blueprint.receiver),
+        ("token_file", blueprint.token_file),
+        ("runbook", blueprint.runbook),
+        *((f"alertmanagers {place}", value) for place, value in enumerate(blueprint.alertmanagers)),
+        *((f"rule_files {place}", value) for place, value in enumerate(blueprint.rule_files)),
     )
     for name, setting in chosen:
         if setting is not None:
             yield from _one(head, name, str(setting.value), setting.origin)
-    for target in found.targets:
+    for target in blueprint.targets:
         yield from _one(head, f"target {target.job} {target.probe or target.address}", *_of_target(target))
-    for agent in found.agents:
+    for agent in blueprint.agents:
         for target in agent.targets:
             what = f"agent {agent.host} {target.job} {target.probe or target.address}"
             yield from _one(head, what, *_of_target(target))
-    for alert in found.alerts:
+    for alert in blueprint.alerts:
         text = f"{alert.expr} for {alert.wait}, {alert.severity}"
-        said = ("".join(map(str, alert.summary)), "".join(map(str, alert.description)), _labels(alert.labels))
+        texts = ("".join(map(str, alert.summary)), "".join(map(str, alert.description)), _labels(alert.labels))
         threshold = leaf_text(alert.threshold) if alert.threshold is not None else ""
-        value = "; ".join(filter(None, (text, *said, threshold)))
+        value = "; ".join(filter(None, (text, *texts, threshold)))
         name = " ".join((alert.name, *(label.value for label in alert.labels)))
         yield from _one(head, f"alert {name}", value, _of(alert.origins))
-    for panel in found.panels:
+    for panel in blueprint.panels:
         queries = "; ".join(f"{query.expr} as {query.legend}" for query in panel.queries)
         side = "below" if panel.below else "above"
         bound = "" if panel.threshold is None else f"{side} {leaf_text(panel.threshold)}"
         text = "; ".join(filter(None, (queries, panel.unit, panel.description, bound, "by day" * panel.daily)))
         yield from _one(head, f"panel {panel.title}", text, _of(panel.origins))
-    for project in found.programs.hosts if found.programs is not None else ():
+    for project in blueprint.programs.hosts if blueprint.programs is not None else ():
         for container in project.containers:
             yield from _one(head, f"program {project.host} {container.name}", *_of_container(container))
         for port in project.ports:
             what, text = f"{port.purpose} ({port.protocol})", f"{port.address}:{port.port}"
             key = (*head.key, project.host, "port", what)
             yield Item(key, project.host, "", "port", what, text, port.origin, follows=True)
-    for notified in found.programs.notified if found.programs is not None else ():
+    for notified in blueprint.programs.notified if blueprint.programs is not None else ():
         yield from _one(head, f"notified by {notified.kind}", notified.file.value, notified.file.origin)
-    for unwatched in found.unwatched:
+    for unwatched in blueprint.unwatched:
         yield from _one(head, f"unwatched {unwatched.what}", unwatched.why, unwatched.origin)
 
 
@@ -255,7 +255,7 @@ def _of_container(container: Container) -> tuple[str, Origin]:
     chosen = (*container.arguments, *(value for _, value in container.variables), *container.files)
     variables = (f"{name}={value.value}" for name, value in container.variables)
     words = (container.image, *(argument.value for argument in container.arguments), *variables)
-    paths = dict.fromkeys(path for one in chosen for path in one.origin.paths)
+    paths = dict.fromkeys(path for part in chosen for path in part.origin.paths)
     return " ".join((*words, *(file.value for file in container.files))), derived("what it runs with", *paths)
 
 

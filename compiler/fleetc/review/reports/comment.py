@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from fleetc.review.approvals import Verdict
+from fleetc.review.approvals import Approval
 from fleetc.review.limits import amount_text
 from fleetc.text.encoders import markdown_code, markdown_text
 
@@ -25,7 +25,7 @@ def marker(key: str) -> str:
 
 
 def as_comment(
-    key: str, review: str, verdicts: Sequence[Verdict], unchecked: Sequence[str], commit: str, link: str, room: int
+    key: str, review: str, verdicts: Sequence[Approval], unchecked: Sequence[str], commit: str, link: str, room: int
 ) -> str:
     """The text of the comment, of at most `room` characters. `unchecked` says why no limit can be checked."""
     head = [marker(key), *_limits(verdicts, unchecked, commit)]
@@ -46,7 +46,7 @@ def _inert(line: str) -> str:
     return f"\\{line}" if line.startswith("/") else line
 
 
-def _limits(verdicts: Sequence[Verdict], unchecked: Sequence[str], commit: str) -> Iterator[str]:
+def _limits(verdicts: Sequence[Approval], unchecked: Sequence[str], commit: str) -> Iterator[str]:
     for reason in unchecked:
         yield f"**No approval can be given:** {markdown_text(reason)}."
     for verdict in verdicts:
@@ -59,7 +59,7 @@ def _limits(verdicts: Sequence[Verdict], unchecked: Sequence[str], commit: str) 
         yield ""
 
 
-def _broken(verdict: Verdict) -> str:
+def _broken(verdict: Approval) -> str:
     percent = "%" if verdict.broken.impact == "price" else ""
     amount = (
         ""
@@ -69,7 +69,7 @@ def _broken(verdict: Verdict) -> str:
     return f"The limit {markdown_code(verdict.broken.limit)} is broken{markdown_text(amount)}"
 
 
-def _state(verdict: Verdict) -> str:
+def _state(verdict: Approval) -> str:
     if verdict.approved_by:
         return f"approved by {markdown_code(verdict.approved_by)}."
     if not verdict.owners:

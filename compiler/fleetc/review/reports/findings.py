@@ -42,15 +42,15 @@ def located(review: Review, broken: Sequence[Breach], unchecked: Sequence[str], 
 
     `unchecked` says in sentences why limits cannot be checked at all; `spec` is the file of what has no line.
     """
-    found = [_change(change, spec) for change in review.changes]
-    found += [_rule(note, spec) for note in review.rules]
-    found += [_breach(breach, spec) for breach in broken]
+    items = [_change(change, spec) for change in review.changes]
+    items += [_rule(note, spec) for note in review.rules]
+    items += [_breach(breach, spec) for breach in broken]
     whole = Place(spec, 0, 0, 0, 0, "", "", "")
-    found += [_located(LIMIT, Severity.ERROR, reason, "", (whole,)) for reason in unchecked]
+    items += [_located(LIMIT, Severity.ERROR, reason, "", (whole,)) for reason in unchecked]
     if review.foreign:
         advice = "find out who put them there, and remove them"
-        found.append(_located(_FOREIGN, Severity.ERROR, wording.alarm(review), advice, (whole,)))
-    return sorted(found, key=lambda item: item.key)
+        items.append(_located(_FOREIGN, Severity.ERROR, wording.alarm(review), advice, (whole,)))
+    return sorted(items, key=lambda item: item.key)
 
 
 def _change(change: Change, spec: str) -> Located:
@@ -74,8 +74,8 @@ def _sentence(change: Change) -> str:
 
 
 def _meaning(change: Change) -> str:
-    told, more = wording.effects(change, _EFFECTS)
-    words = [f"{effect.impact}: {effect.text}" for effect in told]
+    effects, more = wording.effects(change, _EFFECTS)
+    words = [f"{effect.impact}: {effect.text}" for effect in effects]
     return "; ".join([*words, f"and {wording.count(more, 'more effect')}"] if more else words)
 
 
@@ -83,16 +83,16 @@ def _breach(breach: Breach, spec: str) -> Located:
     """A broken limit, at the line of its worst change; the other changes that break it are related."""
     causes = [next(_new(change.causes), None) for change in breach.changes]
     places = [_place(cause, _sentence(change)) for cause, change in zip(causes, breach.changes, strict=True) if cause]
-    told = ((note, note.cause) for note in breach.rules if note.cause is not None)
-    places += [_place(cause, note.text) for note, cause in told if cause.side == "new" and cause.line]
+    pairs = ((note, note.cause) for note in breach.rules if note.cause is not None)
+    places += [_place(cause, note.text) for note, cause in pairs if cause.side == "new" and cause.line]
     advice = "make the change smaller, or let whoever owns the limit approve it"
     whole = Place(spec, 0, 0, 0, 0, "", "", "")
     return _located(LIMIT, Severity.ERROR, f"the limit {breach}", advice, tuple(places[:_RELATED]) or (whole,))
 
 
 def _places(causes: Iterable[Cause], spec: str) -> tuple[Place, ...]:
-    found = tuple(_place(cause, wording.reason(cause)) for cause in _new(causes))
-    return found[:_RELATED] or (Place(spec, 0, 0, 0, 0, "", "", ""),)
+    places = tuple(_place(cause, wording.reason(cause)) for cause in _new(causes))
+    return places[:_RELATED] or (Place(spec, 0, 0, 0, 0, "", "", ""),)
 
 
 def _new(causes: Iterable[Cause]) -> Iterator[Cause]:

@@ -14,7 +14,7 @@ from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
 from fleetc.review.gravity import TONES, tone
 from fleetc.review.reports import paired, picture, wording
-from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, sentence, shortened
+from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, shortened
 
 _WHOLE = 800
 """The most changes that are shown with everything that belongs to them; others take one line."""
@@ -114,14 +114,14 @@ class _Page:
             "tone": wording.gravest_tone(review),
             "critical": any(map(wording.is_critical, review.changes)),
             "size": wording.headline(review) if review.changes or review.foreign else "",
-            "costs": sentence(files) + ("" if restarts in verdict else f"; {restarts}"),
+            "costs": wording.sentence(files) + ("" if restarts in verdict else f"; {restarts}"),
             "notes": [wording.clip(note, SENTENCE) for note in first(review.notes, _NOTES, "more note")],
             "tones": _tones(review),
             "filter": self._hosts.form(self._templates, "flag, value, file, reason"),
             "change_count": f"{len(review.changes):,}",
             "host_count": f"{len(review.picture):,}",
             "file_count": f"{len(review.files):,}",
-            "files": sentence(files),
+            "files": wording.sentence(files),
             **self._changes(),
             **self._restarts(),
             **self._files(),
@@ -164,21 +164,21 @@ class _Page:
         }
 
     def _head(self, index: int, change: Change) -> dict[str, object]:
-        found = wording.impacts(change)
+        impacts = wording.impacts(change)
         tones = wording.tones(change)
         return {
             "index": index,
             "tone": min(tones.values(), key=TONES.index),
             "critical": wording.is_critical(change),
-            "tags": [{"impact": impact, "tone": tones[impact]} for impact in found],
-            "impacts": " ".join(found),
+            "tags": [{"impact": impact, "tone": tones[impact]} for impact in impacts],
+            "impacts": " ".join(impacts),
             "hosts": self._hosts.ranges(wording.hosts_of(change.targets)),
             "what": wording.clip(change.what, NAME),
         }
 
     def _brief(self, index: int, change: Change) -> dict[str, object]:
-        told = change.effects[0].text if change.effects else ""
-        line = "; ".join(filter(None, (_swap(change), wording.where(change), told)))
+        effect = change.effects[0].text if change.effects else ""
+        line = "; ".join(filter(None, (_swap(change), wording.where(change), effect)))
         return {**self._head(index, change), "line": self._text(line, NAME)}
 
     def _change(self, index: int, change: Change) -> dict[str, object]:
@@ -186,7 +186,7 @@ class _Page:
         moved = (paired.elements(change) or _NO_ELEMENTS).moved
         places = [f"{target.host} / {target.node}" if target.node else target.host for target in change.targets]
         shown = [wording.clip(place, NAME) for place in places[:_PLACES]] if len(places) > 1 else []
-        told, more = wording.effects(change, _EFFECTS)
+        shown_effects, more = wording.effects(change, _EFFECTS)
         effects = [
             {
                 "impact": effect.impact,
@@ -195,7 +195,7 @@ class _Page:
                 "text": self._text(effect.text, SENTENCE),
                 "who": wording.clip(wording.names(effect.who, 5), NAME),
             }
-            for effect in told
+            for effect in shown_effects
         ]
         return {
             **self._head(index, change),
@@ -278,8 +278,8 @@ class _Page:
 
     def _file(self, group: wording.Alike, limit: int) -> dict[str, object]:
         first, paths = group.first, group.paths
-        found = {wording.change_of(line, self._known) for line in first.lines}
-        classes = {impact for i in found if i is not None for impact in wording.impacts(self._review.changes[i])}
+        indexes = {wording.change_of(line, self._known) for line in first.lines}
+        classes = {impact for i in indexes if i is not None for impact in wording.impacts(self._review.changes[i])}
         added, removed = (sum(1 for line in first.lines if side(line) is not None) for side in (_new, _old))
         return {
             "impacts": " ".join(impact for impact in IMPACTS if impact in classes) or "none",
@@ -307,14 +307,14 @@ class _Page:
         ]
         return {
             "restart_count": f"{len(restarts):,}",
-            "restarts": sentence(wording.restarts(self._review)),
+            "restarts": wording.sentence(wording.restarts(self._review)),
             "restart_title": "Which ones",
             "restart_rows": rows,
             "more_restarts": f"and {wording.count(more, 'more process', 'more processes')}" if more > 0 else "",
         }
 
 
-def _boxes(review: Review) -> list[picture.Box]:
+def _boxes(review: Review) -> list[picture.DrawnBox]:
     """The hosts of the picture, each node with its state."""
     boxes = []
     for box in review.picture:
@@ -325,19 +325,20 @@ def _boxes(review: Review) -> list[picture.Box]:
             **dict.fromkeys(box.removed, "removed"),
         }
         nodes = tuple((node, states[node]) for node in box.nodes)
-        boxes.append(picture.Box(box.host, box.label, nodes, dict(box.facts), box.state))
+        boxes.append(picture.DrawnBox(box.host, box.label, nodes, dict(box.facts), box.state))
     return boxes
 
 
 def _tones(review: Review) -> list[dict[str, object]]:
     """The classes that occur, by tone: each tone is one part of the page."""
-    found: dict[str, list[dict[str, str]]] = {}
+    by_tone: dict[str, list[dict[str, str]]] = {}
     for tally in wording.tallies(review):
         means = wording.MEANINGS[tally.impact]
-        found.setdefault(tally.tone, []).append(
+        by_tone.setdefault(tally.tone, []).append(
             {"impact": tally.impact, "changes": f"{tally.changes:,}", "means": means}
         )
-    return [{"tone": name, "title": sentence(name), "classes": found[name]} for name in TONES if name in found]
+    tones = (name for name in TONES if name in by_tone)
+    return [{"tone": name, "title": wording.sentence(name), "classes": by_tone[name]} for name in tones]
 
 
 _NO_ELEMENTS = paired.Elements(None, None, None)
@@ -361,8 +362,8 @@ def _swap(change: Change) -> str:
     """Old and new value in a few words."""
     old, new = (text or "(empty)" for text in paired.clip_pair(*_pair(change), NAME // 3))
     moved = (paired.elements(change) or _NO_ELEMENTS).moved
-    said = {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}
-    return "; ".join(filter(None, (said.get(_deed(change), ""), f"moved {moved}" if moved else "")))
+    sentences = {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}
+    return "; ".join(filter(None, (sentences.get(_deed(change), ""), f"moved {moved}" if moved else "")))
 
 
 def _cause(spot: Cause) -> dict[str, object]:
@@ -373,7 +374,7 @@ def _cause(spot: Cause) -> dict[str, object]:
         "line": spot.line,
         "text": wording.clip(spot.text, NAME),
         "instead": wording.line_text(spot).strip("[]"),
-        "reason": wording.clip(sentence(wording.reason(spot)), SENTENCE),
+        "reason": wording.clip(wording.sentence(wording.reason(spot)), SENTENCE),
     }
 
 

@@ -41,7 +41,7 @@ def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
     """
     places = {change: place for place, change in enumerate(review.changes)}
     restarts = [{**_target(target), "live_sessions": sessions} for target, sessions in review.restarts]
-    found = {
+    document = {
         "format": FORMAT,
         "foreign": list(review.foreign),
         "fleet": review.fleet,
@@ -80,7 +80,7 @@ def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
         },
         "notes": list(review.notes),
     }
-    return json_output(json.dumps(found, indent=2)) + "\n"
+    return json_output(json.dumps(document, indent=2)) + "\n"
 
 
 def _breach(breach: Breach, places: Mapping[Change, int]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def as_markdown(review: Review) -> str:
             "",
         ]
     for fold in (
-        _fold(_sentence(wording.files(review)), _files(review)),
+        _fold(wording.sentence(wording.files(review)), _files(review)),
         _fold("Processes that restart", _restarts(review)),
     ):
         if _size(lines) + _size(fold) < _FOLDS_BYTES:
@@ -87,10 +87,6 @@ def _size(lines: Iterable[str]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _head(review: Review) -> Iterator[str]:
     if review.foreign:
         yield f"## ERROR: {_text(wording.alarm(review), _SENTENCE)}"
@@ -102,13 +98,13 @@ def _head(review: Review) -> Iterator[str]:
         yield f"**{_text(wording.gravest(review), _SENTENCE)}.**"
         yield ""
     fleet, baseline = _code(review.fleet, _NAME), _text(review.baseline, _SENTENCE)
-    yield f"Fleet {fleet} against {baseline}. {_sentence(_costs(review))}."
-    found = wording.tallies(review)
-    if found:
+    yield f"Fleet {fleet} against {baseline}. {wording.sentence(_costs(review))}."
+    tallies = wording.tallies(review)
+    if tallies:
         yield from ("", "| Impact | Changes | Hosts | |", "|---|--:|--:|---|")
-        for tally in found:
-            told = _text(tally.example or wording.MEANINGS[tally.impact], _NOTE)
-            yield f"| **{tally.impact}** | {tally.changes:,} | {tally.hosts or 'the fleet'} | {told} |"
+        for tally in tallies:
+            meaning = _text(tally.example or wording.MEANINGS[tally.impact], _NOTE)
+            yield f"| **{tally.impact}** | {tally.changes:,} | {tally.hosts or 'the fleet'} | {meaning} |"
     if review.notes:
         yield ""
         yield from (f"- Note: {_text(note, _NOTE)}" for note in review.notes[:_NOTES])
@@ -139,9 +135,9 @@ def _costs(review: Review) -> str:
 
 def _more(changes: Iterable[Change]) -> str:
     """How many changes, by their gravest class."""
-    found = Counter(wording.impacts(change)[0] for change in changes)
-    counted = ", ".join(f"{found[impact]:,} {impact}" for impact in IMPACTS if found[impact])
-    return f"{wording.count(sum(found.values()), 'more change')} ({counted})"
+    impacts = Counter(wording.impacts(change)[0] for change in changes)
+    counted = ", ".join(f"{impacts[impact]:,} {impact}" for impact in IMPACTS if impacts[impact])
+    return f"{wording.count(sum(impacts.values()), 'more change')} ({counted})"
 
 
 def _fold(title: str, lines: Iterable[str]) -> list[str]:

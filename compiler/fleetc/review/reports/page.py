@@ -48,13 +48,13 @@ class HostList:
 
     def ranges(self, hosts: Iterable[str]) -> str:
         """Hosts as numbers, neighbours as one range: "0-3 7"; empty for the whole fleet."""
-        found: list[list[int]] = []
+        runs: list[list[int]] = []
         for number in sorted(self._numbers[host] for host in set(hosts)):
-            if found and found[-1][1] == number - 1:
-                found[-1][1] = number
+            if runs and runs[-1][1] == number - 1:
+                runs[-1][1] = number
             else:
-                found.append([number, number])
-        return " ".join(f"{first}-{last}" if last > first else str(first) for first, last in found)
+                runs.append([number, number])
+        return " ".join(f"{first}-{last}" if last > first else str(first) for first, last in runs)
 
     def form(self, templates: Templates, example: str) -> Encoded:
         """The filter of a page; `example` says what to look for as text."""
@@ -78,11 +78,6 @@ def shortened(templates: Templates, text: str) -> str:
         ]
     }
     return Encoded(templates.render("html/address.html.j2", view))
-
-
-def sentence(text: str) -> str:
-    """The text with a capital first letter."""
-    return text[:1].upper() + text[1:]
 
 
 def first(texts: Sequence[str], limit: int, thing: str) -> list[str]:

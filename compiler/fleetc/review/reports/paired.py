@@ -83,8 +83,8 @@ def _moved(kept: Sequence[str], stay: Sequence[str], old: Sequence[str], new: Se
     if max(len(kept), len(stay)) > _COMPARED or len(set(kept)) < len(kept):
         return f"the order of {count(len(kept), 'element')}"
     steps = SequenceMatcher(None, kept, stay, autojunk=False).get_opcodes()
-    found = [part for tag, first, last, _, _ in steps if tag != "equal" for part in kept[first:last]]
-    return ", ".join(f"{part} from place {old.index(part) + 1} to {new.index(part) + 1}" for part in found)
+    parts = [part for tag, first, last, _, _ in steps if tag != "equal" for part in kept[first:last]]
+    return ", ".join(f"{part} from place {old.index(part) + 1} to {new.index(part) + 1}" for part in parts)
 
 
 def _lines(text: str) -> list[str]:
@@ -110,14 +110,14 @@ def shared_start(old: str, new: str) -> int:
 
 def differing(old: str, new: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
     """Both texts as (same start, what differs, same end), cut between words and signs."""
-    one, two = _TOKEN.findall(old), _TOKEN.findall(new)
+    before, two = _TOKEN.findall(old), _TOKEN.findall(new)
     start, end = 0, 0
-    shorter = min(len(one), len(two))
-    while start < shorter and one[start] == two[start]:
+    shorter = min(len(before), len(two))
+    while start < shorter and before[start] == two[start]:
         start += 1
-    while end < shorter - start and one[-1 - end] == two[-1 - end]:
+    while end < shorter - start and before[-1 - end] == two[-1 - end]:
         end += 1
-    return _thirds(one, start, end), _thirds(two, start, end)
+    return _thirds(before, start, end), _thirds(two, start, end)
 
 
 def _thirds(tokens: Sequence[str], start: int, end: int) -> tuple[str, str, str]:

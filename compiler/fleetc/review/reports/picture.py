@@ -43,7 +43,7 @@ _NAMES = {
 Place = tuple[int, int]
 
 
-class Box(NamedTuple):
+class DrawnBox(NamedTuple):
     """One host: its nodes, each with the name of its state.
 
     Names of nodes are unique in the fleet; what has a name on its host alone has "host/" before it. `facts` says what
@@ -63,7 +63,7 @@ class State(NamedTuple):
     A mark is one of _MARKS. Nodes without a mark are those that nobody has to look at.
     """
 
-    one: str
+    single: str
     many: str
     legend: str
     mark: str = ""
@@ -82,12 +82,12 @@ class Legend(NamedTuple):
     those: str
 
 
-def drawn(templates: Templates, boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> Encoded:
+def drawn(templates: Templates, boxes: Sequence[DrawnBox], edges: Sequence[Edge], legend: Legend) -> Encoded:
     """The picture with its legend, and the same as a list."""
     return Encoded(templates.render("html/picture.svg.j2", view(boxes, edges, legend)))
 
 
-def view(boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> dict[str, object]:
+def view(boxes: Sequence[DrawnBox], edges: Sequence[Edge], legend: Legend) -> dict[str, object]:
     """What the template prints. Lengths are pixels; a big fleet is drawn in part, and `more` says so."""
     chosen = sorted(range(len(boxes)), key=lambda index: (_rank(boxes[index], legend), index))[:_HOSTS]
     shown = [boxes[index] for index in sorted(chosen)]
@@ -95,7 +95,7 @@ def view(boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> dict[st
     if hosts == len(boxes):
         known = {node for box in boxes for node, _ in box.nodes}
         outside = dict.fromkeys(end for edge in edges for end in edge[:2] if end not in known)
-        shown += [Box("", name, ((name, ""),)) for name in list(outside)[:_OUTSIDE]]
+        shown += [DrawnBox("", name, ((name, ""),)) for name in list(outside)[:_OUTSIDE]]
     home = {node: index for index, box in enumerate(shown) for node in _rows(box, legend)}
     seen = [edge for edge in edges if edge.source in home and edge.target in home]
     seen = sorted(seen, key=lambda edge: not edge.state)[:_EDGES]
@@ -135,21 +135,21 @@ def _mark(state: str, legend: Legend) -> str:
     return legend.states[state].mark if state else ""
 
 
-def _rank(box: Box, legend: Legend) -> bool:
+def _rank(box: DrawnBox, legend: Legend) -> bool:
     """False for boxes with marked nodes, so that they come first."""
     return not any(_mark(state, legend) for state in (box.state, *(state for _, state in box.nodes)))
 
 
-def _more(boxes: Sequence[Box], shown: Sequence[Box], edges: int, legend: Legend) -> str:
+def _more(boxes: Sequence[DrawnBox], shown: Sequence[DrawnBox], edges: int, legend: Legend) -> str:
     """What is not drawn, in words."""
-    said = []
+    parts = []
     if len(boxes) > len(shown):
         left = sum(not _rank(box, legend) for box in boxes) - sum(not _rank(box, legend) for box in shown)
         verb = legend.that if left == 1 else legend.those
-        said.append(f"{wording.count(len(boxes) - len(shown), 'more host')}, of which {left:,} {verb}")
+        parts.append(f"{wording.count(len(boxes) - len(shown), 'more host')}, of which {left:,} {verb}")
     if edges:
-        said.append(wording.count(edges, "more connection"))
-    return f"Not drawn: {' and '.join(said)}." if said else ""
+        parts.append(wording.count(edges, "more connection"))
+    return f"Not drawn: {' and '.join(parts)}." if parts else ""
 
 
 # --- layout ---------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def _ranks(number: int, edges: Sequence[Edge], home: Mapping[str, int]) -> list[
     return ranks
 
 
-def _places(boxes: Sequence[Box], ranks: Sequence[int]) -> tuple[list[Place], int, int]:
+def _places(boxes: Sequence[DrawnBox], ranks: Sequence[int]) -> tuple[list[Place], int, int]:
     """The left upper corner of each box, and the size of the whole."""
     places: dict[int, Place] = {}
     left, height = _MARGIN, 0
@@ -183,7 +183,7 @@ def _places(boxes: Sequence[Box], ranks: Sequence[int]) -> tuple[list[Place], in
     return [places[index] for index in range(len(boxes))], left - _BETWEEN + _MARGIN, height + _MARGIN
 
 
-def _rows(box: Box, legend: Legend) -> dict[str, str]:
+def _rows(box: DrawnBox, legend: Legend) -> dict[str, str]:
     """The nodes that are written, with their states; when there are too many, those that come first in the legend."""
     if len(box.nodes) <= _NODES:
         return dict(box.nodes)
@@ -191,7 +191,7 @@ def _rows(box: Box, legend: Legend) -> dict[str, str]:
     return dict(sorted(box.nodes, key=lambda node: order.index(node[1]))[:_NODES])
 
 
-def _height(box: Box) -> int:
+def _height(box: DrawnBox) -> int:
     rows = min(len(box.nodes), _NODES) if box.host else 0
     return _HEAD + rows * _ROW + (_PAD - 4 if rows else 0)
 
@@ -203,7 +203,7 @@ def _short(text: str, letters: int = _LETTERS) -> str:
     return text if len(text) <= letters else f"{text[: letters - 3]}..."
 
 
-def _box(box: Box, place: Place, outside: bool, legend: Legend) -> dict[str, object]:
+def _box(box: DrawnBox, place: Place, outside: bool, legend: Legend) -> dict[str, object]:
     left, top = place
     rows = {} if outside else _rows(box, legend)
     return {
@@ -233,32 +233,32 @@ def _box(box: Box, place: Place, outside: bool, legend: Legend) -> dict[str, obj
     }
 
 
-def _listed(box: Box, legend: Legend) -> list[str]:
+def _listed(box: DrawnBox, legend: Legend) -> list[str]:
     """The nodes of one host in words, for those who read the picture as a list."""
     shown = [_fact(node, state, box, legend) for node, state in box.nodes[:_LISTED] if state]
     more = len(box.nodes) - _LISTED
     return [*shown, *([f"and {wording.count(more, 'more node')}"] if more > 0 else [])]
 
 
-def _full(box: Box, outside: bool, legend: Legend) -> str:
+def _full(box: DrawnBox, outside: bool, legend: Legend) -> str:
     """A host by its whole label, with what becomes of the host itself."""
-    said = "outside the fleet" if outside else legend.states[box.state].one if box.state else ""
-    return ", ".join(filter(None, (box.label, said)))
+    state = "outside the fleet" if outside else legend.states[box.state].single if box.state else ""
+    return ", ".join(filter(None, (box.label, state)))
 
 
-def _fact(node: str, state: str, box: Box, legend: Legend) -> str:
+def _fact(node: str, state: str, box: DrawnBox, legend: Legend) -> str:
     """One node in words: its state, and what is known of it."""
-    said = f"{node.removeprefix(f'{box.host}/')} {legend.states[state].one}"
-    return wording.clip(": ".join(filter(None, (said, box.facts.get(node, "")))), _SENTENCE)
+    sentence = f"{node.removeprefix(f'{box.host}/')} {legend.states[state].single}"
+    return wording.clip(": ".join(filter(None, (sentence, box.facts.get(node, "")))), _SENTENCE)
 
 
-def _says(box: Box, legend: Legend) -> str:
+def _says(box: DrawnBox, legend: Legend) -> str:
     """One host in a sentence."""
-    parts = [f"the host {legend.states[box.state].one}"] if box.state else []
+    parts = [f"the host {legend.states[box.state].single}"] if box.state else []
     for name, state in legend.states.items():
         nodes = [node for node, its_state in box.nodes if its_state == name]
         if nodes:
-            parts.append(f"{wording.names(nodes, _NODES)} {state.one if len(nodes) == 1 else state.many}")
+            parts.append(f"{wording.names(nodes, _NODES)} {state.single if len(nodes) == 1 else state.many}")
     return wording.clip(f"{box.label}: {', '.join(parts) or 'no nodes'}", _SENTENCE)
 
 
@@ -325,7 +325,7 @@ def _middle(start: int, from_start: int, to_end: int, end: int) -> int:
     return (start + 3 * from_start + 3 * to_end + end) // 8
 
 
-def _top(node: str, box: Box, place: Place, legend: Legend) -> int:
+def _top(node: str, box: DrawnBox, place: Place, legend: Legend) -> int:
     """The height at which connections of a node end."""
     if not box.host:
         return place[1] + _HEAD // 2

@@ -51,7 +51,7 @@ def as_text(review: Review, colour: bool = False) -> str:
             "",
         ]
     if review.changes or review.files:
-        lines += [_sentence(wording.files(review)), _sentence(wording.restarts(review))]
+        lines += [wording.sentence(wording.files(review)), wording.sentence(wording.restarts(review))]
     for note in review.notes[:_NOTES]:
         lines.append(_painted("note:", "36", colour) + _plain(f" {note}"))
     if len(review.notes) > _NOTES:
@@ -76,12 +76,8 @@ def _rules(notes: Sequence[RuleNote], colour: bool) -> Iterator[str]:
         yield ""
 
 
-def _counts(found: Counter[str]) -> str:
-    return ", ".join(f"{found[impact]:,} {impact}" for impact in _STYLES if found[impact])
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _counts(impacts: Counter[str]) -> str:
+    return ", ".join(f"{impacts[impact]:,} {impact}" for impact in _STYLES if impacts[impact])
 
 
 def _plain(text: str) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from fleetc.messages.json import as_data
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text as diagnostics_text
-from fleetc.review.upgrade import Finding, Upgrade
+from fleetc.review.upgrade import ReleaseFinding, Upgrade
+from fleetc.text.counting import first_of
 from fleetc.text.encoders import plain_output
 from fleetc.upstream import format_release
 
@@ -50,7 +51,7 @@ def _spec(upgrade: Upgrade, colour: bool) -> Iterator[str]:
     yield ""
 
 
-def _section(title: str, findings: Sequence[Finding]) -> Iterator[str]:
+def _section(title: str, findings: Sequence[ReleaseFinding]) -> Iterator[str]:
     if not findings:
         yield f"{title}: nothing"
     else:
@@ -68,26 +69,21 @@ def _launch_lines(upgrade: Upgrade) -> Iterator[str]:
     else:
         yield "Launch lines:"
         for change in upgrade.lines:
-            count = len(change.nodes)
-            yield f"  {_nodes(change.nodes)}" if count == 1 else f"  same on {count} nodes: {_names(change.nodes)}"
+            alone = len(change.nodes) == 1
+            yield f"  {'' if alone else 'same on '}{_nodes(change.nodes)}"
             yield from (f"    - {plain_output(word)}" for word in change.removed)
             yield from (f"    + {plain_output(word)}" for word in change.added)
 
 
 def _nodes(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} nodes: {_names(names)}"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return names[0] if len(names) == 1 else f"{len(names)} nodes: {first_of(names, _SHOWN)}"
 
 
 def as_json(upgrade: Upgrade) -> str:
     """For programs: one object; `launch_lines` is null when the spec does not compile for the release yet."""
     located = locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
     lines = upgrade.lines
-    found = {
+    document = {
         "fleet": upgrade.fleet,
         "from": format_release(upgrade.source),
         "to": format_release(upgrade.target),
@@ -96,4 +92,4 @@ def as_json(upgrade: Upgrade) -> str:
         **{name: [finding._asdict() for finding in getattr(upgrade, name)] for name, _ in _SECTIONS},
         "launch_lines": None if lines is None else [change._asdict() for change in lines],
     }
-    return json.dumps(found, indent=2) + "\n"
+    return json.dumps(document, indent=2) + "\n"

@@ -52,12 +52,17 @@ def names(all_names: Sequence[str], shown: int = _ALIKE_NAMED) -> str:
     return f"{', '.join(all_names[:shown])} and {len(all_names) - shown:,} more"
 
 
+def sentence(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def rules_title(notes: Sequence[RuleNote]) -> str:
     """What a review has to say of rules, in a line; its notes follow."""
     changed = len({note.code for note in notes if note.kind in ("removed", "loosened", "silenced")})
-    found = sum(note.kind == "finding" for note in notes)
+    findings = sum(note.kind == "finding" for note in notes)
     parts = [f"{count(changed, 'rule')} removed, loosened or silenced"] if changed else []
-    parts += [f"{count(found, 'finding')} of rules"] if found else []
+    parts += [f"{count(findings, 'finding')} of rules"] if findings else []
     return ", ".join(parts) or f"{count(len({note.code for note in notes}), 'rule')} new or changed"
 
 
@@ -86,12 +91,12 @@ def tags(change: Change) -> tuple[str, ...]:
 
 def effects(change: Change, shown: int) -> tuple[list[Effect], int]:
     """The first few effects of a change and how many are left out: never one alone, and never a restart."""
-    found = list(change.effects)
-    if len(found) <= shown + 1:
-        return found, 0
-    told = [effect for place, effect in enumerate(found) if place < shown or effect.impact == "restart"]
-    rest = len(found) - len(told)
-    return (found, 0) if rest == 1 else (told, rest)
+    all_effects = list(change.effects)
+    if len(all_effects) <= shown + 1:
+        return all_effects, 0
+    shown_effects = [effect for place, effect in enumerate(all_effects) if place < shown or effect.impact == "restart"]
+    rest = len(all_effects) - len(shown_effects)
+    return (all_effects, 0) if rest == 1 else (shown_effects, rest)
 
 
 def hosts_of(targets: Iterable[NodeRef]) -> list[str]:
@@ -145,10 +150,10 @@ def tallies(review: Review) -> list[Tally]:
     hosts: dict[str, set[str]] = {}
     gravest: dict[str, Effect] = {}
     for change in review.changes:
-        found = impacts(change)
-        changes.update(found)
+        classes = impacts(change)
+        changes.update(classes)
         touched = hosts_of(change.targets)
-        for impact in found:
+        for impact in classes:
             hosts.setdefault(impact, set()).update(touched)
         for effect in change.effects:
             known = gravest.setdefault(effect.impact, effect)
@@ -165,8 +170,8 @@ def alarm(review: Review) -> str:
     """What would be rolled out although it is not from the spec, as a sentence without a full stop; or nothing."""
     if not review.foreign:
         return ""
-    found = [visible(path) for path in review.foreign]
-    return f"Not from this spec, but used by a rollout: {names(found, _FOREIGN)}; this review does not cover it"
+    paths = [visible(path) for path in review.foreign]
+    return f"Not from this spec, but used by a rollout: {names(paths, _FOREIGN)}; this review does not cover it"
 
 
 def headline(review: Review) -> str:
@@ -197,11 +202,13 @@ def gravest(review: Review) -> str:
     if effect.impact in ("restart", "cold-start") and review.restarts:
         cause = _alone(review)
         return f"{f'{cause}: ' if cause else ''}{_ended(review)}{unknown}"
-    said = effect.headline or (effect.text if effect.impact in _WITH_NAMES else f"{_subject(change)}: {effect.text}")
+    sentence = effect.headline or (
+        effect.text if effect.impact in _WITH_NAMES else f"{_subject(change)}: {effect.text}"
+    )
     ranks = [gravity(other.effects[0])[0] for other in review.changes[1:] if other.effects]
     alike = ranks.count(gravity(effect)[0])
     others = f"; {count(alike, 'more change')} {'is' if alike == 1 else 'are'} as grave" if alike else ""
-    return f"{said}{unknown}{others}"
+    return f"{sentence}{unknown}{others}"
 
 
 def _alone(review: Review) -> str:
@@ -239,12 +246,12 @@ def gravest_tone(review: Review) -> str:
 
 def verdict(review: Review) -> str:
     """The review in one sentence without a full stop: how much changes, and how often each class occurs."""
-    found = tallies(review)
-    if [tally.impact for tally in found] == ["none"]:
-        said = "what it means is unknown" if review.files_only else "none with an effect on what runs"
-        return f"{headline(review)}, {said}"
+    classes = tallies(review)
+    if [tally.impact for tally in classes] == ["none"]:
+        meaning = "what it means is unknown" if review.files_only else "none with an effect on what runs"
+        return f"{headline(review)}, {meaning}"
     return ": ".join(
-        filter(None, (headline(review), ", ".join(f"{tally.impact} ({tally.changes:,})" for tally in found)))
+        filter(None, (headline(review), ", ".join(f"{tally.impact} ({tally.changes:,})" for tally in classes)))
     )
 
 
@@ -256,10 +263,10 @@ def files(review: Review) -> str:
         ("added", "is added", "are added"),
         ("removed", "is removed", "are removed"),
     )
-    found = [(states[state], one if states[state] == 1 else many) for state, one, many in verbs if states[state]]
-    if not found:
+    counts = [(states[state], single if states[state] == 1 else many) for state, single, many in verbs if states[state]]
+    if not counts:
         return "no file changes"
-    (first, verb), *rest = found
+    (first, verb), *rest = counts
     return ", ".join([f"{count(first, 'file')} {verb}", *(f"{number:,} {verb}" for number, verb in rest)])
 
 
@@ -280,14 +287,16 @@ def _ended(review: Review) -> str:
     stop = sum(target in review.stops for target, _ in review.restarts)
     counts = [(many, verb) for many, verb in ((number - stop, "restart"), (stop, "stop")) if many]
     (first, verb), *rest = [(many, f"{verb}s" if many == 1 else verb) for many, verb in counts]
-    said = " and ".join(
+    sentence = " and ".join(
         [f"{count(first, 'process', 'processes')} {verb}", *(f"{many:,} {verb}" for many, verb in rest)]
     )
     if not known:
-        return f"{said}; it is unknown how many live sessions drop"
-    said += f", at most {count(sum(known), 'live session')} drop{'s' if sum(known) == 1 else ''}"
+        return f"{sentence}; it is unknown how many live sessions drop"
+    sentence += f", at most {count(sum(known), 'live session')} drop{'s' if sum(known) == 1 else ''}"
     unknown = number - len(known)
-    return f"{said}; it is unknown how many more on {count(unknown, 'process', 'processes')}" if unknown else said
+    return (
+        f"{sentence}; it is unknown how many more on {count(unknown, 'process', 'processes')}" if unknown else sentence
+    )
 
 
 def clip(text: str, limit: int) -> str:
@@ -346,10 +355,10 @@ def alike(changed: Iterable[FileChange]) -> list[Alike]:
     groups: dict[object, list[tuple[FileChange, bool]]] = {}
     for file in changed:
         own = _own_names(file.path)
-        told = [(line.old_line, line.new_line, line.old, line.new) for line in file.lines]
-        lines = tuple((was, now, _nameless(old, own), _nameless(new, own)) for was, now, old, new in told)
+        numbered = [(line.old_line, line.new_line, line.old, line.new) for line in file.lines]
+        lines = tuple((was, now, _nameless(old, own), _nameless(new, own)) for was, now, old, new in numbered)
         key = (_group_name(file.path, own, bool(lines)), file.state, lines)
-        groups.setdefault(key, []).append((file, tuple(told) != lines))
+        groups.setdefault(key, []).append((file, tuple(numbered) != lines))
     return [Alike(group[0][0], tuple(f.path for f, _ in group), any(n for _, n in group)) for group in groups.values()]
 
 
@@ -381,11 +390,11 @@ def _group_name(path: str, own: tuple[str, ...], has_lines: bool) -> str:
 
 def explained(review: Review) -> dict[tuple[str, int, int], int]:
     """For each line (artifact, old and new number) of a change the place of that change in the review."""
-    found: dict[tuple[str, int, int], int] = {}
+    by_line: dict[tuple[str, int, int], int] = {}
     for index, change in enumerate(review.changes):
         for line in change.lines:
-            found.setdefault((line.artifact, line.old_line, line.new_line), index)
-    return found
+            by_line.setdefault((line.artifact, line.old_line, line.new_line), index)
+    return by_line
 
 
 def change_of(line: Line, known: dict[tuple[str, int, int], int]) -> int | None:
@@ -399,7 +408,7 @@ def by_gravity(groups: Iterable[Alike], known: dict[tuple[str, int, int], int]) 
     """Groups of files in the order of the gravest change that a line of them belongs to; those of hosts first."""
 
     def gravest(group: Alike) -> tuple[bool, int, bool]:
-        found = [index for line in group.first.lines if (index := change_of(line, known)) is not None]
-        return not found, min(found, default=0), not group.first.path.startswith("hosts/")
+        places = [index for line in group.first.lines if (index := change_of(line, known)) is not None]
+        return not places, min(places, default=0), not group.first.path.startswith("hosts/")
 
     return sorted(groups, key=gravest)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fleetc.rollout.findings import Finding, clock_finding
+from fleetc.rollout.findings import HostFinding, clock_finding
 from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_number, as_text, outcomes
 from fleetc.rollout.hosts.observe import said
 from fleetc.rollout.hosts.runner import RunResult
@@ -21,7 +21,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 _NODE = re.compile("[a-z0-9-]{1,100}")
 
 
-class Step(NamedTuple):
+class RolloutStep(NamedTuple):
     """One step that a host takes, or would take: `do` and `node` are those of a plan's `Action`."""
 
     host: str
@@ -42,12 +42,12 @@ class Begun(NamedTuple):
     answered: bool
     needed: bool
     outcome: HostOutcome
-    steps: tuple[Step, ...]
+    steps: tuple[RolloutStep, ...]
     release: str
     runs: Mapping[str, tuple[str, ...]]
     wants: Mapping[str, tuple[str, ...]]
     claimed_by: Mapping[str, Any] | None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[HostFinding, ...] = ()
     known_as: str = ""
     settled: bool = True
     carry: tuple[str, ...] = ()
@@ -84,39 +84,39 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
 
 def _runs(state: Mapping[str, Any]) -> bool:
     """Whether a host says of all that it has that it runs."""
-    return all(as_mapping(one).get("running") is True for one in as_list(state.get("processes")))
+    return all(as_mapping(process).get("running") is True for process in as_list(state.get("processes")))
 
 
-def _state(host: str, told: Mapping[str, Any]) -> HostState | None:
+def _state(host: str, answer: Mapping[str, Any]) -> HostState | None:
     try:
-        return said(host, told)
+        return said(host, answer)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
 
-def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
+def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[HostFinding, ...]:
     """What a host finds that it lacks, and a clock that differs."""
-    told = [as_mapping(one) for one in as_list(answer.get("findings"))]
+    listed = map(as_mapping, as_list(answer.get("findings")))
     clocks = {key: as_number(answer.get(key)) for key in ("clock", "received")}
     keys = ("code", "message", "node", "severity", "need", "subject")
-    lacks = (Finding(host, *(as_text(one.get(key)) for key in keys)) for one in told)
-    return (*(one for one in lacks if one.code and one.message), *clock_finding(host, clocks))
+    lacks = (HostFinding(host, *(as_text(lack.get(key)) for key in keys)) for lack in listed)
+    return (*(finding for finding in lacks if finding.code and finding.message), *clock_finding(host, clocks))
 
 
-def _steps(host: str, answer: Mapping[str, Any]) -> list[Step]:
-    found = []
-    for told in as_list(answer.get("steps")):
-        step = as_mapping(told)
+def _steps(host: str, answer: Mapping[str, Any]) -> list[RolloutStep]:
+    steps = []
+    for item in as_list(answer.get("steps")):
+        step = as_mapping(item)
         if step and step.get("do") != "keep":
-            found.append(Step(host, *(as_text(step.get(key)) for key in ("do", "node", "reason"))))
-    return found
+            steps.append(RolloutStep(host, *(as_text(step.get(key)) for key in ("do", "node", "reason"))))
+    return steps
 
 
-def _nodes(told: object) -> dict[str, tuple[str, ...]]:
+def _nodes(listed: object) -> dict[str, tuple[str, ...]]:
     """Nodes by name; the units of an avatar stack are none, because they never move by themselves."""
-    found = {}
-    for one in map(as_mapping, as_list(told)):
-        node = as_text(one.get("node"))
+    nodes = {}
+    for entry in map(as_mapping, as_list(listed)):
+        node = as_text(entry.get("node"))
         if _NODE.fullmatch(node):
-            found[node] = tuple(as_text(text) for text in as_list(one.get("exclusive")))
-    return found
+            nodes[node] = tuple(as_text(text) for text in as_list(entry.get("exclusive")))
+    return nodes

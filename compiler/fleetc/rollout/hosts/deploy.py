@@ -15,8 +15,8 @@ from typing import Literal
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.tree import MANIFEST, Tree
-from fleetc.rollout.findings import Finding
-from fleetc.rollout.hosts.begun import Begun, Step
+from fleetc.rollout.findings import HostFinding
+from fleetc.rollout.hosts.begun import Begun, RolloutStep
 from fleetc.rollout.hosts.gate import ASKED_BEFORE, TASKS, WITH_MOVES, HostOutcome, outcomes
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import left_hosts, with_left
@@ -56,11 +56,11 @@ class Outcome:
     """What a rollout did, host by host in the order of the rollout; `steps` are what each was to do."""
 
     hosts: tuple[HostOutcome, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RolloutStep, ...]
     check: bool
     last_words: tuple[str, ...] = ()
     moves: tuple[Move, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[HostFinding, ...] = ()
     back: bool = False
     """Whether it was a rollback."""
 
@@ -99,13 +99,13 @@ def deploy_tree(
     need_known((*stated.clear, *stated.renamed), every)
     need_known(stated.dead, (*every, *left, *(given.place.address for given in journal.history.hosts.values())))
     hosts = tuple(host for host in chosen if host not in stated.dead)
-    asked = {name: given for name, given in left.items() if name not in stated.dead}
+    leaving = {name: given for name, given in left.items() if name not in stated.dead}
     values = {} if goal.back_to or settings.worker else secret_values(blueprint, hosts, settings)
     options = options_of(settings, check, goal.sealed, stated)
     dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)
-    whole = with_left(tree, blueprint, asked)
+    whole = with_left(tree, blueprint, leaving)
     with private_project(whole) as project:
-        rollout = Rollout(whole, project, blueprint, options, values, on_event, goal, journal, dead, asked)
+        rollout = Rollout(whole, project, blueprint, options, values, on_event, goal, journal, dead, leaving)
         if check:
             return _dry_run(rollout, hosts)
         _write_begin(rollout, tree, limit, stated)
@@ -134,30 +134,30 @@ def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None
 
 
 def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
-    asked = (*hosts, *rollout.left)
-    begun, run = rollout.ask(asked)
+    every = (*hosts, *rollout.left)
+    begun, run = rollout.ask(every)
     ready = all(begun[host].answered for host in hosts)
-    moves = moves_of({host: one.runs for host, one in begun.items()}, {host: one.wants for host, one in begun.items()})
-    told = tuple(_leading(rollout, begun[host], _not_begun(rollout, begun[host], ready, "new")) for host in asked)
+    moves = moves_of({host: begun[host].runs for host in begun}, {host: begun[host].wants for host in begun})
+    of_hosts = tuple(_leading(rollout, begun[host], _not_begun(rollout, begun[host], ready, "new")) for host in every)
     back = bool(rollout.goal.back_to)
-    return Outcome(told, _steps(begun), True, run.last_words, moves, _findings(begun), back)
+    return Outcome(of_hosts, _steps(begun), True, run.last_words, moves, _findings(begun), back)
 
 
-def _leading(rollout: Rollout, begun: Begun, told: HostOutcome) -> HostOutcome:
+def _leading(rollout: Rollout, begun: Begun, outcome: HostOutcome) -> HostOutcome:
     """A host of a dry run, with the release that a rollout would lead to."""
-    if told.result != "new" or begun.host in rollout.left:
-        return told
-    return told._replace(after=rollout.given(begun.host, begun).release)
+    if outcome.result != "new" or begun.host in rollout.left:
+        return outcome
+    return outcome._replace(after=rollout.given(begun.host, begun).release)
 
 
 def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outcome:
-    asked = (*hosts, *rollout.left)
+    every = (*hosts, *rollout.left)
     refused = rollout.missing_canary((*hosts, *stated.dead))
     if refused:
-        return Outcome(tuple(HostOutcome(host, "old", f"not begun: {refused}") for host in asked), (), False)
-    begun, run = claimed(rollout, asked)
+        return Outcome(tuple(HostOutcome(host, "old", f"not begun: {refused}") for host in every), (), False)
+    begun, run = claimed(rollout, every)
     rollout.ask_others(begun)
-    held = [host for host in asked if begun[host].answered and begun[host].needed]
+    held = [host for host in every if begun[host].answered and begun[host].needed]
     try:
         outcome = _in_batches(rollout, hosts, begun, run, stated)
         confirmed = {host.host for host in outcome.hosts if host.result in ("new", "retired")}
@@ -172,17 +172,17 @@ def _in_batches(
     rollout: Rollout, hosts: tuple[str, ...], begun: dict[str, Begun], run: RunResult, stated: Stated
 ) -> Outcome:
     """All batches, once every host has said what there is to do."""
-    asked, journal = (*hosts, *rollout.left), rollout.journal
+    every, journal = (*hosts, *rollout.left), rollout.journal
     steps = _steps(begun)
     moves, batches, refused = order_of(rollout, begun, stated)
     ready = all(begun[host].answered for host in hosts) and not refused
-    found = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in asked}
+    ends = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in every}
     dead = [name for name in stated.dead if name in journal.history.hosts or name in _names(rollout.blueprint)]
     for host in dead:
-        found[host] = _assumed_dead(rollout, host)
-    told = (*asked, *dead)
+        ends[host] = _assumed_dead(rollout, host)
+    reported = (*every, *dead)
     if not ready:
-        return Outcome(tuple(found[host] for host in told), steps, False, run.last_words, moves, _findings(begun))
+        return Outcome(tuple(ends[host] for host in reported), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun)
     done: RunResult | None = None
     halted = ""
@@ -192,19 +192,17 @@ def _in_batches(
         if not changing:
             continue
         if halted:
-            found |= {
-                host: found[host]._replace(result="old", reason=halted) for host in changing if host not in touched
-            }
+            ends |= {host: ends[host]._replace(result="old", reason=halted) for host in changing if host not in touched}
             continue
         if rollout.goal.sealed and done:
-            gone = [move for move in moves if found[move.target].result == "new"]
+            gone = [move for move in moves if ends[move.target].result == "new"]
             stale = stale_hosts(rollout, begun, changing, gone)
             if stale:
                 halted = f"not begun, because of {', '.join(stale)}"
-                found |= {host: found[host]._replace(result="old", reason=stale.get(host, halted)) for host in changing}
+                ends |= {host: ends[host]._replace(result="old", reason=stale.get(host, halted)) for host in changing}
                 continue
         given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
-        coming = [move for move in moves if move.target in changing and found[move.source].result != "new"]
+        coming = [move for move in moves if move.target in changing and ends[move.source].result != "new"]
         journal.write("batch", hosts=given, moves=coming)
         done = rollout.run(
             ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
@@ -216,27 +214,27 @@ def _in_batches(
             fleet_host_arrivals=arrivals(coming),
         )
         last_words, before = done.last_words, {host: begun[host].release for host in changing}
-        found |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done, before)}
-        bad = [host for host in changing if found[host].result not in ("new", "unchanged", "retired")]
-        stopped = _stopped(coming, found)
-        found |= stopped
-        brought_back = _brought_back(rollout, coming, begun, found) if bad else {}
-        found |= brought_back
+        ends |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done, before)}
+        bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
+        stopped = _stopped(coming, ends)
+        ends |= stopped
+        brought_back = _brought_back(rollout, coming, begun, ends) if bad else {}
+        ends |= brought_back
         touched |= {*brought_back, *stopped}
         for host in {**dict.fromkeys(changing), **stopped}:
-            _write_host(journal, found[host])
+            _write_host(journal, ends[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
     last_words = done.last_words if done else ()
-    return Outcome(tuple(found[host] for host in told), steps, False, last_words, moves, _findings(begun))
+    return Outcome(tuple(ends[host] for host in reported), steps, False, last_words, moves, _findings(begun))
 
 
 def _brought_back(
-    rollout: Rollout, coming: Sequence[Move], begun: Mapping[str, Begun], found: Mapping[str, HostOutcome]
+    rollout: Rollout, coming: Sequence[Move], begun: Mapping[str, Begun], ends: Mapping[str, HostOutcome]
 ) -> dict[str, HostOutcome]:
     """Start nodes again where they were, whose new host went back; what became of these hosts."""
     sources: dict[str, list[str]] = {}
     for move in coming:
-        if found[move.target].result in ("old", "reverted"):
+        if ends[move.target].result in ("old", "reverted"):
             sources.setdefault(move.source, []).append(move.node)
     back_to = {host: begun[host].release for host in sources if begun[host].release}
     if not back_to:
@@ -255,18 +253,18 @@ def _brought_back(
     return changed
 
 
-def _stopped(coming: Sequence[Move], found: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
+def _stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
     """New hosts of nodes that nobody knows about: their nodes stay stopped where they were, as they may run there.
 
     Of the hosts where they were nobody knows either whether that has come so far.
     """
     changed: dict[str, HostOutcome] = {}
     for move in coming:
-        outcome = changed.get(move.target, found[move.target])
+        outcome = changed.get(move.target, ends[move.target])
         if outcome.result in ("unknown", "quarantined"):
             reason = f"{outcome.reason}; {move.node} stays stopped on {move.source}, because it may run here"
             changed[move.target] = outcome._replace(reason=reason)
-            source = changed.get(move.source, found[move.source])
+            source = changed.get(move.source, ends[move.source])
             if source.result == "old":
                 reason = f"{move.node} may be stopped here: nobody knows whether it came to {move.target}"
                 changed[move.source] = source._replace(result="unknown", reason=reason)
@@ -300,14 +298,14 @@ def _retired(rollout: Rollout, outcome: HostOutcome) -> HostOutcome:
 def _assumed_dead(rollout: Rollout, host: str) -> HostOutcome:
     """A host that a person states to be dead. One of the spec is still unknown; one that left it is forgotten."""
     in_spec = host in _names(rollout.blueprint)
-    found = HostOutcome(host, "unknown" if in_spec else "dead", "assumed dead, as stated")
+    outcome = HostOutcome(host, "unknown" if in_spec else "dead", "assumed dead, as stated")
     if not in_spec:
-        _write_host(rollout.journal, found)
-    return found
+        _write_host(rollout.journal, outcome)
+    return outcome
 
 
-def _findings(begun: Mapping[str, Begun]) -> tuple[Finding, ...]:
-    return tuple(finding for one in begun.values() for finding in one.findings)
+def _findings(begun: Mapping[str, Begun]) -> tuple[HostFinding, ...]:
+    return tuple(finding for answer in begun.values() for finding in answer.findings)
 
 
 def _write_begin(rollout: Rollout, tree: Tree, limit: Sequence[str], stated: Stated) -> None:
@@ -341,13 +339,13 @@ def _note_unchanged(rollout: Rollout, begun: Mapping[str, Begun]) -> None:
     """Have the journal know hosts that already run what they shall; and which of those that left are retired."""
     known, journal = rollout.journal.history.hosts, rollout.journal
     seen = {}
-    for host, one in begun.items():
-        if not one.answered or one.needed:
+    for host, answer in begun.items():
+        if not answer.answered or answer.needed:
             continue
         if host in rollout.left:
-            _write_host(journal, _retired(rollout, one.outcome))
-        elif known.get(host) != rollout.given(host, one):
-            seen[host] = facts_of(rollout.given(host, one))
+            _write_host(journal, _retired(rollout, answer.outcome))
+        elif known.get(host) != rollout.given(host, answer):
+            seen[host] = facts_of(rollout.given(host, answer))
     if seen:
         journal.write("seen", hosts=seen)
 
@@ -371,5 +369,5 @@ def _names(blueprint: Blueprint) -> list[str]:
     return [host.name for host in blueprint.hosts]
 
 
-def _steps(begun: Mapping[str, Begun]) -> tuple[Step, ...]:
-    return tuple(step for one in begun.values() for step in one.steps)
+def _steps(begun: Mapping[str, Begun]) -> tuple[RolloutStep, ...]:
+    return tuple(step for answer in begun.values() for step in answer.steps)

@@ -67,7 +67,7 @@ def _outcome(host: str, run: RunResult, earlier: str) -> HostOutcome:
     begun = answers.get(BEGIN, {})
     before = as_text(as_mapping(begun.get("state")).get("release")) or earlier
     switch = as_mapping(ended.get("switch")) or as_mapping(active.get("switch"))
-    found = HostOutcome(host, "unknown", reason, before, before)
+    outcome = HostOutcome(host, "unknown", reason, before, before)
     if switch:
         target = as_text(switch.get("to")).partition(".")[0]
         restarted = tuple(as_text(node) for node in as_list(switch.get("restarted")))
@@ -75,7 +75,7 @@ def _outcome(host: str, run: RunResult, earlier: str) -> HostOutcome:
         seconds = ended.get("seconds") or active.get("seconds")
         words = tuple(as_text(line) for line in as_list(switch.get("words")))[-_WORDS:]
         own = "; ".join(as_text(line) for line in as_list(switch.get("reasons")))[:_REASON_LIMIT]
-        found = found._replace(
+        outcome = outcome._replace(
             after=target,
             restarted=restarted,
             live=live,
@@ -84,14 +84,14 @@ def _outcome(host: str, run: RunResult, earlier: str) -> HostOutcome:
             reason=own or reason,
         )
     if switch.get("phase") == "reverted":
-        return found._replace(result="reverted", after=before)
+        return outcome._replace(result="reverted", after=before)
     if switch.get("phase") == "quarantined":
-        return found._replace(result="quarantined", after="")
+        return outcome._replace(result="quarantined", after="")
     if ended and not failed:
-        return found._replace(result="new", reason="")
+        return outcome._replace(result="new", reason="")
     if begun.get("ok") and begun.get("needed") is False and not failed:
-        return found._replace(result="unchanged")
-    return found._replace(**_not_ended(host, run, reason, failed[-1].task if failed else ""))
+        return outcome._replace(result="unchanged")
+    return outcome._replace(**_not_ended(host, run, reason, failed[-1].task if failed else ""))
 
 
 def _not_ended(host: str, run: RunResult, reason: str, task: str) -> dict[str, Any]:
@@ -117,8 +117,8 @@ def reason_in(kind: str, message: str) -> str:
     """Why a task failed, or a host was not reached, in the words of one event."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if kind == "unreachable":
-        said = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
-        return visible(f"could not be reached: {said}" if said else "could not be reached")[:_LIMIT]
+        words = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
+        return visible(f"could not be reached: {words}" if words else "could not be reached")[:_LIMIT]
     return as_text(lines[0] if lines else "failed")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from fleetc.disk.manifest import FilesError, failure
 from fleetc.rollout.journal.history import History, history_of
-from fleetc.rollout.journal.lines import Decoded, Entry, JournalLineError, decode, encode
+from fleetc.rollout.journal.lines import Decoded, JournalEntry, JournalLineError, decode, encode
 from fleetc.text.encoders import visible
 
 _LIMIT_BYTES = 256 * 1024 * 1024
@@ -37,14 +37,14 @@ class Journal:
 
     _descriptor: int | None
     _chain: str
-    heard: Callable[[Entry], None] = lambda entry: None
+    heard: Callable[[JournalEntry], None] = lambda entry: None
     """Who hears of each line once it is on the disk."""
 
     def write(self, what: str, **facts: Any) -> None:
         """Add a line about this run. Raises FilesError journal-not-written."""
         assert self._descriptor is not None, "a journal that is only read"  # noqa: S101
         now = datetime.now(UTC).strftime(_TIME)
-        entry = Entry(now, self.run, what, facts)
+        entry = JournalEntry(now, self.run, what, facts)
         line, chain = encode(entry, self.fleet, self._chain)
         before = os.fstat(self._descriptor).st_size
         try:
@@ -156,6 +156,6 @@ _ADVICE = {
 
 
 def _unreadable(path: Path, problem: OSError) -> FilesError:
-    found = failure(problem, str(path), "open")
+    reason = failure(problem, str(path), "open")
     advice = "name a directory in which you may write: --journal DIR"
-    return FilesError("journal-unreadable", str(found), path=str(path), advice=advice)
+    return FilesError("journal-unreadable", str(reason), path=str(path), advice=advice)

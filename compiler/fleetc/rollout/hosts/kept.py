@@ -39,8 +39,8 @@ def releases_before(history: History, blueprint: Blueprint, to: str, limit: tupl
     names = names_of(blueprint, limit)
     if to and (len(to) < _SHORTEST or not set(to) <= set("0123456789abcdef")):
         raise DeployError(f"--to takes at least {_SHORTEST} characters of a digest, in lower case; {SEE_LIST}", 2)
-    found = _named(history, to) if to else _before_the_last(history, names)
-    chosen = {name: found[name] for name in names if found.get(name)}
+    releases = _named(history, to) if to else _before_the_last(history, names)
+    chosen = {name: releases[name] for name in names if releases.get(name)}
     if not chosen:
         what = (
             f"no rollout in the journal had {to}; {SEE_LIST}"
@@ -62,17 +62,17 @@ def names_of(blueprint: Blueprint, limit: Sequence[str]) -> list[str]:
 
 def releases_of(history: History, host: str) -> list[Ran]:
     """The releases that a host had, the one that it was given last first."""
-    found: dict[str, Run | None] = {}
+    brought_by: dict[str, Run | None] = {}
     for run in history.runs:
         change = run.changes.get(host)
         if change is None or change.result != "new":
             continue
         if change.before:
-            found.setdefault(change.before, None)
-        brought = found.pop(change.after, None) if run.kind == "rollback" else run
-        found.pop(change.after, None)
-        found[change.after] = brought
-    return [Ran(release, run) for release, run in reversed(found.items())]
+            brought_by.setdefault(change.before, None)
+        brought = brought_by.pop(change.after, None) if run.kind == "rollback" else run
+        brought_by.pop(change.after, None)
+        brought_by[change.after] = brought
+    return [Ran(release, run) for release, run in reversed(brought_by.items())]
 
 
 def rolled_out(history: History, host: str, release: str) -> Run | None:
@@ -82,13 +82,13 @@ def rolled_out(history: History, host: str, release: str) -> Run | None:
 
 def rolled_back(history: History) -> dict[str, Back]:
     """The hosts that rollouts took back and have not changed since."""
-    found: dict[str, Back] = {}
+    backs: dict[str, Back] = {}
     for run in history.runs:
         for host, change in run.changes.items():
-            found.pop(host, None)
+            backs.pop(host, None)
             if run.kind == "rollback" and change.result == "new":
-                found[host] = Back(run.begun, run.who, change.after)
-    return found
+                backs[host] = Back(run.begun, run.who, change.after)
+    return backs
 
 
 def _before_the_last(history: History, names: Sequence[str]) -> dict[str, str]:
@@ -111,8 +111,8 @@ def _choices(history: History, names: Sequence[str]) -> str:
     for name in names:
         for ran in releases_of(history, name)[1:]:
             hosts.setdefault(ran.release, []).append(name)
-    told = [f"{release[:_SHORT]} ({', '.join(on[:_NAMED])})" for release, on in list(hosts.items())[:_NAMED]]
-    return f", such as {', '.join(told)}" if told else ""
+    choices = [f"{release[:_SHORT]} ({', '.join(on[:_NAMED])})" for release, on in list(hosts.items())[:_NAMED]]
+    return f", such as {', '.join(choices)}" if choices else ""
 
 
 def _named(history: History, to: str) -> Mapping[str, str]:

@@ -34,7 +34,7 @@ class HostLog(NamedTuple):
     cut: bool
 
 
-class Asked(NamedTuple):
+class LogRequest(NamedTuple):
     """What part of whose log: so many seconds back, and at most so many bytes."""
 
     host: str
@@ -48,29 +48,29 @@ class Asked(NamedTuple):
         return f"{self.host}/{self.node}"
 
 
-def fetch(tree: Tree, asked: Asked, settings: Settings, on_event: Callable[[Event], None]) -> HostLog:
+def fetch(tree: Tree, request: LogRequest, settings: Settings, on_event: Callable[[Event], None]) -> HostLog:
     """Read the log. No secret is needed for it, and none is read. Raises FilesError where the host does not give it."""
-    wanted = {"nodes": [asked.node], "seconds": asked.seconds, "bytes": asked.limit}
-    options = replace(reaching(settings, (asked.host,)), variables={"fleet_host_log": wanted})
+    wanted = {"nodes": [request.node], "seconds": request.seconds, "bytes": request.limit}
+    options = replace(reaching(settings, (request.host,)), variables={"fleet_host_log": wanted})
     try:
         with private_project(tree) as project:
             run = run_playbook(project, LOG_PLAYBOOK, options, {}, on_event, (TASK,))
     except InterruptedRunError:
         raise KeyboardInterrupt from None
-    answer = as_mapping(run.answers.get(asked.host, {}).get(TASK))
+    answer = as_mapping(run.answers.get(request.host, {}).get(TASK))
     if answer.get("format") != 1 or answer.get("ok") is not True:
-        raise _not_fetched(asked, reason_of(asked.host, run) or "Ansible did not ask it")
+        raise _not_fetched(request, reason_of(request.host, run) or "Ansible did not ask it")
     try:
         unpacking = zlib.decompressobj()
-        data = unpacking.decompress(base64.b64decode(str(answer["log"]), validate=True), _MASKED * asked.limit)
+        data = unpacking.decompress(base64.b64decode(str(answer["log"]), validate=True), _MASKED * request.limit)
         if not unpacking.eof:
             raise ValueError("longer than it may be, or cut off")
     except (KeyError, ValueError, zlib.error):
-        raise _not_fetched(asked, "its answer makes no sense") from None
+        raise _not_fetched(request, "its answer makes no sense") from None
     return HostLog(data, answer.get("cut") is True)
 
 
-def _not_fetched(asked: Asked, reason: str) -> FilesError:
-    message = f"host {asked.host} does not give the log of {asked.node}: {reason}"
+def _not_fetched(request: LogRequest, reason: str) -> FilesError:
+    message = f"host {request.host} does not give the log of {request.node}: {reason}"
     advice = "look at the host; a node that was never rolled out there has no log"
-    return FilesError("log-not-fetched", message, path=asked.name, advice=advice)
+    return FilesError("log-not-fetched", message, path=request.name, advice=advice)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.gate import OBSERVE, as_mapping
 from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunResult, private_project, reaching, run_playbook
-from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
+from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, ProcessState
 from fleetc.rollout.plan.states import in_order
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
@@ -78,17 +78,17 @@ def _unknown(host: str, words: str) -> HostSeen:
 
 def newest_plan(line: str) -> NewestPlan | None:
     """The newest plan that a host says it was given; None where there was none. Raises ValueError or TypeError."""
-    found = _MARK.fullmatch(line)
-    if line and found is None:
+    match = _MARK.fullmatch(line)
+    if line and match is None:
         raise ValueError("no record of a plan")
-    return None if found is None else NewestPlan(found[1], found[2])
+    return None if match is None else NewestPlan(match[1], match[2])
 
 
 def _reason(failure: Event) -> str:
     """What ssh itself said, as the end of a sentence: the last line of it, behind which nothing more comes."""
     lines = [line.strip() for line in failure.message.splitlines() if line.strip()]
-    said = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
-    return f"{SSH_SAYS}{said}" if said else ""
+    words = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
+    return f"{SSH_SAYS}{words}" if words else ""
 
 
 def said(host: str, state: Mapping[str, Any]) -> HostState:
@@ -97,19 +97,19 @@ def said(host: str, state: Mapping[str, Any]) -> HostState:
     return HostState(host, OBSERVED, _text(state["release"]), in_order(processes))
 
 
-def _process(told: Mapping[str, Any]) -> Process:
-    runtime, running = told["runtime"], told["running"]
+def _process(entry: Mapping[str, Any]) -> ProcessState:
+    runtime, running = entry["runtime"], entry["running"]
     if runtime not in ("systemd", "docker") or running not in (True, False, None):
         raise ValueError("no process")
-    project, turn = _text(told.get("project", "")), _text(told.get("turn", ""))
-    drift = tuple(_text(text) for text in told.get("drift", [])[:_MANY])
+    project, turn = _text(entry.get("project", "")), _text(entry.get("turn", ""))
+    drift = tuple(_text(text) for text in entry.get("drift", [])[:_MANY])
     live, silent, exclusive = (
-        tuple(_text(text, _SETTING_LIMIT) for text in told.get(kind, [])[:_MANY])
+        tuple(_text(text, _SETTING_LIMIT) for text in entry.get(kind, [])[:_MANY])
         for kind in ("live", "silent", "exclusive")
     )
-    return Process(
-        _text(told["node"]), _text(told["digest"]), runtime, running, project, turn,
-        drift=drift, rest=_text(told.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
+    return ProcessState(
+        _text(entry["node"]), _text(entry["digest"]), runtime, running, project, turn,
+        drift=drift, rest=_text(entry.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
     )  # fmt: skip
 
 

@@ -20,22 +20,22 @@ def order_of(
 
     Hosts that left the spec come last, but for those that hand over what only one process may do.
     """
-    runs = {host: one.runs for host, one in begun.items()}
-    wants = {host: one.wants for host, one in begun.items()}
+    runs = {host: answer.runs for host, answer in begun.items()}
+    wants = {host: answer.wants for host, answer in begun.items()}
     moves, usual = moves_of(runs, wants), rollout.blueprint.batches
     handovers = handovers_of(runs, wants, moves)
     blocked = _twice(wants) or _replaced(rollout, begun, stated) or _blocked(rollout, begun, stated)
     blocked = blocked or _torn(rollout, begun, stated)
     if blocked:
         return moves, usual, blocked
-    stays = [one for one in handovers if not begun[one.source].needed]
+    stays = [handover for handover in handovers if not begun[handover.source].needed]
     if stays:
         return moves, usual, f"{stays[0].source} {stays[0].what}, and nothing that is rolled out would end that"
     try:
         batches = arranged(usual, moves, handovers)
     except CircleError as problem:
         return moves, usual, str(problem)
-    sources = {one.source for one in handovers}
+    sources = {handover.source for handover in handovers}
     first = [(host,) for host in rollout.left if host in sources]
     last = [(host,) for host in rollout.left if host not in sources]
     return moves, (*first, *batches, *last), ""
@@ -45,7 +45,7 @@ def _twice(wants: Mapping[str, Nodes]) -> str:
     """What two hosts would do at once; "" where there is nothing. Kept releases of different rollouts can say so."""
     home: dict[str, str] = {}
     for host, nodes in wants.items():
-        for what in (*nodes, *(one for does in nodes.values() for one in does)):
+        for what in (*nodes, *(deed for does in nodes.values() for deed in does)):
             if what in home:
                 return f"{home[what]} and {host} would both have what only one may have: {what}"
             home[what] = host
@@ -58,8 +58,8 @@ def _replaced(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> s
     A machine that only got another address knows which host it is.
     """
     for host in rollout.blueprint.hosts:
-        one, given = begun.get(host.name), rollout.journal.history.hosts.get(host.name)
-        if one is None or given is None or not one.answered or one.known_as or not given.nodes:
+        answer, given = begun.get(host.name), rollout.journal.history.hosts.get(host.name)
+        if answer is None or given is None or not answer.answered or answer.known_as or not given.nodes:
             continue
         address = given.place.address
         if given.place[:2] != place_of(host)[:2] and address not in stated.dead:
@@ -82,13 +82,13 @@ def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> st
         and host not in stated.dead
         and given.place[:2] not in machines
     ]
-    for target, one in begun.items():
-        for node, does in one.wants.items():
+    for target, answer in begun.items():
+        for node, does in answer.wants.items():
             for host, nodes in (*rollout.elsewhere.items(), *silent):
-                if node not in one.runs and node in nodes:
+                if node not in answer.runs and node in nodes:
                     return _may_still_run(rollout, f"{node} was last on {host}", host)
                 done = {what for others in nodes.values() for what in others}
-                coming = [what for what in does if what in done and what not in one.runs.get(node, ())]
+                coming = [what for what in does if what in done and what not in answer.runs.get(node, ())]
                 if coming and host != target:
                     return _may_still_run(rollout, f"{host} was the last that {coming[0]}", host)
     return ""
@@ -100,11 +100,11 @@ def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
     for host in rollout.blueprint.hosts if not rollout.goal.back_to else ():
         for service in host.services:
             homes |= dict.fromkeys((service.name, *service.exclusive), host.name)
-    for source, one in begun.items():
-        kept = {what for node, does in one.wants.items() for what in (node, *does)}
-        for what in (what for node, does in one.runs.items() for what in (node, *does)):
+    for source, answer in begun.items():
+        kept = {what for node, does in answer.wants.items() for what in (node, *does)}
+        for what in (what for node, does in answer.runs.items() for what in (node, *does)):
             target = homes.get(what, source)
-            if one.answered and what not in kept and target not in begun and target not in stated.dead:
+            if answer.answered and what not in kept and target not in begun and target not in stated.dead:
                 return _left_out(rollout, f"{source} would end what {target} goes on with ({what})")
     return ""
 
@@ -123,10 +123,10 @@ def _left_out(rollout: Rollout, what: str) -> str:
 
 def arrivals(moves: Sequence[Move]) -> dict[str, list[dict[str, Any]]]:
     """By host, what the role is told of nodes that come there."""
-    found: dict[str, dict[str, list[str]]] = {}
+    coming: dict[str, dict[str, list[str]]] = {}
     for move in moves:
-        found.setdefault(move.target, {}).setdefault(move.source, []).append(move.node)
+        coming.setdefault(move.target, {}).setdefault(move.source, []).append(move.node)
     return {
         target: [{"host": source, "nodes": nodes} for source, nodes in sources.items()]
-        for target, sources in found.items()
+        for target, sources in coming.items()
     }

@@ -129,8 +129,8 @@ def observed_baseline(
     states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
     recorded = {state.host: state for state in baseline.hosts}
     noted = {name: replace(seen.state, note=seen.state.note.partition(SSH_SAYS)[0]) for name, seen in states.items()}
-    told = (with_places_of_secrets(noted[host.name], recorded[host.name]) for host in inputs.hosts)
-    return replace(baseline, hosts=tuple(told))
+    states_now = (with_places_of_secrets(noted[host.name], recorded[host.name]) for host in inputs.hosts)
+    return replace(baseline, hosts=tuple(states_now))
 
 
 def _unknown(host: HostBlueprint, note: str) -> HostState:
@@ -250,8 +250,8 @@ def verify_hosts(verified: Verified, settings: Settings, on_event: Callable[[Eve
     return HostsVerdict(verdict.reached, unmarked)
 
 
-def _refuse(*found: list[Refusal]) -> None:
-    refusals = [refusal for group in found for refusal in group]
+def _refuse(*groups: list[Refusal]) -> None:
+    refusals = [refusal for group in groups for refusal in group]
     if refusals:
         raise PlanRefusedError(*refusals)
 

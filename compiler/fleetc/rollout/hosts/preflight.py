@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import Tree
-from fleetc.rollout.findings import UNREACHABLE, Finding
+from fleetc.rollout.findings import UNREACHABLE, HostFinding
 from fleetc.rollout.hosts.begun import findings_in
 from fleetc.rollout.hosts.gate import as_mapping, reason_of
 from fleetc.rollout.hosts.rolling import Stated, Watch, hosts_of, options_of
@@ -24,7 +24,7 @@ TASK = "Ask the host what would keep its release from running"
 
 def preflight(
     tree: Tree, blueprint: Blueprint, settings: Settings, limit: tuple[str, ...], on_event: Watch, stated: Stated
-) -> tuple[Finding, ...]:
+) -> tuple[HostFinding, ...]:
     """All findings of all hosts, or of those in `limit`, without those that are skipped. Raises DeployError."""
     hosts = hosts_of(blueprint, limit)
     values = {} if settings.worker else secret_values(blueprint, hosts, settings)
@@ -35,11 +35,11 @@ def preflight(
         except InterruptedRunError:
             raise KeyboardInterrupt from None
     skipped = {code for code, _ in stated.skip}
-    return tuple(found for host in hosts for found in _of(host, run) if found.code not in skipped)
+    return tuple(finding for host in hosts for finding in _of(host, run) if finding.code not in skipped)
 
 
-def _of(host: str, run: RunResult) -> tuple[Finding, ...]:
+def _of(host: str, run: RunResult) -> tuple[HostFinding, ...]:
     answer = as_mapping(run.answers.get(host, {}).get(TASK))
     if answer.get("format") == 1 and answer.get("ok") is True:
         return findings_in(host, answer)
-    return (Finding(host, UNREACHABLE, reason_of(host, run) or "Ansible did not ask it"),)
+    return (HostFinding(host, UNREACHABLE, reason_of(host, run) or "Ansible did not ask it"),)

@@ -120,10 +120,10 @@ def _locked(descriptor: int) -> bool:
 def _is_own(path: Path) -> bool:
     """Whether it is a directory, and no link to one, of this user and for nobody else."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
 
 
 def _in_memory(path: Path) -> bool:

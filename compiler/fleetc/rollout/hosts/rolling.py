@@ -28,7 +28,7 @@ from fleetc.rollout.hosts.runner import (
     run_playbook,
 )
 from fleetc.rollout.hosts.secrets import DeployError, SecretValues, absolute, vault_password
-from fleetc.rollout.journal.history import Given, Place
+from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Nodes
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.rollout.plan.states import release_in
@@ -107,21 +107,21 @@ class Rollout:
     def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
         """What each host says that there is to do; those with something to do are claimed from then on."""
         run = self.run(BEGIN_PLAYBOOK, hosts, fleet_host_back_to=dict(self.goal.back_to))
-        return {host: self._wanting(one) for host, one in begun_of(hosts, run).items()}, run
+        return {host: self._wanting(answer) for host, answer in begun_of(hosts, run).items()}, run
 
     def _wanting(self, begun: Begun) -> Begun:
         """What a host said, with what it will run by the tree. Only it knows what is in releases that it keeps."""
         if begun.host in self.goal.back_to or not begun.answered:
             return begun
-        services = (one.services for one in self.blueprint.hosts if one.name == begun.host)  # none of one that left
-        return begun._replace(wants={one.name: one.exclusive for found in services for one in found})
+        services = (host.services for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
+        return begun._replace(wants={service.name: service.exclusive for own in services for service in own})
 
     def ask_others(self, begun: Mapping[str, Begun]) -> None:
         """Ask hosts that a limit leaves out what they run, if something comes to one that it names."""
         others = [host.name for host in self.blueprint.in_order if host.name not in begun]
         if others and arrives(begun):
             answers = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
-            self.elsewhere = {host: one.runs for host, one in answers.items() if one.answered}
+            self.elsewhere = {host: answer.runs for host, answer in answers.items() if answer.answered}
 
     def missing_canary(self, hosts: Sequence[str]) -> str:
         """Why a part of the fleet without the canary may not begin yet; "" where it may."""
@@ -129,10 +129,10 @@ class Rollout:
         others = [name for name in canary_hosts(self.blueprint) if name not in hosts]
         if shard is None or not others:
             return ""
-        said = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
-        for name, one in said.items():
-            if not one.answered or not one.settled or one.release != release_in(self.tree, name):
-                what = "does not run this release" if one.answered else one.outcome.reason or "does not answer"
+        answers = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
+        for name, answer in answers.items():
+            if not answer.answered or not answer.settled or answer.release != release_in(self.tree, name):
+                what = "does not run this release" if answer.answered else answer.outcome.reason or "does not answer"
                 return f"the canary {name} {what}: roll out the shard 1/{shard.parts} first"
         return ""
 
@@ -141,7 +141,7 @@ class Rollout:
         if host in self.left:
             return self.left[host]._replace(release=NOTHING, nodes={})
         return Given(
-            place_of(next(one for one in self.blueprint.hosts if one.name == host)),
+            place_of(next(own for own in self.blueprint.hosts if own.name == host)),
             self.goal.back_to.get(host) or release_in(self.tree, host),
             dict(begun.wants),
         )
@@ -171,7 +171,7 @@ def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], R
 
 def arrives(begun: Mapping[str, Begun]) -> bool:
     """Whether something comes to a host, which must not run anywhere else."""
-    return any(one.runs.get(node) != does for one in begun.values() for node, does in one.wants.items())
+    return any(answer.runs.get(node) != does for answer in begun.values() for node, does in answer.wants.items())
 
 
 def options_of(
@@ -199,8 +199,8 @@ def options_of(
     )
 
 
-def place_of(host: HostBlueprint) -> Place:
-    return Place(host.address, host.ssh_port, host.ssh_user, host.become)
+def place_of(host: HostBlueprint) -> Login:
+    return Login(host.address, host.ssh_port, host.ssh_user, host.become)
 
 
 def hosts_of(blueprint: Blueprint, limit: tuple[str, ...], shard: Shard | None = None) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ def run_playbook(
     options: RunOptions,
     values: SecretValues,
     on_event: Callable[[Event], None],
-    asked: Collection[str] = (),
+    tasks: Collection[str] = (),
 ) -> RunResult:
     """Run `playbook` of a project.
 
@@ -171,7 +171,7 @@ def run_playbook(
     own.mkdir()
     try:
         run = _run_there if options.worker else _run
-        return run(project, own, playbook, options, values, on_event, asked)
+        return run(project, own, playbook, options, values, on_event, tasks)
     finally:
         os.umask(own_umask)
         shutil.rmtree(own, ignore_errors=True)
@@ -190,13 +190,13 @@ def _run(
     options: RunOptions,
     values: SecretValues,
     on_event: Callable[[Event], None],
-    asked: Collection[str],
+    tasks: Collection[str],
 ) -> RunResult:
     import ansible_runner
 
     end_gently(ansible_runner)
     interrupted = threading.Event()
-    notes = _Notes(on_event, asked, own / _VALUES)
+    notes = _Notes(on_event, tasks, own / _VALUES)
     environment = _environment(project.path, project.work, options)
 
     def handle_status(data: dict[str, Any], runner_config: Any) -> None:
@@ -240,13 +240,13 @@ def _run_there(
     options: RunOptions,
     values: SecretValues,
     on_event: Callable[[Event], None],
-    asked: Collection[str],
+    tasks: Collection[str],
 ) -> RunResult:
     """The same by a worker, which has the secrets: no value is sent."""
     import ansible_runner
 
     interrupted = threading.Event()
-    notes = _Notes(on_event, asked, own / _VALUES)
+    notes = _Notes(on_event, tasks, own / _VALUES)
     previous = on_interrupt(interrupted)
     here = _environment(project.path, project.work, options)
     there = {name: text for name, text in here.items() if name in _OF_A_WORKER}
@@ -272,15 +272,15 @@ def _run_there(
         restore(previous)
     if interrupted.is_set():
         raise InterruptedRunError
-    last_words = () if notes.stats else (*_lines_of(*ended.said), *filter(None, [ended.explanation]))
+    last_words = () if notes.stats else (*_lines_of(*ended.outputs), *filter(None, [ended.explanation]))
     return notes.result(ended.status, ended.rc, last_words)
 
 
 class _Notes:
     """What the events of one run said."""
 
-    def __init__(self, on_event: Callable[[Event], None], asked: Collection[str], values: Path) -> None:
-        self._on_event, self._asked, self._values = on_event, asked, values
+    def __init__(self, on_event: Callable[[Event], None], tasks: Collection[str], values: Path) -> None:
+        self._on_event, self._asked, self._values = on_event, tasks, values
         self._failures: list[Event] = []
         self._changed: list[str] = []
         self._answers: dict[str, dict[str, Mapping[str, Any]]] = {}
@@ -349,9 +349,9 @@ def _command_line(own: Path, options: RunOptions, values: SecretValues) -> str:
 def _never_templates(value: Any) -> Any:
     """Variables whose texts Ansible takes as they are: some came from hosts, and a template could run programs here."""
     if isinstance(value, Mapping):
-        return {key: _never_templates(one) for key, one in value.items()}
+        return {key: _never_templates(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_never_templates(one) for one in value]
+        return [_never_templates(item) for item in value]
     return {"__ansible_unsafe": value} if isinstance(value, str) else value
 
 

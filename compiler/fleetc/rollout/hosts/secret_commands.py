@@ -55,17 +55,17 @@ def printed_secrets(needed: Mapping[str, str], settings: Settings) -> dict[str, 
     Raises DeployError before any of them runs where one is not defined, and at the end with all that failed.
     """
     need_defined(needed, settings.secret_commands)
-    found, failed = {}, []
+    printed, failed = {}, []
     for name in sorted(needed):
         try:
-            found[name] = _secret(settings.secret_commands[name])
+            printed[name] = _secret(settings.secret_commands[name])
         except _FailedError as problem:
             failed.append(f"{visible(name)} (for {needed[name]}) {problem}")
     if failed:
         several = "s" if len(failed) > 1 else ""
         message = f"{len(failed)} secret command{several} failed: {'; '.join(failed)}"
         raise DeployError(f"{message}. fleetc never shows what they say: run them yourself to see it", 1)
-    return found
+    return printed
 
 
 def need_defined(needed: Mapping[str, str], defined: Collection[str]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.text.counting import first_of
 
 
 class DeployError(Exception):
@@ -60,12 +61,7 @@ def names_needed(blueprint: Blueprint, hosts: tuple[str, ...], kind: str) -> dic
             for secret in secrets:
                 if secret.kind == kind:
                     users.setdefault(secret.reference, []).append(f"{host.name}/{owner}")
-    return {reference: _users(list(dict.fromkeys(named))) for reference, named in users.items()}
-
-
-def _users(named: list[str]) -> str:
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return ", ".join(named[:_NAMED]) + more
+    return {reference: first_of(list(dict.fromkeys(named)), _NAMED) for reference, named in users.items()}
 
 
 def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:
@@ -76,10 +72,10 @@ def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:
     """
     if path is None or not (path.is_file() and os.access(path, os.X_OK)):
         return path, None
-    asked = ["--vault-id", "default"] if path.stem.endswith("-client") else []  # as Ansible asks such programs
+    words = ["--vault-id", "default"] if path.stem.endswith("-client") else []  # as Ansible asks such programs
     program = f"the vault password program {path}"
     try:
-        done = subprocess.run([str(path), *asked], stdout=subprocess.PIPE, check=False)
+        done = subprocess.run([str(path), *words], stdout=subprocess.PIPE, check=False)
     except OSError as failure:
         raise DeployError(f"{program} cannot be run: {failure.strerror}", 1) from None
     if done.returncode:

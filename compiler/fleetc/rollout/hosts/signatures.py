@@ -53,13 +53,13 @@ def check(content: bytes, signature: bytes, allowed_signers: Path, signer: str |
             if not _is_of(signer, allowed_signers, file, content):
                 raise _bad(f"the signature is not {visible(signer)}'s signature of this plan")
             return signer
-        one, known = Path(work, "signers"), []
+        single, known = Path(work, "signers"), []
         for line in lines:
-            one.write_bytes(line)
-            names = _principals(one, file)
+            single.write_bytes(line)
+            names = _principals(single, file)
             known += names
             for name in names:
-                if _is_of(name, one, file, content):
+                if _is_of(name, single, file, content):
                     return name
     if not known:
         raise _bad(f"nobody in {visible(str(allowed_signers))} has the key that signed it")
@@ -68,8 +68,8 @@ def check(content: bytes, signature: bytes, allowed_signers: Path, signer: str |
 
 def _principals(allowed: Path, signature: Path) -> list[str]:
     """The identities to which an allowed-signers file gives the key of a signature."""
-    found = _ssh_keygen(["-Y", "find-principals", "-f", str(allowed), "-s", str(signature)], b"")
-    return [] if found.returncode else found.stdout.decode(errors="replace").splitlines()
+    answer = _ssh_keygen(["-Y", "find-principals", "-f", str(allowed), "-s", str(signature)], b"")
+    return [] if answer.returncode else answer.stdout.decode(errors="replace").splitlines()
 
 
 def _is_of(name: str, allowed: Path, signature: Path, content: bytes) -> bool:

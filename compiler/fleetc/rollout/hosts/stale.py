@@ -27,8 +27,8 @@ def stale_hosts(
     for move in moved:
         left.setdefault(move.source, set()).add(move.node)
     again = begun_of(hosts, rollout.run(OBSERVE_PLAYBOOK, hosts), OBSERVE)
-    found = {host: _why(begun[host], again[host], left.get(host, ())) for host in hosts}
-    return {host: why for host, why in found.items() if why}
+    reasons = {host: _why(begun[host], again[host], left.get(host, ())) for host in hosts}
+    return {host: why for host, why in reasons.items() if why}
 
 
 def _why(before: Begun, now: Begun, left: Collection[str]) -> str:
@@ -42,4 +42,4 @@ def _why(before: Begun, now: Begun, left: Collection[str]) -> str:
 
 
 def _without(state: HostState, nodes: Collection[str]) -> HostState:
-    return replace(state, processes=tuple(one for one in state.processes if one.node not in nodes))
+    return replace(state, processes=tuple(process for process in state.processes if process.node not in nodes))

@@ -24,16 +24,16 @@ Reference = tuple[str, str]
 
 def token_of(api: StreamApiBlueprint, values: Mapping[Reference, str]) -> str:
     """The token. Raises DeployError where there is none, or where a header could not hold it."""
-    found = values.get((api.kind, api.reference))
-    if not found:
+    token = values.get((api.kind, api.reference))
+    if not token:
         raise DeployError(f"the token of the stream API, {api.kind} {api.reference}, is not set", 1)
-    if not _IN_A_HEADER.fullmatch(found):
+    if not _IN_A_HEADER.fullmatch(token):
         message = f"the token of the stream API, {api.kind} {api.reference}, has a space or another character that no"
         raise DeployError(f"{message} header can have: look for a line end in it", 1)
-    if len(found) < _SHORTEST:
+    if len(token) < _SHORTEST:
         message = f"the token of the stream API, {api.kind} {api.reference}, has fewer than {_SHORTEST} characters"
         raise DeployError(f"{message}, so it could not be hidden in what is printed", 1)
-    return found
+    return token
 
 
 def known_values(references: Iterable[Reference], settings: Settings) -> dict[Reference, str]:
@@ -42,14 +42,14 @@ def known_values(references: Iterable[Reference], settings: Settings) -> dict[Re
     Raises DeployError where the vault is needed and cannot be read, and where a command fails.
     """
     wanted = set(references)
-    found = {("env", name): os.environ.get(name, "") for kind, name in wanted if kind == "env"}
+    known = {("env", name): os.environ.get(name, "") for kind, name in wanted if kind == "env"}
     if any(kind == "vault" for kind, _ in wanted):
         held = vault_values(settings.vault_file, settings.vault_password_file)
-        found |= {("vault", name): held.get(name, "") for kind, name in wanted if kind == "vault"}
+        known |= {("vault", name): held.get(name, "") for kind, name in wanted if kind == "vault"}
     commands = {name: "streams" for kind, name in wanted if kind == "command" and name in settings.secret_commands}
     printed = printed_secrets(commands, settings)
-    found |= {("command", name): value for name, value in printed.items()}
-    return {reference: value for reference, value in found.items() if value}
+    known |= {("command", name): value for name, value in printed.items()}
+    return {reference: value for reference, value in known.items() if value}
 
 
 def need_values(needed: Iterable[Reference], values: Mapping[Reference, str], forms: Iterable[RequestSecret]) -> None:

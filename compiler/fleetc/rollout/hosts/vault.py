@@ -46,8 +46,8 @@ def _loaded(file: Path, password: bytes | None) -> object:
     if password is not None:
         loader.set_vault_secrets([("default", VaultSecret(password))])
     try:
-        found = loader.load_from_file(str(file))
-        table = found.get("fleet_vault") if isinstance(found, dict) else None
+        content = loader.load_from_file(str(file))
+        table = content.get("fleet_vault") if isinstance(content, dict) else None
         return {key: _plain(value) for key, value in table.items()} if isinstance(table, dict) else table
     except (AnsibleError, ValueError) as problem:
         if not file.exists():

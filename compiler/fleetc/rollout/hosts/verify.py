@@ -18,7 +18,16 @@ from fleetc.rollout.hosts.begun import findings_in
 from fleetc.rollout.hosts.gate import as_list, as_mapping, as_text, reason_of
 from fleetc.rollout.hosts.rolling import Watch
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, reaching, run_playbook
-from fleetc.rollout.verify.data import Alert, HostAnswer, OtherSetting, Process, Question, Registered, Reply, Step
+from fleetc.rollout.verify.data import (
+    Alert,
+    HostAnswer,
+    HostStep,
+    Inquiry,
+    OtherSetting,
+    Registered,
+    Reply,
+    SeenProcess,
+)
 from fleetc.rollout.verify.questions import questions_of
 from fleetc.settings import Settings
 
@@ -33,23 +42,23 @@ def ask_hosts(
     tree: Tree, fleet: Fleet, blueprint: Blueprint, settings: Settings, hosts: Sequence[str], on_event: Watch
 ) -> dict[str, HostAnswer]:
     """What each of `hosts` answers; one that cannot be asked says why."""
-    questions = {host: asked for host, asked in questions_of(fleet, blueprint).items() if host in hosts}
-    told = {host: json.dumps([_told(one) for one in asked]) for host, asked in questions.items()}
-    variables = {"fleet_host_questions": told}  # as text, because Ansible copies each value of a variable several times
+    questions = {host: own for host, own in questions_of(fleet, blueprint).items() if host in hosts}
+    sent = {host: json.dumps([_told(question) for question in own]) for host, own in questions.items()}
+    variables = {"fleet_host_questions": sent}  # as text, because Ansible copies each value of a variable several times
     options = replace(reaching(settings, hosts), variables=variables)
     with private_project(tree) as project:
         try:
             run = run_playbook(project, VERIFY_PLAYBOOK, options, {}, on_event, (TASK,))
         except InterruptedRunError:
             raise KeyboardInterrupt from None
-    return {host: _answer(host, run, [one.id for one in questions.get(host, ())]) for host in hosts}
+    return {host: _answer(host, run, [question.id for question in questions.get(host, ())]) for host in hosts}
 
 
-def _told(question: Question) -> dict[str, Any]:
+def _told(question: Inquiry) -> dict[str, Any]:
     return {"id": question.id, "where": question.where, "path": question.path, "metrics": list(question.metrics)}
 
 
-def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:
+def _answer(host: str, run: RunResult, ids: Collection[str]) -> HostAnswer:
     answer = as_mapping(run.answers.get(host, {}).get(TASK))
     if answer.get("format") != _FORMAT or answer.get("ok") is not True:
         return HostAnswer(host, unknown=reason_of(host, run) or "Ansible did not ask it")
@@ -62,53 +71,53 @@ def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:
         release=as_text(state.get("release")),
         switch=bool(state.get("switch")),
         quarantine=as_text(state.get("quarantine")),
-        processes=tuple(_process(as_mapping(one)) for one in as_list(state.get("processes"))),
-        steps=tuple(_step(as_mapping(one)) for one in as_list(answer.get("steps"))),
-        settings=tuple(_setting(as_mapping(one)) for one in as_list(answer.get("settings"))),
-        alerts=tuple(Alert(one.code, one.message, one.node, one.severity) for one in findings_in(host, answer)),
-        replies={name: _reply(as_mapping(replies.get(name))) for name in asked},
+        processes=tuple(_process(as_mapping(entry)) for entry in as_list(state.get("processes"))),
+        steps=tuple(_step(as_mapping(entry)) for entry in as_list(answer.get("steps"))),
+        settings=tuple(_setting(as_mapping(entry)) for entry in as_list(answer.get("settings"))),
+        alerts=tuple(Alert(lack.code, lack.message, lack.node, lack.severity) for lack in findings_in(host, answer)),
+        replies={name: _reply(as_mapping(replies.get(name))) for name in ids},
         registrations=_registrations(answer),
     )
 
 
-def _process(told: Mapping[str, Any]) -> Process:
-    running = told.get("running")
-    drift = tuple(as_text(words) for words in as_list(told.get("drift")))
-    live = dict(as_text(one).rpartition("=")[::2] for one in as_list(told.get("live")))
-    return Process(as_text(told.get("node")), running if isinstance(running, bool) else None, drift, live)
+def _process(entry: Mapping[str, Any]) -> SeenProcess:
+    running = entry.get("running")
+    drift = tuple(as_text(words) for words in as_list(entry.get("drift")))
+    live = dict(as_text(setting).rpartition("=")[::2] for setting in as_list(entry.get("live")))
+    return SeenProcess(as_text(entry.get("node")), running if isinstance(running, bool) else None, drift, live)
 
 
-def _step(told: Mapping[str, Any]) -> Step:
-    return Step(as_text(told.get("do")), as_text(told.get("node")), as_text(told.get("reason")))
+def _step(entry: Mapping[str, Any]) -> HostStep:
+    return HostStep(as_text(entry.get("do")), as_text(entry.get("node")), as_text(entry.get("reason")))
 
 
-def _setting(told: Mapping[str, Any]) -> OtherSetting:
-    return OtherSetting(as_text(told.get("node")), as_text(told.get("variable")), told.get("overridden") is True)
+def _setting(entry: Mapping[str, Any]) -> OtherSetting:
+    return OtherSetting(as_text(entry.get("node")), as_text(entry.get("variable")), entry.get("overridden") is True)
 
 
 def _registrations(answer: Mapping[str, Any]) -> dict[str, Registered]:
     """How the chain has orchestrators, by the name of each."""
-    told = map(as_mapping, as_list(answer.get("registrations")))
-    return {as_text(node): _registered(one) for one in told for node in as_list(one.get("nodes"))}
+    entries = map(as_mapping, as_list(answer.get("registrations")))
+    return {as_text(node): _registered(entry) for entry in entries for node in as_list(entry.get("nodes"))}
 
 
-def _registered(told: Mapping[str, Any]) -> Registered:
-    active, address = told.get("active"), told.get("address")
+def _registered(entry: Mapping[str, Any]) -> Registered:
+    active, address = entry.get("active"), entry.get("address")
     if isinstance(active, bool) and isinstance(address, str):
         return Registered(active, address[:_ADDRESS_LIMIT])
-    return Registered(reason=as_text(told.get("reason")) or "what its host says of the chain makes no sense")
+    return Registered(reason=as_text(entry.get("reason")) or "what its host says of the chain makes no sense")
 
 
-def _replies(told: object) -> Mapping[str, Any]:
+def _replies(text: object) -> Mapping[str, Any]:
     """What nodes of a host say, by question; empty where that makes no sense."""
     try:
-        return as_mapping(json.loads(told)) if isinstance(told, str) else {}
+        return as_mapping(json.loads(text)) if isinstance(text, str) else {}
     except (ValueError, RecursionError):
         return {}
 
 
-def _reply(told: Mapping[str, Any]) -> Reply:
-    status, body = told.get("status"), told.get("body")
+def _reply(entry: Mapping[str, Any]) -> Reply:
+    status, body = entry.get("status"), entry.get("body")
     if isinstance(status, bool) or not isinstance(status, int) or not 100 <= status <= 999:
-        return Reply(0, reason=as_text(told.get("reason")) or "no answer")
+        return Reply(0, reason=as_text(entry.get("reason")) or "no answer")
     return Reply(status, body[:_BODY_LIMIT] if isinstance(body, str) else "")

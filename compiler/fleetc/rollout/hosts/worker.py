@@ -26,7 +26,7 @@ class Ended(NamedTuple):
     status: str
     rc: int | None
     explanation: str
-    said: tuple[Path, ...]
+    outputs: tuple[Path, ...]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from fleetc.rollout.journal.lines import Entry
+from fleetc.rollout.journal.lines import JournalEntry
 
 MAY_RUN = ("unknown", "quarantined")
 """Results after which nobody knows whether a host runs its nodes of before or those that it was given."""
@@ -19,7 +19,7 @@ GONE = ("retired", "dead")
 """Results after which a host that left the spec is forgotten: it runs nothing any more, or a person says so."""
 
 
-class Place(NamedTuple):
+class Login(NamedTuple):
     """How a machine is reached."""
 
     address: str
@@ -31,12 +31,12 @@ class Place(NamedTuple):
 class Given(NamedTuple):
     """What a run gave a host: where it is, its release and its nodes, each with what only one may do at a time."""
 
-    place: Place
+    place: Login
     release: str
     nodes: Mapping[str, tuple[str, ...]]
 
 
-class Change(NamedTuple):
+class HostChange(NamedTuple):
     """What became of a host in a run: digests of its releases before and after."""
 
     result: str
@@ -58,7 +58,7 @@ class Run:
     manifest: str
     hosts: tuple[str, ...]
     given: dict[str, Given] = field(default_factory=dict)
-    changes: dict[str, Change] = field(default_factory=dict)
+    changes: dict[str, HostChange] = field(default_factory=dict)
     exit_code: int | None = None
     releases: dict[str, str] = field(default_factory=dict)
     """What each host of the fleet ran when it ended, as far as that is known."""
@@ -78,13 +78,13 @@ class History:
         return self.runs[-1] if self.runs and self.runs[-1].exit_code is None else None
 
 
-def history_of(entries: Iterable[Entry]) -> History:
+def history_of(entries: Iterable[JournalEntry]) -> History:
     """Everything that a journal says, in one pass.
 
     Lines are begin and end of a run; batch, before hosts are changed, with what each is given; host, with what became
     of it; seen, with hosts that ran what they were to run already.
     """
-    found = History()
+    history = History()
     runs: dict[str, Run] = {}
     before: dict[str, Given | None] = {}
     releases: dict[str, str] = {}
@@ -92,24 +92,24 @@ def history_of(entries: Iterable[Entry]) -> History:
         facts = entry.facts
         if entry.what == "begin":
             runs[entry.run] = _run(entry)
-            found.runs.append(runs[entry.run])
+            history.runs.append(runs[entry.run])
         elif entry.what == "batch":
-            for host, told in facts["hosts"].items():
-                before[host], runs[entry.run].given[host] = found.hosts.get(host), given_of(told)
-                _take_note(found.hosts, runs[entry.run], host, "unknown", before[host])
+            for host, given in facts["hosts"].items():
+                before[host], runs[entry.run].given[host] = history.hosts.get(host), given_of(given)
+                _take_note(history.hosts, runs[entry.run], host, "unknown", before[host])
         elif entry.what == "seen":
-            for host, told in facts["hosts"].items():
-                _keep(found.hosts, host, given_of(told))
+            for host, given in facts["hosts"].items():
+                _keep(history.hosts, host, given_of(given))
         elif entry.what == "host":
             run, host = runs[entry.run], facts["host"]
-            run.changes[host] = Change(facts["result"], facts["before"], facts["after"])
-            _take_note(found.hosts, run, host, facts["result"], before.pop(host, found.hosts.get(host)))
+            run.changes[host] = HostChange(facts["result"], facts["before"], facts["after"])
+            _take_note(history.hosts, run, host, facts["result"], before.pop(host, history.hosts.get(host)))
         elif entry.what == "end":
             runs[entry.run].exit_code = facts["exit_code"]
             if runs[entry.run].given:
-                releases = {host: given.release for host, given in found.hosts.items()}
+                releases = {host: given.release for host, given in history.hosts.items()}
             runs[entry.run].releases = releases
-    return found
+    return history
 
 
 def _take_note(hosts: dict[str, Given], run: Run, host: str, result: str, before: Given | None) -> None:
@@ -134,7 +134,7 @@ def _keep(hosts: dict[str, Given], host: str, given: Given) -> None:
     hosts[host] = given
 
 
-def _run(entry: Entry) -> Run:
+def _run(entry: JournalEntry) -> Run:
     facts = entry.facts
     hosts, shard = tuple(facts["hosts"]), facts["shard"]
     return Run(entry.run, facts["who"], entry.at, facts["kind"], facts["manifest"], hosts, shard=shard)
@@ -146,7 +146,7 @@ def facts_of(given: Given) -> dict[str, Any]:
     return {**given.place._asdict(), "release": given.release, "nodes": nodes}
 
 
-def given_of(told: Mapping[str, Any]) -> Given:
+def given_of(facts: Mapping[str, Any]) -> Given:
     """What was given to a host, from what a journal has."""
-    place = Place(told["address"], told["port"], told["user"], told["become"])
-    return Given(place, told["release"], {node: tuple(exclusive) for node, exclusive in told["nodes"].items()})
+    place = Login(facts["address"], facts["port"], facts["user"], facts["become"])
+    return Given(place, facts["release"], {node: tuple(exclusive) for node, exclusive in facts["nodes"].items()})

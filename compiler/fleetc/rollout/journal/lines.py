@@ -17,7 +17,7 @@ _START = "0" * 64
 _OWN = ("format", "fleet", "at", "run", "what", "chain")
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One thing that happened: when (UTC), in which run, what, and facts about it. No value of a secret."""
 
     at: str
@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 class Decoded(NamedTuple):
     """What a journal says. `size` is how many bytes are whole lines; what follows them is a torn one."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     chain: str
     size: int
 
@@ -42,7 +42,7 @@ class JournalLineError(Exception):
         self.code, self.line = code, line
 
 
-def encode(entry: Entry, fleet: str, chain: str) -> tuple[bytes, str]:
+def encode(entry: JournalEntry, fleet: str, chain: str) -> tuple[bytes, str]:
     """The line of an entry, with its line feed, and the digest that the next line is bound to."""
     own = {"format": FORMAT, "fleet": fleet, "at": entry.at, "run": entry.run, "what": entry.what}
     text = _text({**entry.facts, **own})
@@ -52,26 +52,26 @@ def encode(entry: Entry, fleet: str, chain: str) -> tuple[bytes, str]:
 
 def decode(content: bytes, fleet: str) -> Decoded:
     """All entries of a journal. Raises JournalLineError."""
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
     chain, size = _START, 0
     lines = content.split(b"\n")
     for number, line in enumerate(lines[:-1], 1):
         try:
-            found = json.loads(line)
+            entry = json.loads(line)
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            entry = None
+        if not isinstance(entry, dict):
             raise JournalLineError("journal-damaged", number, "it is no line of a journal")
-        if found.get("format") != FORMAT:
+        if entry.get("format") != FORMAT:
             raise JournalLineError("journal-newer", number, "another version of fleetc wrote it")
-        if found.get("fleet") != fleet:
+        if entry.get("fleet") != fleet:
             raise JournalLineError("journal-other-fleet", number, "it is of another fleet")
-        said = found.pop("chain", None)
-        chain = _chained(chain, _text(found))
-        if said != chain or not all(isinstance(found.get(key), str) for key in ("at", "run", "what")):
+        written = entry.pop("chain", None)
+        chain = _chained(chain, _text(entry))
+        if written != chain or not all(isinstance(entry.get(key), str) for key in ("at", "run", "what")):
             raise JournalLineError("journal-damaged", number, "it, or a line before it, was changed")
-        facts = {key: value for key, value in found.items() if key not in _OWN}
-        entries.append(Entry(found["at"], found["run"], found["what"], facts))
+        facts = {key: value for key, value in entry.items() if key not in _OWN}
+        entries.append(JournalEntry(entry["at"], entry["run"], entry["what"], facts))
         size += len(line) + 1
     return Decoded(tuple(entries), chain, size)
 

@@ -65,7 +65,7 @@ class NodeRelease:
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ProcessState:
     """What a host has of one node, or of one unit of its avatar stack: avatar/firewall, avatar/host, avatar/turn and
     avatar/slot-NN.
 
@@ -103,7 +103,7 @@ class HostState:
     host: str
     known: str
     release: str = ""
-    processes: tuple[Process, ...] = ()
+    processes: tuple[ProcessState, ...] = ()
     note: str = ""
 
 

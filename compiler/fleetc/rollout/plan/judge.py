@@ -15,7 +15,7 @@ from fleetc.rollout.plan.data import (
     UNKNOWN,
     HostState,
     NewestPlan,
-    Process,
+    ProcessState,
     Refusal,
     SealedPlan,
     SettingMade,
@@ -25,6 +25,7 @@ from fleetc.rollout.plan.data import (
 from fleetc.rollout.plan.make import is_inventory, is_playbook
 from fleetc.rollout.plan.stacks import reads_elsewhere
 from fleetc.rollout.plan.states import is_reached
+from fleetc.text.counting import first_of
 from fleetc.text.encoders import visible
 
 _NAMED = 10  # things named in one message
@@ -56,8 +57,8 @@ def of_tool(plan: SealedPlan, tool: Tool) -> list[Refusal]:
     """The fleetc that made the plan against this one."""
     advice = "use the fleetc that made the plan, or make a new plan with this one"
     if (plan.tool.name, plan.tool.version) != (tool.name, tool.version):
-        made, this = f"{plan.tool.name} {plan.tool.version}", f"{tool.name} {tool.version}"
-        return [Refusal("plan-other-tool", f"the plan was made by {made}, but this is {this}", advice)]
+        maker, this = f"{plan.tool.name} {plan.tool.version}", f"{tool.name} {tool.version}"
+        return [Refusal("plan-other-tool", f"the plan was made by {maker}, but this is {this}", advice)]
     if plan.tool.shipped != tool.shipped:
         message = (
             f"{tool.name} {tool.version} here has different templates or playbooks than the one that made the plan"
@@ -70,11 +71,11 @@ def of_spec(plan: SealedPlan, spec: Sequence[SourceDigest]) -> list[Refusal]:
     """The spec and its overlays, by place: the plan's first against the first one here."""
     advice = f"check out the spec of the plan with the same overlays, or {_NEW_PLAN}"
     if [source.name for source in plan.spec] != [source.name for source in spec]:
-        made, here = (" and ".join(source.name for source in sources) for sources in (plan.spec, spec))
-        return [Refusal("plan-spec-stale", f"the plan was made from {made}, but this is {here}", advice)]
+        then_names, here = (" and ".join(source.name for source in sources) for sources in (plan.spec, spec))
+        return [Refusal("plan-spec-stale", f"the plan was made from {then_names}, but this is {here}", advice)]
     changed = [now.name for then, now in zip(plan.spec, spec, strict=True) if then != now]
     if changed:
-        return [Refusal("plan-spec-stale", f"{_names(changed)} changed since the plan was made", advice)]
+        return [Refusal("plan-spec-stale", f"{first_of(changed, _NAMED)} changed since the plan was made", advice)]
     return []
 
 
@@ -88,17 +89,18 @@ def of_settings(plan: SealedPlan, settings: Sequence[SettingMade]) -> list[Refus
 
 
 def _set(settings: Sequence[SettingMade]) -> str:
-    return _names([str(setting) for setting in settings]) or "nothing"
+    return first_of([str(setting) for setting in settings], _NAMED) or "nothing"
 
 
 def of_hosts(plan: SealedPlan, fleet: Collection[str], limit: Collection[str]) -> list[Refusal]:
     """The hosts of the plan against those of the fleet and those asked for (none asked for means the plan's own)."""
     planned = {host for batch in plan.batches for host in batch}
     if limit and set(limit) != planned:
-        message = f"the plan is for {_names(sorted(planned))}, but you asked for {_names(sorted(set(limit)))}"
+        own, other = (first_of(sorted(hosts), _NAMED) for hosts in (planned, set(limit)))
+        message = f"the plan is for {own}, but you asked for {other}"
         advice = "leave out --limit, or make a plan with the same --limit"
     elif not planned <= set(fleet):
-        message = f"the plan has hosts that the fleet does not have: {_names(sorted(planned - set(fleet)))}"
+        message = f"the plan has hosts that the fleet does not have: {first_of(sorted(planned - set(fleet)), _NAMED)}"
         advice = _NEW_PLAN
     else:
         return []
@@ -120,7 +122,7 @@ def of_contents(plan: SealedPlan, remade: SealedPlan) -> list[Refusal]:
         message = "this fleetc compiles the spec to different files than the one that made the plan, though both say "
         advice = "use exactly the build that made the plan, or make a new plan with this one"
         return [Refusal("plan-other-tool", f"{message}{plan.tool.version}", advice)]
-    return [_wrong(_names(different))] if different else []
+    return [_wrong(first_of(different, _NAMED))] if different else []
 
 
 def _wrong(what: str) -> Refusal:
@@ -135,21 +137,22 @@ def of_tree(stale: Sequence[str]) -> list[Refusal]:
         "plan-inventory-edited": ("the inventory of the tree is", is_inventory),
         "plan-tree-edited": ("the tree is", lambda path: not path.startswith("ansible/")),
     }
-    found = []
+    refusals = []
     for code, (what, belongs) in kinds.items():
         lines = [line for line in stale if belongs(line.partition(" ")[2])]
         if lines:
             advice = f"restore the tree from version control, or compile, review, {_NEW_PLAN}"
-            found.append(Refusal(code, f"{what} not what the plan was made from: {_names(lines, ', ')}", advice))
-    return found
+            refusals.append(Refusal(code, f"{what} not what the plan was made from: {first_of(lines, _NAMED)}", advice))
+    return refusals
 
 
 def of_foreign(paths: Sequence[str]) -> list[Refusal]:
     """Files in the tree's directory that a rollout would use but that are not part of the tree."""
     if not paths:
         return []
-    message = f"the tree has files that the plan was made without: {visible(_names(paths))}; Ansible runs or reads "
-    message += "everything in ansible/, and copies everything in hosts/ to the hosts"
+    named = visible(first_of(paths, _NAMED))
+    message = f"the tree has files that the plan was made without: {named}; Ansible runs or reads everything in "
+    message += "ansible/, and copies everything in hosts/ to the hosts"
     return [Refusal("plan-tree-foreign", message, "find out who put them there, and remove them")]
 
 
@@ -166,7 +169,7 @@ def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | Non
 
     The same plan may be carried out again. Of two that were made in one second nobody can say which is the newer.
     """
-    found = []
+    refusals = []
     for host, given in newest.items():
         if given is not None and given.seal != seal and given.created >= plan.created:
             what = "a rollout without a plan began" if given.seal == NO_PLAN else "it got a plan that was made"
@@ -174,8 +177,8 @@ def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | Non
             message = (
                 f"{host} has been rolled out to since: {what} at {given.created}{more}; this plan is of {plan.created}"
             )
-            found.append(Refusal("plan-superseded", message, _NEW_PLAN))
-    return found
+            refusals.append(Refusal("plan-superseded", message, _NEW_PLAN))
+    return refusals
 
 
 def of_baseline(
@@ -234,7 +237,7 @@ def differences(then: HostState, now: HostState) -> list[str]:
     return moves
 
 
-def _by_name(state: HostState) -> dict[str, Process]:
+def _by_name(state: HostState) -> dict[str, ProcessState]:
     return {f"{process.node} ({process.project or process.runtime})": process for process in state.processes}
 
 
@@ -245,8 +248,3 @@ def _reads_elsewhere(then: HostState, wanted: HostState) -> bool:
 
 def _short(digest: str) -> str:
     return digest[:12] or "nothing"
-
-
-def _names(names: Sequence[str], joint: str = ", ") -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return joint.join(names[:_NAMED]) + more

@@ -120,7 +120,7 @@ def make(
 
 def _batches(usual: Batches, states: Mapping[str, HostState], wanted: Mapping[str, HostState]) -> Batches:
     """The batches in which nothing runs twice, as far as the states tell; else the usual ones."""
-    runs, wants = ({host: _nodes(found[host]) for batch in usual for host in batch} for found in (states, wanted))
+    runs, wants = ({host: _nodes(side[host]) for batch in usual for host in batch} for side in (states, wanted))
     moves = moves_of(runs, wants)
     try:
         return arranged(usual, moves, handovers_of(runs, wants, moves))
@@ -153,12 +153,12 @@ def spec_of(sources: Iterable[Source]) -> tuple[SourceDigest, ...]:
 
 def effects_of(review: Review) -> Effects:
     """What a review found, by host and node, each with its own part; what means nothing is left out."""
-    found: dict[tuple[str, str], list[Effect]] = {}
+    by_place: dict[tuple[str, str], list[Effect]] = {}
     for change in review.changes:
         for target, effects in change.parts or ((target, change.effects) for target in change.targets):
-            place = found.setdefault((target.host, target.node), [])
+            place = by_place.setdefault((target.host, target.node), [])
             place += [effect for effect in effects if effect.impact != "none" and effect not in place]
-    return found
+    return by_place
 
 
 def is_inventory(path: str) -> bool:
@@ -174,22 +174,22 @@ def is_playbook(path: str) -> bool:
 def _steps(inputs: Inputs, host: HostBlueprint, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
     actions = actions_for(inputs.playbooks[HOST_STEPS], host, now, wanted, inputs.blueprint.live)
     last = {action.node: place for place, action in enumerate(actions)}  # a node that moves is retired, then started
-    told = [
+    with_effects = [
         replace(action, effects=tuple(effects.get((host.name, action.node), ())))
         if action.node and last[action.node] == place
         else action
         for place, action in enumerate(actions)
     ]
-    return HostActions(host.name, tuple(told), tuple(effects.get((host.name, ""), ())))
+    return HostActions(host.name, tuple(with_effects), tuple(effects.get((host.name, ""), ())))
 
 
 def meaning_in(plan: SealedPlan) -> Meaning:
     """What a plan states that it means, in the form in which it was given."""
-    found: dict[tuple[str, str], Sequence[Effect]] = {("", ""): plan.effects}
+    effects: dict[tuple[str, str], Sequence[Effect]] = {("", ""): plan.effects}
     for step in plan.steps:
-        found[step.host, ""] = step.effects
-        found |= {(step.host, action.node): action.effects for action in step.actions if action.node}
-    return Meaning(found, plan.compared)
+        effects[step.host, ""] = step.effects
+        effects |= {(step.host, action.node): action.effects for action in step.actions if action.node}
+    return Meaning(effects, plan.compared)
 
 
 def _releases(hosts: Sequence[HostBlueprint]) -> Iterable[NodeRelease]:

@@ -39,7 +39,7 @@ class Known(NamedTuple):
     side: Callable[[], Side | None]
 
 
-class Found(NamedTuple):
+class RunningTree(NamedTuple):
     """The tree that some hosts run."""
 
     hosts: tuple[str, ...]
@@ -53,21 +53,21 @@ def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, w
     `trees` are asked in their order, and no further than needed. `why` says, once all were asked, why no tree has the
     release of a host.
     """
-    told = {state.host: state for state in states if state.known != UNKNOWN and state.release}
-    found = trees_of(told, chain(trees, [Known(THIS, recorded_states(new.tree()), lambda: new)]))
+    known_states = {state.host: state for state in states if state.known != UNKNOWN and state.release}
+    running = trees_of(known_states, chain(trees, [Known(THIS, recorded_states(new.tree()), lambda: new)]))
     bare = [state.host for state in states if state.known != UNKNOWN and not state.release]
-    first = next((place for place, one in enumerate(found) if one.side is not new), None)
+    first = next((place for place, tree in enumerate(running) if tree.side is not new), None)
     if first is not None:  # a host that is new in the fleet is new in the comparison with the others
-        joining = tuple(host for host in bare if not _has(found[first].side, host))
-        found[first] = found[first]._replace(hosts=(*found[first].hosts, *joining))
+        joining = tuple(host for host in bare if not _has(running[first].side, host))
+        running[first] = running[first]._replace(hosts=(*running[first].hosts, *joining))
         bare = [host for host in bare if host not in joining]
     effects: dict[tuple[str, str], Sequence[Effect]] = {}
     compared = []
-    for place, one in enumerate(found):
-        review = compare(one.side, new)
-        effects |= _told(effects_of(review), one.hosts, fleet=place == first)
-        compared.append(_comparison(one, review))
-    known = {host for one in found for host in one.hosts}
+    for place, tree in enumerate(running):
+        review = compare(tree.side, new)
+        effects |= _told(effects_of(review), tree.hosts, fleet=place == first)
+        compared.append(_comparison(tree, review))
+    known = {host for tree in running for host in tree.hosts}
     if bare:
         compared.append(Comparison(tuple(bare), "", NO_RELEASE))
     for note, hosts in _unknown(states, known | set(bare), why).items():
@@ -75,7 +75,7 @@ def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, w
     return Meaning(effects, tuple(compared))
 
 
-def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[Found]:
+def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[RunningTree]:
     """The trees that hosts run, as few as there have to be, the one with most hosts first; hosts of none are left out.
 
     A tree counts for a host only if its files there are those that the digest of the release stands for.
@@ -85,16 +85,16 @@ def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[Fo
         here = {host for host, state in states.items() if _runs(state, known.states.get(host))}
         if here:
             candidates.append((known, here))
-        if len(here) == len(states) and (found := _proven(known, here, states)):
-            return [found]
-    chosen: list[Found] = []
+        if len(here) == len(states) and (tree := _proven(known, here, states)):
+            return [tree]
+    chosen: list[RunningTree] = []
     left = set(states)
     while left and candidates:
-        place, (known, here) = max(enumerate(candidates), key=lambda one: (len(one[1][1] & left), -one[0]))
+        place, (known, here) = max(enumerate(candidates), key=lambda pair: (len(pair[1][1] & left), -pair[0]))
         del candidates[place]
-        if found := _proven(known, here & left, states):
-            chosen.append(found)
-            left -= set(found.hosts)
+        if tree := _proven(known, here & left, states):
+            chosen.append(tree)
+            left -= set(tree.hosts)
     return chosen
 
 
@@ -107,7 +107,7 @@ def _runs(now: HostState, then: HostState | None) -> bool:
     return all(had.get(process, digest) == digest for process, digest in has.items())
 
 
-def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState]) -> Found | None:
+def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState]) -> RunningTree | None:
     """The tree with those of the hosts whose files in it are the release that they run; None where none are."""
     named = [host for host in states if host in set(hosts)]
     side = known.side() if named else None
@@ -120,7 +120,7 @@ def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState])
         if folder == "hosts" and "/" in name and host in states:
             files.setdefault(host, []).append((artifact.path, artifact.mode, artifact.sha256))
     sound = tuple(host for host in named if release_of_files(files.get(host, ())).host == states[host].release)
-    return Found(sound, known.name, side) if sound else None
+    return RunningTree(sound, known.name, side) if sound else None
 
 
 def _has(side: Side, host: str) -> bool:
@@ -129,15 +129,15 @@ def _has(side: Side, host: str) -> bool:
 
 def _told(effects: Effects, hosts: Sequence[str], fleet: bool) -> Effects:
     """The effects on some hosts, and those on the fleet too if they are asked for."""
-    return {place: found for place, found in effects.items() if place[0] in hosts or (fleet and not place[0])}
+    return {place: of_place for place, of_place in effects.items() if place[0] in hosts or (fleet and not place[0])}
 
 
-def _comparison(found: Found, review: Review) -> Comparison:
-    tree = hashlib.sha256(found.side.files[MANIFEST]).hexdigest() if MANIFEST in found.side.files else ""
+def _comparison(running: RunningTree, review: Review) -> Comparison:
+    tree = hashlib.sha256(running.side.files[MANIFEST]).hexdigest() if MANIFEST in running.side.files else ""
     notes = "; ".join(dict.fromkeys(review.notes))
     if review.files_only:
-        return Comparison(found.hosts, "", "", f"only files can be compared with {found.name}: {notes}")
-    return Comparison(found.hosts, tree, found.name, notes)
+        return Comparison(running.hosts, "", "", f"only files can be compared with {running.name}: {notes}")
+    return Comparison(running.hosts, tree, running.name, notes)
 
 
 def _unknown(states: Sequence[HostState], known: set[str], why: Callable[[], str]) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 """The units of an avatar stack as processes of a sealed plan.
 
-In: what host variables say of a stack. Out: `Process`es named as reviews name them (avatar/firewall, avatar/host,
-avatar/turn, avatar/slot-NN). The program on the host names them in the same way.
+In: what host variables say of a stack. Out: `ProcessState` values named as reviews name them (avatar/firewall,
+avatar/host, avatar/turn, avatar/slot-NN). The program on the host names them in the same way.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
-from fleetc.rollout.plan.data import Process
+from fleetc.rollout.plan.data import ProcessState
 
 FIREWALL = f"{AVATAR_DIRECTORY}/firewall"
 HOST = f"{AVATAR_DIRECTORY}/host"
@@ -26,12 +26,12 @@ _NO_TURN = hashlib.sha256(b"").hexdigest()
 """Digest of turn.env where the host has no TURN server: the file is empty."""
 
 
-def is_unit(process: Process) -> bool:
+def is_unit(process: ProcessState) -> bool:
     """Whether a process is a unit of an avatar stack."""
     return process.node.startswith(f"{AVATAR_DIRECTORY}/")
 
 
-def recorded_units(variables: Mapping[str, Any]) -> list[Process]:
+def recorded_units(variables: Mapping[str, Any]) -> list[ProcessState]:
     """The units of the stack that host variables speak of, none without a stack.
 
     Raises KeyError or TypeError where the variables do not say what a stack is started from.
@@ -53,32 +53,32 @@ def recorded_units(variables: Mapping[str, Any]) -> list[Process]:
 
 def secret_places(secrets: Sequence[Mapping[str, Any]]) -> str:
     """Where the secrets of host variables are read: variable, kind and reference of each, as one text."""
-    found = []
+    places = []
     for secret in secrets:
         name, reference = (secret[key]["__ansible_unsafe"] for key in ("variable", "reference"))
-        found.append(f"{name} {secret['kind']} {reference}")
-    return ", ".join(sorted(found))
+        places.append(f"{name} {secret['kind']} {reference}")
+    return ", ".join(sorted(places))
 
 
-def firewall_unit(digest: str, running: bool | None) -> Process:
+def firewall_unit(digest: str, running: bool | None) -> ProcessState:
     """The rules of the packet filter, which a unit of systemd loads."""
-    return Process(FIREWALL, digest, "systemd", running)
+    return ProcessState(FIREWALL, digest, "systemd", running)
 
 
-def host_units(host: str, turn: str, running: bool | None) -> list[Process]:
+def host_units(host: str, turn: str, running: bool | None) -> list[ProcessState]:
     """The services of the host, and TURN where there is one. A start that was not completed is of the host alone."""
-    units = [Process(HOST, host, "docker", running)]
+    units = [ProcessState(HOST, host, "docker", running)]
     if turn and turn != _NO_TURN:
-        units.append(Process(TURN, turn, "docker", running))
+        units.append(ProcessState(TURN, turn, "docker", running))
     return units
 
 
-def slot_unit(name: str, project: str, own: Sequence[str], turn: str, running: bool | None) -> Process:
+def slot_unit(name: str, project: str, own: Sequence[str], turn: str, running: bool | None) -> ProcessState:
     """A slot, such as "slot-00"; `own` are the digests of its environment and its Compose file."""
     digest = hashlib.sha256(" ".join(own).encode()).hexdigest() if all(own) else ""
-    return Process(f"{AVATAR_DIRECTORY}/{name}", digest, "docker", running, project=project, turn=turn)
+    return ProcessState(f"{AVATAR_DIRECTORY}/{name}", digest, "docker", running, project=project, turn=turn)
 
 
-def reads_elsewhere(then: Process, wanted: Process) -> bool:
+def reads_elsewhere(then: ProcessState, wanted: ProcessState) -> bool:
     """Whether secrets are known to be read from another place. Whether their values differ, no plan can see."""
     return then.secrets is not None and wanted.secrets is not None and then.secrets != wanted.secrets

@@ -14,7 +14,7 @@ from typing import Any
 from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.host_program import steps_in
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
-from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, Process
+from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, ProcessState
 from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places
 
 HOST_FILES = "ansible/host_vars/"
@@ -81,7 +81,7 @@ def recorded_state(artifact: Artifact) -> HostState:
         variables = json.loads(artifact.content)
         runtime = str(variables["fleet_host_runtime"])
         processes = [
-            Process(
+            ProcessState(
                 str(service["name"]["__ansible_unsafe"]),
                 str(service["digest"]),
                 runtime,
@@ -106,7 +106,7 @@ def _settings(listed: Iterable[Any]) -> tuple[str, ...]:
     return tuple(str(text["__ansible_unsafe"] if isinstance(text, dict) else text) for text in listed)
 
 
-def in_order(processes: Iterable[Process]) -> tuple[Process, ...]:
+def in_order(processes: Iterable[ProcessState]) -> tuple[ProcessState, ...]:
     """Processes as a state of a host has them."""
     return tuple(sorted(processes, key=lambda process: (process.node, process.project)))
 
@@ -114,8 +114,8 @@ def in_order(processes: Iterable[Process]) -> tuple[Process, ...]:
 def with_places_of_secrets(observed: HostState, recorded: HostState) -> HostState:
     """What a host says, with where its processes read secrets, which only the tree they were started from tells."""
     places = {(p.node, p.project, p.digest, p.turn): p.secrets for p in recorded.processes}
-    told = (replace(p, secrets=places.get((p.node, p.project, p.digest, p.turn))) for p in observed.processes)
-    return replace(observed, processes=tuple(told))
+    processes = (replace(p, secrets=places.get((p.node, p.project, p.digest, p.turn))) for p in observed.processes)
+    return replace(observed, processes=tuple(processes))
 
 
 def started_from(state: HostState) -> list[tuple[str, str, str, str, str]]:
@@ -147,10 +147,10 @@ def actions_for(
     return tuple(Action(step["do"], step["node"], step["digest"], step["reason"]) for step in steps)
 
 
-def _plain(release: str, processes: Iterable[Process]) -> dict[str, Any]:
+def _plain(release: str, processes: Iterable[ProcessState]) -> dict[str, Any]:
     """A state as the program has it."""
     return {"release": release, "processes": [asdict(process) for process in processes]}
 
 
-def _wanted(wanted: HostState, service: Service) -> Process:
+def _wanted(wanted: HostState, service: Service) -> ProcessState:
     return next(process for process in wanted.processes if process.node == service.name)

@@ -6,10 +6,11 @@ In: a `SealedPlan` and its seal. Out: lines, safe to print. Called by `cli/plan.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from fleetc.review.data import Effect
 from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, Action, Comparison, HostActions, SealedPlan
+from fleetc.text.counting import counted, first_of
 from fleetc.text.encoders import plain_output
 
 _HOSTS_IN_FULL = 40
@@ -27,8 +28,8 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
     """The summary. `signed` says in words who signed the plan, or that nobody did."""
     hosts = sum(len(batch) for batch in plan.batches)
     part = f", part {plan.shard} of it" if plan.shard else "" if plan.whole else " of it"
-    fleet = f"fleet {plan.fleet}, {_count(hosts, 'host')}{part}"
-    found = [
+    fleet = f"fleet {plan.fleet}, {counted(hosts, 'host')}{part}"
+    summary = [
         f"plan of {fleet}, on {plan.network}",
         f"made     {plan.created} by {plan.tool.name} {plan.tool.version}, expires {plan.expires}",
         f"spec     {', '.join(f'{source.name} ({source.sha256[:_SHORT]})' for source in plan.spec)}",
@@ -36,20 +37,19 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
         f"releases {', '.join(f'{r.program} {r.release}' for r in plan.releases) or 'none: nothing runs'}",
         f"from     {_baseline(plan)}",
     ]
-    found += [f"effects  {_compared(one, len(plan.baseline.hosts))}" for one in plan.compared]
-    found += _batches(plan)
-    found += [f"the fleet: {text}" for text in map(effect_line, plan.effects)]
-    found.append(f"processes: {_totals(plan)}")
+    summary += [f"effects  {_compared(comparison, len(plan.baseline.hosts))}" for comparison in plan.compared]
+    summary += _batches(plan)
+    summary += [f"the fleet: {text}" for text in map(effect_line, plan.effects)]
+    summary.append(f"processes: {_totals(plan)}")
     if plan.left:
-        found.append(
-            f"not part of the plan: {_names(plan.left)}: no longer in the fleet; deploy retires hosts its journal knows"
-        )
+        left = first_of(plan.left, _NAMED)
+        summary.append(f"not part of the plan: {left}: no longer in the fleet; deploy retires hosts its journal knows")
     if plan.secrets:
         names = sorted({f"{secret.kind} {secret.reference}" for secret in plan.secrets})
-        found.append(f"secrets read at the rollout: {_names(names)}")
-        found.append("processes with changed secrets restart too, which no plan can foresee")
-    found.append(f"seal {seal}, {signed}")
-    return [plain_output(line) for line in found]
+        summary.append(f"secrets read at the rollout: {first_of(names, _NAMED)}")
+        summary.append("processes with changed secrets restart too, which no plan can foresee")
+    summary.append(f"seal {seal}, {signed}")
+    return [plain_output(line) for line in summary]
 
 
 def _settings(plan: SealedPlan) -> Iterator[str]:
@@ -62,41 +62,41 @@ def _baseline(plan: SealedPlan) -> str:
     known = Counter(state.known for state in plan.baseline.hosts)
     words = []
     if known[OBSERVED]:
-        words.append(f"what {_count(known[OBSERVED], 'host')} said")
+        words.append(f"what {counted(known[OBSERVED], 'host')} said")
     if known[RECORDED]:
-        words.append(f"what the tree {plan.baseline.manifest[:_SHORT]} says about {_count(known[RECORDED], 'host')}")
+        words.append(f"what the tree {plan.baseline.manifest[:_SHORT]} says about {counted(known[RECORDED], 'host')}")
     if known[UNKNOWN]:
         notes: dict[str, list[str]] = {}
         for state in plan.baseline.hosts:
             if state.known == UNKNOWN:
                 notes.setdefault(state.note, []).append(state.host)
-        words += [f"unknown for {_names(hosts)}: {note}" for note, hosts in notes.items()]
+        words += [f"unknown for {first_of(hosts, _NAMED)}: {note}" for note, hosts in notes.items()]
     return "; ".join(words)
 
 
-def _compared(one: Comparison, hosts: int) -> str:
+def _compared(comparison: Comparison, hosts: int) -> str:
     """What the effects on some hosts come from, or why they are not known."""
-    where = "" if len(one.hosts) == hosts else f" on {_names(one.hosts)}"
-    if not one.name:
-        return f"{NOT_KNOWN}{where}, because {one.note}"
-    return f"compared with {one.name}{where}{f' ({one.note})' if one.note else ''}"
+    where = "" if len(comparison.hosts) == hosts else f" on {first_of(comparison.hosts, _NAMED)}"
+    if not comparison.name:
+        return f"{NOT_KNOWN}{where}, because {comparison.note}"
+    return f"compared with {comparison.name}{where}{f' ({comparison.note})' if comparison.note else ''}"
 
 
 def _batches(plan: SealedPlan) -> Iterator[str]:
     steps = {step.host: step for step in plan.steps}
-    unknown = {host for one in plan.compared if not one.name for host in one.hosts}
-    told = 0
+    unknown = {host for comparison in plan.compared if not comparison.name for host in comparison.hosts}
+    count = 0
     for number, batch in enumerate(plan.batches, start=1):
-        yield f"batch {number} of {len(plan.batches)}: {_count(len(batch), 'host')}"
+        yield f"batch {number} of {len(plan.batches)}: {counted(len(batch), 'host')}"
         quiet = [host for host in batch if _is_quiet(steps[host])]
         for host in (host for host in batch if host not in quiet):
-            told += 1
-            if told <= _HOSTS_IN_FULL:
+            count += 1
+            if count <= _HOSTS_IN_FULL:
                 yield from _host(steps[host], host in unknown)
         if quiet:
-            yield f"  nothing changes on {_names(quiet)}"
-    if told > _HOSTS_IN_FULL:
-        yield f"something changes on {_count(told - _HOSTS_IN_FULL, 'more host')}: the plan file lists all of them"
+            yield f"  nothing changes on {first_of(quiet, _NAMED)}"
+    if count > _HOSTS_IN_FULL:
+        yield f"something changes on {counted(count - _HOSTS_IN_FULL, 'more host')}: the plan file lists all of them"
 
 
 def _is_quiet(step: HostActions) -> bool:
@@ -114,7 +114,7 @@ def _host(step: HostActions, unknown: bool) -> Iterator[str]:
             yield from (f"      {effect_line(effect)}" for effect in action.effects)
     kept = [action.node for action in step.actions if action.do == "keep" and action.node]
     if kept:
-        yield f"    keep {_names(kept)}"
+        yield f"    keep {first_of(kept, _NAMED)}"
 
 
 def _action(action: Action) -> str:
@@ -132,7 +132,7 @@ def _action(action: Action) -> str:
 
 def effect_line(effect: Effect) -> str:
     """An effect, in words."""
-    who = f" (concerns {_names(effect.who)})" if effect.who else ""
+    who = f" (concerns {first_of(effect.who, _NAMED)})" if effect.who else ""
     return f"{effect.impact}: {effect.text}{who}"
 
 
@@ -140,12 +140,3 @@ def _totals(plan: SealedPlan) -> str:
     counts = Counter(action.do for step in plan.steps for action in step.actions if action.node)
     words = [f"{counts[do]} to {_TOTAL.get(do, do)}" for do in _COUNTED if counts[do]]
     return ", ".join(words) or "none"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

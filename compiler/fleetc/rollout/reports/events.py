@@ -10,12 +10,12 @@ import json
 from typing import Any
 
 from fleetc.rollout.hosts.deploy import Outcome
-from fleetc.rollout.journal.lines import Entry
+from fleetc.rollout.journal.lines import JournalEntry
 
 FORMAT = 1
 
 
-def entry_event(entry: Entry) -> str:
+def entry_event(entry: JournalEntry) -> str:
     """An event of the journal, at the moment at which it is written there."""
     return _line({**entry.facts, "at": entry.at, "run": entry.run, "what": entry.what})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from fleetc.rollout.hosts.begun import Step
+from fleetc.rollout.hosts.begun import RolloutStep
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome
 from fleetc.rollout.moves import Move
@@ -35,17 +35,17 @@ _WORDS = {
 
 def lines(outcome: Outcome) -> list[str]:
     """The report."""
-    found = [*_steps(outcome), *_table(outcome)] if outcome.check else list(_table(outcome))
-    found += [move_line(move) for move in outcome.moves]
+    report = [*_steps(outcome), *_table(outcome)] if outcome.check else list(_table(outcome))
+    report += [move_line(move) for move in outcome.moves]
     for host in outcome.hosts:
         if host.reason and not is_fine(host):
-            found.append(f"{host.host}: {host.reason}")
+            report.append(f"{host.host}: {host.reason}")
         if host.live and host.result == "new":
-            found.append(f"{host.host}: live, no session dropped: {', '.join(host.live)}")
-        found += [f"    {line}" for line in host.words if host.result != "new"]
-    found += [f"    {line}" for line in outcome.last_words]
-    found.append(summary(outcome))
-    return [plain_output(line) for line in found]
+            report.append(f"{host.host}: live, no session dropped: {', '.join(host.live)}")
+        report += [f"    {line}" for line in host.words if host.result != "new"]
+    report += [f"    {line}" for line in outcome.last_words]
+    report.append(summary(outcome))
+    return [plain_output(line) for line in report]
 
 
 def is_fine(host: HostOutcome) -> bool:
@@ -89,7 +89,7 @@ def _steps(outcome: Outcome) -> Iterator[str]:
         yield f"{step.host}: would {_what(step, outcome.back)}{': ' if step.reason else ''}{step.reason}"
 
 
-def _what(step: Step, back: bool) -> str:
+def _what(step: RolloutStep, back: bool) -> str:
     """A step, as people say it."""
     if step.do == "live":
         return f"change {step.node} live"

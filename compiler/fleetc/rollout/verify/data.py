@@ -22,7 +22,7 @@ AVATARS = "avatars"
 """The node of questions for an avatar stack."""
 
 
-class Question(NamedTuple):
+class Inquiry(NamedTuple):
     """A GET that the host of a node makes: `where` such as http://127.0.0.1:7935, and a path. Nothing else is sent.
 
     Of metrics, which are many, the host only hands on the lines of those that are named in `metrics`.
@@ -55,7 +55,7 @@ class OtherSetting(NamedTuple):
     overridden: bool
 
 
-class Step(NamedTuple):
+class HostStep(NamedTuple):
     """What a rollout would do on the host now."""
 
     do: str
@@ -71,7 +71,7 @@ class Back(NamedTuple):
     release: str
 
 
-class Process(NamedTuple):
+class SeenProcess(NamedTuple):
     """A process that the host has; `running` is None where nobody knows, `drift` what was changed by hand.
 
     `live` are settings that it takes while it runs, by name, as the release that it runs has them.
@@ -114,8 +114,8 @@ class HostAnswer:
     release: str = ""
     switch: bool = False
     quarantine: str = ""
-    processes: tuple[Process, ...] = ()
-    steps: tuple[Step, ...] = ()
+    processes: tuple[SeenProcess, ...] = ()
+    steps: tuple[HostStep, ...] = ()
     settings: tuple[OtherSetting, ...] = ()
     alerts: tuple[Alert, ...] = ()
     replies: Mapping[str, Reply] = field(default_factory=dict)
@@ -127,7 +127,7 @@ Kind = Literal["drift", "warning", "unknown"]
 same. unknown: somebody could not be asked, or said what makes no sense."""
 
 
-class Found(NamedTuple):
+class Finding(NamedTuple):
     """One finding; `node` is "" where it concerns the host, `place` where the spec says otherwise, or the node's."""
 
     kind: Kind
@@ -177,16 +177,16 @@ class NodeSeen:
 
     def reply(self, where: str, path: str) -> Reply:
         """What it answered. Raises UnknownError where there is no answer."""
-        found = self.replies.get(Question(self.service.name, where, path).id)
-        if found is None or not found.status:
-            raise UnknownError(f"{where} does not answer: {found.reason if found else 'nobody asked it'}")
-        return found
+        reply = self.replies.get(Inquiry(self.service.name, where, path).id)
+        if reply is None or not reply.status:
+            raise UnknownError(f"{where} does not answer: {reply.reason if reply else 'nobody asked it'}")
+        return reply
 
-    def found(self, kind: Kind, code: str, message: str, field_name: str = "", help: str = "") -> Found:
+    def found(self, kind: Kind, code: str, message: str, field_name: str = "", help: str = "") -> Finding:
         """A finding about it, at its table or at a field of it."""
         place = (*self.place, field_name) if field_name else self.place
-        return Found(kind, code, self.host.name, self.service.name, f"{self.service.name}: {message}", place, help)
+        return Finding(kind, code, self.host.name, self.service.name, f"{self.service.name}: {message}", place, help)
 
 
-Check = Callable[[NodeSeen], Iterator[Found]]
+Check = Callable[[NodeSeen], Iterator[Finding]]
 """Looks at one thing of a node. Raises UnknownError where it cannot tell."""

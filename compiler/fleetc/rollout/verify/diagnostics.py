@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
-from fleetc.rollout.verify.data import Found
+from fleetc.rollout.verify.data import Finding
 
 
-def diagnostics_of(found: Iterable[Found]) -> tuple[Diagnostic, ...]:
+def diagnostics_of(findings: Iterable[Finding]) -> tuple[Diagnostic, ...]:
     """Each finding once."""
-    made = []
-    for one in dict.fromkeys(found):
-        make = error if one.kind == "drift" else warning
-        made.append(make(one.code, one.message, Label(one.place), help=one.help))
-    return tuple(made)
+    diagnostics = []
+    for finding in dict.fromkeys(findings):
+        make = error if finding.kind == "drift" else warning
+        diagnostics.append(make(finding.code, finding.message, Label(finding.place), help=finding.help))
+    return tuple(diagnostics)

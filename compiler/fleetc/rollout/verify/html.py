@@ -14,7 +14,7 @@ from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.data import Edge
 from fleetc.review.reports import picture, wording
 from fleetc.review.reports.page import NAME, SENTENCE, HostList, framed
-from fleetc.rollout.verify.report import GRAVITY, NodeReport, Payer, Report, State, Told, summary
+from fleetc.rollout.verify.report import GRAVITY, FindingRow, NodeReport, Payer, Report, State, summary
 from fleetc.version import __version__
 
 _FOUND = 800
@@ -51,8 +51,8 @@ _LEGEND = picture.Legend(
 def as_html(report: Report, templates: Mapping[str, str]) -> str:
     """The page. `templates` are the shipped ones, by path."""
     ready = Templates(templates)
-    hosts = HostList([*(box.host for box in report.hosts), *(one.host for one in report.found)])
-    first = _first_finding(report.found)
+    hosts = HostList([*(box.host for box in report.hosts), *(finding.host for finding in report.findings)])
+    first = _first_finding(report.findings)
     view: dict[str, object] = {
         "fleet": wording.clip(report.fleet, NAME),
         "time": report.time,
@@ -60,13 +60,13 @@ def as_html(report: Report, templates: Mapping[str, str]) -> str:
         "left_out": f"A limit left {wording.count(report.left_out, 'host')} out: nothing is said of them."
         if report.left_out
         else "",
-        "tallies": _tallies(report.found, report.nodes),
+        "tallies": _tallies(report.findings, report.nodes),
         "filter": hosts.form(ready, "node, code, message"),
-        "finding_count": f"{len(report.found):,}",
+        "finding_count": f"{len(report.findings):,}",
         "node_count": f"{len(report.nodes):,}",
         "host_count": f"{len(report.hosts):,}",
-        "findings": [_finding(number, one, hosts, ready) for number, one in enumerate(report.found[:_FOUND])],
-        "more_findings": _more(len(report.found) - _FOUND, "finding"),
+        "findings": [_finding(index, row, hosts, ready) for index, row in enumerate(report.findings[:_FOUND])],
+        "more_findings": _more(len(report.findings) - _FOUND, "finding"),
         "nodes": [_node(node, hosts, first) for node in _shown(report.nodes)],
         "more_nodes": _more(len(report.nodes) - _NODES, "node"),
         "payers": [_payer(payer) for payer in report.payers[:_PAYERS]],
@@ -74,13 +74,13 @@ def as_html(report: Report, templates: Mapping[str, str]) -> str:
         "picture": picture.drawn(ready, _boxes(report), [Edge(*edge) for edge in report.edges], _LEGEND),
     }
     title = f"{wording.clip(report.fleet, NAME)} at {report.time}: {summary(report)}"
-    many = len(report.found) + len(report.nodes) > _MANY
+    many = len(report.findings) + len(report.nodes) > _MANY
     return framed(templates, title, ready.render("html/verify.html.j2", view), __version__, many)
 
 
-def _tallies(found: Sequence[Told], nodes: Sequence[NodeReport]) -> list[dict[str, str]]:
+def _tallies(findings: Sequence[FindingRow], nodes: Sequence[NodeReport]) -> list[dict[str, str]]:
     """How often each kind was found, and how many nodes are as reviewed."""
-    counts: Counter[State] = Counter(one.kind for one in found)
+    counts: Counter[State] = Counter(finding.kind for finding in findings)
     counts["fine"] = sum(node.state == "fine" for node in nodes)
     return [
         {
@@ -95,16 +95,16 @@ def _tallies(found: Sequence[Told], nodes: Sequence[NodeReport]) -> list[dict[st
     ]
 
 
-def _first_finding(found: Sequence[Told]) -> dict[tuple[str, str], int]:
+def _first_finding(findings: Sequence[FindingRow]) -> dict[tuple[str, str], int]:
     """The number of the first finding that is shown of each node; those of hosts belong to the node ""."""
     first: dict[tuple[str, str], int] = {}
-    for number, one in enumerate(found[:_FOUND]):
-        first.setdefault((one.host, one.node), number)
+    for number, finding in enumerate(findings[:_FOUND]):
+        first.setdefault((finding.host, finding.node), number)
     return first
 
 
-def _finding(number: int, one: Told, hosts: HostList, templates: Templates) -> dict[str, object]:
-    said, spot = one.located.diagnostic, one.located.primary
+def _finding(number: int, finding: FindingRow, hosts: HostList, templates: Templates) -> dict[str, object]:
+    diagnostic, spot = finding.located.diagnostic, finding.located.primary
     cause = {
         "place": wording.clip(f"{spot.file}:{spot.line}:{spot.column}" if spot.line else spot.file, NAME),
         "path": wording.clip(spot.path, NAME),
@@ -115,13 +115,13 @@ def _finding(number: int, one: Told, hosts: HostList, templates: Templates) -> d
     }
     return {
         "index": number,
-        "kind": one.kind,
-        "tone": _TONES[one.kind],
-        "hosts": hosts.ranges([one.host] if one.host else []),
-        "code": wording.clip(said.code, NAME),
-        "message": wording.clip(said.message, SENTENCE),
-        "help": wording.clip(said.help, SENTENCE),
-        "where": wording.clip(f"on {one.host}" + (f", {one.node}" if one.node else ""), NAME),
+        "kind": finding.kind,
+        "tone": _TONES[finding.kind],
+        "hosts": hosts.ranges([finding.host] if finding.host else []),
+        "code": wording.clip(diagnostic.code, NAME),
+        "message": wording.clip(diagnostic.message, SENTENCE),
+        "help": wording.clip(diagnostic.help, SENTENCE),
+        "where": wording.clip(f"on {finding.host}" + (f", {finding.node}" if finding.node else ""), NAME),
         "cause": Encoded(templates.render("html/causes.html.j2", {"causes": [cause], "more_causes": ""})),
     }
 
@@ -150,11 +150,11 @@ def _node(node: NodeReport, hosts: HostList, first: Mapping[tuple[str, str], int
 
 def _payer(payer: Payer) -> dict[str, object]:
     """What nobody stated or said has a word of its own in the table, never an empty cell."""
-    said = {name: wording.clip(text, NAME) for name, text in payer._asdict().items()}
-    return {name: text or ("not stated" if name.startswith("planned") else "unknown") for name, text in said.items()}
+    texts = {name: wording.clip(text, NAME) for name, text in payer._asdict().items()}
+    return {name: text or ("not stated" if name.startswith("planned") else "unknown") for name, text in texts.items()}
 
 
-def _boxes(report: Report) -> list[picture.Box]:
+def _boxes(report: Report) -> list[picture.DrawnBox]:
     """The hosts of the picture; what is no node of its own has its host before its name, which is unique then."""
     inside: dict[str, list[tuple[str, str]]] = {box.host: [] for box in report.hosts}
     facts: dict[str, dict[str, str]] = {box.host: {} for box in report.hosts}
@@ -163,7 +163,7 @@ def _boxes(report: Report) -> list[picture.Box]:
         name = node.node if own else f"{node.host}/{node.node.rpartition('/')[2] or 'the host'}"
         inside[node.host].append((name, node.state))
         facts[node.host][name] = "; ".join([node.role, *(f"{what} {text}" for what, text in node.facts)])
-    return [picture.Box(box.host, box.label, tuple(inside[box.host]), facts[box.host]) for box in report.hosts]
+    return [picture.DrawnBox(box.host, box.label, tuple(inside[box.host]), facts[box.host]) for box in report.hosts]
 
 
 def _more(number: int, thing: str) -> str:

@@ -21,7 +21,7 @@ from fleetc.rollout.verify.data import (
     Back,
     Check,
     Fact,
-    Found,
+    Finding,
     HostAnswer,
     Kind,
     NodeSeen,
@@ -49,13 +49,13 @@ CHECKS: tuple[Check, ...] = (
 class Verdict(NamedTuple):
     """All findings, and what is worth showing of what was said."""
 
-    found: tuple[Found, ...]
+    findings: tuple[Finding, ...]
     facts: tuple[Fact, ...]
 
     @property
     def exit_code(self) -> int:
         """1 on drift, else 4 where something could not be asked, else 0."""
-        kinds = {one.kind for one in self.found}
+        kinds = {finding.kind for finding in self.findings}
         return 1 if "drift" in kinds else 4 if "unknown" in kinds else 0
 
 
@@ -63,16 +63,16 @@ def judge(
     fleet: Fleet,
     blueprint: Blueprint,
     answers: Mapping[str, HostAnswer],
-    public: Iterable[Found],
+    public: Iterable[Finding],
     backs: Mapping[str, Back] = MappingProxyType({}),
 ) -> Verdict:
     """What the answers of some hosts show; `public` is what their public addresses did, and `backs` are rollbacks that
     were the last rollout of a host."""
-    found: list[Found] = []
+    findings: list[Finding] = []
     facts: list[Fact] = []
     running: list[NodeSeen] = []
     nodes = {(node.table, node.name): node for node in fleet.nodes}
-    paying = {one.node: one for one in funds(fleet)}
+    paying = {row.node: row for row in funds(fleet)}
     edges: dict[str, list[Connection]] = {}
     for edge in blueprint.edges:
         edges.setdefault(edge.source, []).append(edge)
@@ -83,41 +83,41 @@ def judge(
         back = backs.get(host.name)
         if back is not None and back.release != answer.release:
             back = None  # somebody else has changed the host since
-        found += _of_host(fleet, blueprint, host, answer, back)
+        findings += _of_host(fleet, blueprint, host, answer, back)
         if answer.unknown or answer.known_as not in _own_names(blueprint, host):
             continue
-        found += registration.by_chain(fleet, host, answer)
-        alive = {one.node for one in answer.processes if one.running}
-        found += live_runners.unwell(host, answer, alive)
-        for service in (one for one in host.services if one.name in alive and one.table != RUNNERS):
+        findings += registration.by_chain(fleet, host, answer)
+        alive = {process.node for process in answer.processes if process.running}
+        findings += live_runners.unwell(host, answer, alive)
+        for service in (service for service in host.services if service.name in alive and service.table != RUNNERS):
             node, own = nodes[service.table, service.name], tuple(edges.get(service.name, ()))
             paid = paying.get(service.name)
             seen = NodeSeen(fleet, host, service, answer.replies, node, paid, own, _had(answer, service.name), back)
-            found += _of_node(seen)
+            findings += _of_node(seen)
             facts += _facts(seen)
             running.append(seen)
-        found += stack.findings(fleet, host, answer.replies)
+        findings += stack.findings(fleet, host, answer.replies)
         facts += stack.facts(host, answer.replies)
-    return Verdict(tuple(_once((*found, *market.findings(fleet, blueprint, running), *public))), tuple(facts))
+    return Verdict(tuple(_once((*findings, *market.findings(fleet, blueprint, running), *public))), tuple(facts))
 
 
 _OF_WALLETS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low", "wallet-empty")
 """What the chain has of a wallet, which each host that uses it and each of its nodes may say."""
 
 
-def _once(found: Iterable[Found]) -> Iterator[Found]:
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Each finding, and what several say of a wallet or an orchestrator only once: as the first of them says it."""
-    told: set[tuple[str, Path | str]] = set()
-    for one in dict.fromkeys(found):
-        if one.code in _OF_WALLETS or one.code in registration.CODES:
-            subject = one.place if one.code in _OF_WALLETS else one.node
-            if (one.code, subject) in told:
+    subjects: set[tuple[str, Path | str]] = set()
+    for finding in dict.fromkeys(findings):
+        if finding.code in _OF_WALLETS or finding.code in registration.CODES:
+            subject = finding.place if finding.code in _OF_WALLETS else finding.node
+            if (finding.code, subject) in subjects:
                 continue
-            told.add((one.code, subject))
-        yield one
+            subjects.add((finding.code, subject))
+        yield finding
 
 
-def _of_node(seen: NodeSeen) -> Iterator[Found]:
+def _of_node(seen: NodeSeen) -> Iterator[Finding]:
     """Findings of all checks; one that cannot tell says so, and the same reason is said once."""
     reasons: dict[str, None] = {}
     for check in CHECKS:
@@ -164,33 +164,33 @@ def _abilities(seen: NodeSeen) -> Iterator[Fact]:
         (LANGUAGE_MODELS, "/api/version", ("version",), "language model runtime"),
     ):
         try:
-            said = replies.mapping(seen.reply(where, path), path)
+            answer = replies.mapping(seen.reply(where, path), path)
         except UnknownError:
             continue
-        found = next((said[key] for key in keys if key in said), None)
-        if isinstance(found, list | dict):
-            yield Fact(seen.host.name, name, words, str(len(found)))
-        elif found is not None:
-            yield Fact(seen.host.name, name, words, replies.shown(found))
+        value = next((answer[key] for key in keys if key in answer), None)
+        if isinstance(value, list | dict):
+            yield Fact(seen.host.name, name, words, str(len(value)))
+        elif value is not None:
+            yield Fact(seen.host.name, name, words, replies.shown(value))
 
 
 def _had(answer: HostAnswer, node: str) -> Mapping[str, str]:
     """The settings of the release that a node runs, where a rollout would give it other files."""
     if not any(step.node == node and step.do in ("restart", "live", "halt") for step in answer.steps):
         return {}
-    return next((one.live for one in answer.processes if one.node == node), {})
+    return next((process.live for process in answer.processes if process.node == node), {})
 
 
 def _of_host(
     fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer, back: Back | None
-) -> Iterator[Found]:
+) -> Iterator[Finding]:
     """What the host itself says of its release and its processes; `back` is the rollback to that release, if any."""
     place: Path = ("hosts", host.name)
     tables: dict[str, Path] = {service.name: (service.table, service.name) for service in host.services}
 
-    def found(kind: Kind, code: str, message: str, node: str = "", help: str = "") -> Found:
+    def found(kind: Kind, code: str, message: str, node: str = "", help: str = "") -> Finding:
         at = ("avatars", host.avatar.name) if node.startswith("avatar/") and host.avatar else tables.get(node, place)
-        return Found(kind, code, host.name, node, f"{host.name}: {message}", at, help)
+        return Finding(kind, code, host.name, node, f"{host.name}: {message}", at, help)
 
     if answer.unknown:
         yield found("unknown", "host-unreachable", answer.unknown, help=reaching_help(host))
@@ -204,20 +204,20 @@ def _of_host(
         yield found("drift", "host-quarantined", message, help=f"look at it, then deploy with --clear {host.name}")
     if answer.switch:
         yield found("drift", "switch-open", "a switch of its release has not ended")
-    told: set[str] = set()
+    changed: set[str] = set()
     for node in _unmentioned(host, answer):
         yield found("unknown", "host-silent", f"it says nothing of {node}", node)
-    for one in answer.processes:
-        if one.running is None:
-            yield found("unknown", "runtime-silent", f"nobody says whether {one.node} runs", one.node)
-        for words in one.drift:
-            told.add(one.node)
-            yield found("drift", "changed-on-host", f"{one.node}: {words}", one.node, "deploy again to repair it")
+    for entry in answer.processes:
+        if entry.running is None:
+            yield found("unknown", "runtime-silent", f"nobody says whether {entry.node} runs", entry.node)
+        for words in entry.drift:
+            changed.add(entry.node)
+            yield found("drift", "changed-on-host", f"{entry.node}: {words}", entry.node, "deploy again to repair it")
     for step in answer.steps:
-        if step.do in ("keep", "ensure") or step.node in told:
+        if step.do in ("keep", "ensure") or step.node in changed:
             continue
         code, message = _meaning(step.do, step.node, step.reason)
-        if step.node or not any(one.do not in ("keep", "copy") for one in answer.steps):
+        if step.node or not any(other.do not in ("keep", "copy") for other in answer.steps):
             if code == "other-release" and back is not None:
                 message = f"rolled back to {back.release[:_SHORT]} at {back.at} by {back.who}, so {message}"
             yield found("drift", code, message, step.node, process.advice_for_other(back))
@@ -241,9 +241,9 @@ def _own_names(blueprint: Blueprint, host: HostBlueprint) -> tuple[tuple[str, st
 
 def _unmentioned(host: HostBlueprint, answer: HostAnswer) -> Iterator[str]:
     """What the spec has on a host and its program compared with nothing. It says "keep" of what is as it should be."""
-    told = {step.node for step in answer.steps}
-    yield from (service.name for service in host.services if service.name not in told)
-    if host.avatar is not None and not any(node.startswith("avatar/") for node in told):
+    nodes = {step.node for step in answer.steps}
+    yield from (service.name for service in host.services if service.name not in nodes)
+    if host.avatar is not None and not any(node.startswith("avatar/") for node in nodes):
         yield "avatar/host"
 
 
@@ -251,8 +251,8 @@ def _wallet(fleet: Fleet, alert: Alert) -> Path:
     """The wallet that the chain says something of; () where it is about something else."""
     if alert.code not in _OF_WALLETS:
         return ()
-    said = alert.message.lower()
-    return next((("wallets", name) for name, one in fleet.wallets.items() if str(one.address).lower() in said), ())
+    text = alert.message.lower()
+    return next((("wallets", name) for name, own in fleet.wallets.items() if str(own.address).lower() in text), ())
 
 
 def _meaning(do: str, node: str, reason: str) -> tuple[str, str]:

@@ -13,10 +13,10 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.fleet import Fleet
 from fleetc.lower.common import account
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, NodeSeen, UnknownError
 
 
-def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) -> Iterator[Found]:
+def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) -> Iterator[Finding]:
     """The gateways that pay less now than an orchestrator that they list asks of them now."""
     seen = {node.service.name: node for node in running}
     for edge in blueprint.edges:
@@ -24,22 +24,22 @@ def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) ->
         if edge.kind != "pays" or gateway is None or orchestrator is None:
             continue
         who = account(fleet, edge.source).lower()
-        cap, asked = _cap(gateway), _asked(orchestrator, who)
+        cap, price = _cap(gateway), _asked(orchestrator, who)
         planned = (replies.number(gateway.service.health.max_price), _planned(orchestrator, who))
-        if cap is None or asked is None or asked <= cap or (cap, asked) == planned:
+        if cap is None or price is None or price <= cap or (cap, price) == planned:
             continue
-        message = f"it pays at most {cap} wei a pixel, and {edge.target} asks {asked} of it: it buys no video there now"
+        message = f"it pays at most {cap} wei a pixel, and {edge.target} asks {price} of it: it buys no video there now"
         yield gateway.found("drift", "price-above-cap-now", message)
 
 
 def _cap(gateway: NodeSeen) -> Fraction | None:
     try:
-        said = replies.mapping(
+        answer = replies.mapping(
             gateway.reply(gateway.service.health.status, "/getBroadcastConfig"), "/getBroadcastConfig"
         )
     except UnknownError:
         return None
-    return replies.number(said.get("MaxPrice"))
+    return replies.number(answer.get("MaxPrice"))
 
 
 def _asked(orchestrator: NodeSeen, who: str) -> Fraction | None:

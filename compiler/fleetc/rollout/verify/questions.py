@@ -1,6 +1,6 @@
 """What the host of a node asks it. Every question is a GET that changes nothing.
 
-In: a blueprint. Out: `Question` values by host. The paths are those of the node, of runners and of avatar stacks; some
+In: a blueprint. Out: `Inquiry` values by host. The paths are those of the node, of runners and of avatar stacks; some
 are only in the documentation of the node, and whoever serves them is understood too.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from fleetc.blueprint.blueprint import RUNNERS, Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import Fleet
 from fleetc.language.signing import talks_to_chain
-from fleetc.rollout.verify.data import AVATARS, STACK, Question
+from fleetc.rollout.verify.data import AVATARS, STACK, Inquiry
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
 LANGUAGE_MODELS = "http://127.0.0.1:11434"
@@ -36,45 +36,45 @@ _DOCUMENTED = {"gateway": ("/hardware/stats",), "orchestrator": ("/status", "/ge
 _ON_CHAIN = ("/senderInfo", "/orchestratorInfo", *_OF_ITS_ACCOUNT)
 
 
-def questions_of(fleet: Fleet, blueprint: Blueprint) -> dict[str, tuple[Question, ...]]:
+def questions_of(fleet: Fleet, blueprint: Blueprint) -> dict[str, tuple[Inquiry, ...]]:
     """The questions for each host."""
     on_chain = {node.name for node in fleet.nodes if talks_to_chain(fleet, node)}
     sellers = {name for name, settings in fleet.orchestrators.items() if settings.runners}
     return {host.name: tuple(_of_host(host, on_chain, sellers)) for host in blueprint.hosts}
 
 
-def _of_host(host: HostBlueprint, on_chain: Collection[str], sellers: Collection[str]) -> Iterator[Question]:
+def _of_host(host: HostBlueprint, on_chain: Collection[str], sellers: Collection[str]) -> Iterator[Inquiry]:
     for service in host.services:
         yield from _of_service(service, service.name in on_chain, sellers)
     if host.avatar is not None:
         for path in ("/health", "/meta", "/meta/gpu", "/meta/gpu/stats", "/cluster"):
-            yield Question(AVATARS, STACK, path)
+            yield Inquiry(AVATARS, STACK, path)
         for slot in host.avatar.slots:
-            yield Question(AVATARS, STACK, f"/power/projects/{slot.project}")
+            yield Inquiry(AVATARS, STACK, f"/power/projects/{slot.project}")
 
 
-def _of_service(service: Service, on_chain: bool, sellers: Collection[str]) -> Iterator[Question]:
+def _of_service(service: Service, on_chain: bool, sellers: Collection[str]) -> Iterator[Inquiry]:
     if service.table == RUNNERS:
         if service.health.answers is not None:
-            yield Question(service.name, *service.health.answers[:2])
+            yield Inquiry(service.name, *service.health.answers[:2])
         return
     where = service.health.status
     for path in (*_OF_EVERY_NODE, *_OF_ITS_ACCOUNT, *_BY_ROLE.get(service.role, ())):
         if on_chain or path not in _ON_CHAIN:
-            yield Question(service.name, where, path)
+            yield Inquiry(service.name, where, path)
     if service.monitored:
-        yield Question(service.name, where, "/metrics", METRICS)
+        yield Inquiry(service.name, where, "/metrics", METRICS)
     if service.health.healthz:
-        yield Question(service.name, service.health.healthz, "/healthz")
+        yield Inquiry(service.name, service.health.healthz, "/healthz")
         for path in _DOCUMENTED.get(service.role, ()):
-            yield Question(service.name, service.health.healthz, path)
+            yield Inquiry(service.name, service.health.healthz, path)
     if service.name in sellers and service.health.healthz:
-        yield Question(service.name, service.health.healthz, DISCOVERY)
+        yield Inquiry(service.name, service.health.healthz, DISCOVERY)
     for runner in runners_of(service):
         for path in ("/health", "/hardware/stats"):
-            yield Question(service.name, runner, path)
+            yield Inquiry(service.name, runner, path)
     if any(port.purpose == "llm runner" for port in service.ports):
-        yield Question(service.name, LANGUAGE_MODELS, "/api/version")
+        yield Inquiry(service.name, LANGUAGE_MODELS, "/api/version")
 
 
 def runners_of(service: Service) -> list[str]:

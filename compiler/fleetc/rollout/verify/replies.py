@@ -38,21 +38,21 @@ def value(reply: Reply, what: str) -> Any:
 
 def mapping(reply: Reply, what: str) -> Mapping[str, Any]:
     """The JSON object of an answer; one with status 200 that only says an error is none."""
-    found = value(reply, what)
-    if not isinstance(found, dict):
+    answer = value(reply, what)
+    if not isinstance(answer, dict):
         raise UnknownError(f"it answers to {what} with something that is not an object")
-    problem = found.get("error")
-    if problem and len(found) <= 2:
-        said = problem.get("message") if isinstance(problem, dict) else problem
-        raise UnknownError(f"it answers an error to {what}: {shown(said)}")
-    return found
+    problem = answer.get("error")
+    if problem and len(answer) <= 2:
+        words = problem.get("message") if isinstance(problem, dict) else problem
+        raise UnknownError(f"it answers an error to {what}: {shown(words)}")
+    return answer
 
 
-def number(said: object) -> Fraction | None:
+def number(written: object) -> Fraction | None:
     """A number as programs write it: 3, "3", "3/2", 1.5; None for everything else."""
-    if isinstance(said, bool) or not isinstance(said, str | int):
+    if isinstance(written, bool) or not isinstance(written, str | int):
         return None
-    text = str(said).strip()
+    text = str(written).strip()
     if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         return None
     try:
@@ -63,13 +63,13 @@ def number(said: object) -> Fraction | None:
 
 def metric(reply: Reply, name: str) -> Fraction | None:
     """The sum over all series of a metric; None without one."""
-    found = re.findall(
+    series = re.findall(
         rf"(?m)^{re.escape(name)}(?:\{{[^\n]*\}})? ([^\s]{{1,40}})(?: -?[0-9]+)?\r?$", words(reply, "/metrics")
     )
-    known = [one for one in map(number, found) if one is not None]
+    known = [amount for amount in map(number, series) if amount is not None]
     return sum(known, Fraction(0)) if known else None
 
 
-def shown(said: object) -> str:
+def shown(answer: object) -> str:
     """What somebody said, short and safe to print."""
-    return visible(str(said))[:_SHOWN] or "nothing"
+    return visible(str(answer))[:_SHOWN] or "nothing"

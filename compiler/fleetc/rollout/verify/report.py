@@ -14,7 +14,8 @@ from fleetc.analysis.funds import funds
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.messages.locate import Located
-from fleetc.rollout.verify.data import AVATARS, Fact, Found, Kind
+from fleetc.review.reports.wording import count
+from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.text import leaks
 
@@ -28,8 +29,8 @@ _BLIND = frozenset({"host-unreachable", "other-host"})
 """Findings about a host after which nothing is known of its nodes."""
 
 
-class Told(NamedTuple):
-    """A finding with its line; `kind`, `host` and `node` are those of `Found`."""
+class FindingRow(NamedTuple):
+    """A finding with its line; `kind`, `host` and `node` are those of `Finding`."""
 
     kind: Kind
     host: str
@@ -63,7 +64,7 @@ class Payer(NamedTuple):
     lasts: str
 
 
-class Box(NamedTuple):
+class HostBox(NamedTuple):
     """A host that was asked."""
 
     host: str
@@ -76,10 +77,10 @@ class Report(NamedTuple):
 
     fleet: str
     time: str
-    hosts: tuple[Box, ...]
+    hosts: tuple[HostBox, ...]
     size: int
     left_out: int
-    found: tuple[Told, ...]
+    findings: tuple[FindingRow, ...]
     located: tuple[Located, ...]
     nodes: tuple[NodeReport, ...]
     payers: tuple[Payer, ...]
@@ -96,17 +97,19 @@ def report_of(
     time: str,
 ) -> Report:
     """The report of a look at `hosts`; `located` are the diagnostics of the verdict."""
-    asked = [host for host in blueprint.in_order if host.name in hosts]
-    nodes = tuple(node for host in asked for node in _nodes(host, verdict))
+    here = [host for host in blueprint.in_order if host.name in hosts]
+    nodes = tuple(node for host in here for node in _nodes(host, verdict))
     ours = {service.name for host in blueprint.hosts for service in host.services}
     seen = {node.node for node in nodes}
     return Report(
         fleet=blueprint.fleet,
         time=time,
-        hosts=tuple(Box(host.name, " ".join(filter(None, (host.name, host.runtime, host.region)))) for host in asked),
-        size=sum(len(host.services) + len(host.avatar.slots if host.avatar else ()) for host in asked),
-        left_out=len(blueprint.hosts) - len(asked),
-        found=tuple(_told(verdict.found, located)),
+        hosts=tuple(
+            HostBox(host.name, " ".join(filter(None, (host.name, host.runtime, host.region)))) for host in here
+        ),
+        size=sum(len(host.services) + len(host.avatar.slots if host.avatar else ()) for host in here),
+        left_out=len(blueprint.hosts) - len(here),
+        findings=tuple(_told(verdict.findings, located)),
         located=tuple(located),
         nodes=nodes,
         payers=tuple(_payers(fleet, nodes)),
@@ -117,18 +120,14 @@ def report_of(
 
 def summary(report: Report) -> str:
     """What was found, in a few words; nothing is called as reviewed while something is unknown."""
-    kinds = Counter(one.kind for one in report.found)
-    looked = f"{_count(len(report.hosts), 'host')} with {_count(report.size, 'node')} asked"
-    warnings = _count(kinds["warning"], "warning") if kinds["warning"] else ""
+    kinds = Counter(finding.kind for finding in report.findings)
+    looked = f"{count(len(report.hosts), 'host')} with {count(report.size, 'node')} asked"
+    warnings = count(kinds["warning"], "warning") if kinds["warning"] else ""
     if not kinds["drift"] and not kinds["unknown"]:
         return f"{looked}: all of it is as reviewed{'; ' + warnings if warnings else ''}"
-    differ = f"{_count(kinds['drift'], 'difference')} from what was reviewed" if kinds["drift"] else ""
+    differ = f"{count(kinds['drift'], 'difference')} from what was reviewed" if kinds["drift"] else ""
     silent = f"{kinds['unknown']:,} unknown" if kinds["unknown"] else ""
     return f"{looked}: {', '.join(filter(None, (differ, silent, warnings)))}"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def as_data(report: Report) -> dict[str, Any]:
@@ -139,24 +138,24 @@ def as_data(report: Report) -> dict[str, Any]:
         "exit_code": report.exit_code,
         "findings": [
             {
-                "kind": one.kind,
-                "code": one.located.diagnostic.code,
-                "host": one.host,
-                "node": one.node,
-                "message": one.located.diagnostic.message,
+                "kind": finding.kind,
+                "code": finding.located.diagnostic.code,
+                "host": finding.host,
+                "node": finding.node,
+                "message": finding.located.diagnostic.message,
             }
-            for one in report.found
+            for finding in report.findings
         ],
         "nodes": [{**node._asdict(), "facts": dict(node.facts)} for node in report.nodes],
         "funds": [payer._asdict() for payer in report.payers],
     }
 
 
-def _told(found: Sequence[Found], located: Sequence[Located]) -> Iterator[Told]:
+def _told(findings: Sequence[Finding], located: Sequence[Located]) -> Iterator[FindingRow]:
     """Findings with their lines, the gravest first; of equal ones the first."""
     lines = {item.key[-2:]: item for item in reversed(located)}
-    for one in sorted(dict.fromkeys(found), key=lambda one: GRAVITY.index(one.kind)):
-        yield Told(one.kind, one.host, leaks.masked(one.node), lines[one.code, one.message])
+    for finding in sorted(dict.fromkeys(findings), key=lambda finding: GRAVITY.index(finding.kind)):
+        yield FindingRow(finding.kind, finding.host, leaks.masked(finding.node), lines[finding.code, finding.message])
 
 
 def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
@@ -165,20 +164,20 @@ def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
     Where nobody could be asked about a node, it is unknown, whatever else was found.
     """
     kinds: dict[str, list[Kind]] = {}
-    for one in verdict.found:
-        if one.host == host.name:
-            kinds.setdefault(one.node, []).append(one.kind)
+    for finding in verdict.findings:
+        if finding.host == host.name:
+            kinds.setdefault(finding.node, []).append(finding.kind)
     facts: dict[str, list[Fact]] = {}
     for fact in verdict.facts:
         if fact.host == host.name:
             facts.setdefault(fact.node, []).append(fact)
-    blind = any(one.host == host.name and one.code in _BLIND for one in verdict.found)
+    blind = any(finding.host == host.name and finding.code in _BLIND for finding in verdict.findings)
     silent = "unknown" in kinds.get(AVATARS, ())
     for node, role in _roles(host, kinds).items():
         nothing_known = node and (blind or (silent and node.startswith(f"{AVATAR_DIRECTORY}/")))
         state = min((*kinds.get(node, ()), "unknown" if nothing_known else "fine"), key=GRAVITY.index)
-        told = tuple((fact.name, leaks.masked(fact.text)) for fact in facts.get(node, ()))
-        yield NodeReport(host.name, leaks.masked(node), role, state, told)
+        own = tuple((fact.name, leaks.masked(fact.text)) for fact in facts.get(node, ()))
+        yield NodeReport(host.name, leaks.masked(node), role, state, own)
 
 
 def _roles(host: HostBlueprint, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, str]:
@@ -195,7 +194,7 @@ def _roles(host: HostBlueprint, kinds: Mapping[str, Sequence[Kind]]) -> dict[str
 
 def _payers(fleet: Fleet, nodes: Sequence[NodeReport]) -> Iterator[Payer]:
     """The nodes that pay somebody, in the order of the report, with what they have."""
-    own = {one.node: one for one in funds(fleet)}
+    own = {row.node: row for row in funds(fleet)}
     for node in nodes:
         planned = own.get(node.node)
         if planned is not None:

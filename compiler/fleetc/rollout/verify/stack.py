@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, AvatarSlot, HostBlueprint, StackBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import AVATARS, STACK, Fact, Found, Kind, Question, Reply, UnknownError
+from fleetc.rollout.verify.data import AVATARS, STACK, Fact, Finding, Inquiry, Kind, Reply, UnknownError
 
 _FULL_PERCENT = 85
 """From how much of its memory in use a GPU should serve nothing else, as the stack's operators are told."""
 
 
-def findings(fleet: Fleet, host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
+def findings(fleet: Fleet, host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
     """What is wrong with the stack of a host."""
     if host.avatar is None:
         return
@@ -34,12 +34,12 @@ def facts(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]:
     for slot in host.avatar.slots:
         try:
             path = f"/power/projects/{slot.project}"
-            said = replies.mapping(_reply(answers, path), path).get("state")
-            yield Fact(host.name, _slot(slot), "state", replies.shown(said))
+            state = replies.mapping(_reply(answers, path), path).get("state")
+            yield Fact(host.name, _slot(slot), "state", replies.shown(state))
         except UnknownError:
             yield Fact(host.name, _slot(slot), "state", "unknown")
     yield from _report(host, answers)
-    cluster = answers.get(Question(AVATARS, STACK, "/cluster").id)
+    cluster = answers.get(Inquiry(AVATARS, STACK, "/cluster").id)
     if cluster is not None and cluster.status:
         yield Fact(host.name, AVATARS, "cluster control", f"answers {cluster.status} to its own host")
 
@@ -55,10 +55,10 @@ def _report(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]
         yield Fact(host.name, AVATARS, "services up", " of ".join(counts))
 
 
-def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
+def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
     """The tag of its images; its own address may not be on the list of those that it tells."""
-    said = replies.mapping(_reply(answers, "/meta"), "/meta")
-    environment = said.get("env")
+    answer = replies.mapping(_reply(answers, "/meta"), "/meta")
+    environment = answer.get("env")
     tag = environment.get(f"{stack.prefix}_SERVICE_IMAGE_TAG") if isinstance(environment, dict) else None
     if not isinstance(tag, str):
         raise UnknownError("/meta does not say which images it runs with")
@@ -67,11 +67,11 @@ def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Map
         yield _found(host, stack, "drift", "other-stack-release", message)
 
 
-def _gpus(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
-    said = replies.mapping(_reply(answers, "/meta/gpu"), "/meta/gpu")
-    if str(said.get("ok")).lower() == "false":
-        raise UnknownError(f"/meta/gpu says: {replies.shown(said.get('error'))}")
-    gpus = said.get("gpus")
+def _gpus(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
+    answer = replies.mapping(_reply(answers, "/meta/gpu"), "/meta/gpu")
+    if str(answer.get("ok")).lower() == "false":
+        raise UnknownError(f"/meta/gpu says: {replies.shown(answer.get('error'))}")
+    gpus = answer.get("gpus")
     if not isinstance(gpus, list):
         raise UnknownError("/meta/gpu names no GPUs")
     wanted = len(fleet.hosts[host.name].gpus)
@@ -97,7 +97,7 @@ def _memory(gpu: object) -> int | None:
     return None if used is None or not total else int(100 * used / total)
 
 
-def _slots(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
+def _slots(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
     for slot in stack.slots:
         path = f"/power/projects/{slot.project}"
         if _reply(answers, path).status == 404:
@@ -111,14 +111,14 @@ def _slot(slot: AvatarSlot) -> str:
 
 
 def _reply(answers: Mapping[str, Reply], path: str) -> Reply:
-    found = answers.get(Question(AVATARS, STACK, path).id)
-    if found is None or not found.status:
-        raise UnknownError(f"its service for {path} does not answer: {found.reason if found else 'nobody asked it'}")
-    if found.status in (401, 403):
+    reply = answers.get(Inquiry(AVATARS, STACK, path).id)
+    if reply is None or not reply.status:
+        raise UnknownError(f"its service for {path} does not answer: {reply.reason if reply else 'nobody asked it'}")
+    if reply.status in (401, 403):
         raise UnknownError(f"it answers {path} only to addresses on its list, and its own host is not among them")
-    return found
+    return reply
 
 
-def _found(host: HostBlueprint, stack: StackBlueprint, kind: Kind, code: str, message: str) -> Found:
+def _found(host: HostBlueprint, stack: StackBlueprint, kind: Kind, code: str, message: str) -> Finding:
     place = ("avatars", stack.name)
-    return Found(kind, code, host.name, AVATARS, f"avatar stack {stack.name}: {message}", place)
+    return Finding(kind, code, host.name, AVATARS, f"avatar stack {stack.name}: {message}", place)

@@ -28,8 +28,8 @@ def textfile(blueprint: Blueprint, hosts: Collection[str], verdict: Verdict, now
         "# HELP fleetc_verify_findings How many findings a node or a host has, by kind.",
         "# TYPE fleetc_verify_findings gauge",
     ]
-    counts = Counter((one.host, _label(one.node), one.kind) for one in dict.fromkeys(verdict.found))
-    for host in (one for one in blueprint.hosts if one.name in hosts):
+    counts = Counter((finding.host, _label(finding.node), finding.kind) for finding in dict.fromkeys(verdict.findings))
+    for host in (blueprint_host for blueprint_host in blueprint.hosts if blueprint_host.name in hosts):
         nodes = ["", *(service.name for service in host.services)]
         nodes += sorted({node for name, node, _ in counts if name == host.name} - set(nodes))
         for node in nodes:

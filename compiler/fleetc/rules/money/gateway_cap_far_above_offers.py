@@ -34,7 +34,7 @@ from operator import itemgetter
 
 from fleetc.analysis.acceptance import PriceEntry, coming_to, enough
 from fleetc.analysis.economics import Market, market_of
-from fleetc.analysis.ranking import Verdict
+from fleetc.analysis.ranking import Ranking
 from fleetc.analysis.tickets import Amount
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
@@ -48,7 +48,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if not fleet.on_chain:
         return
     market = market_of(fleet)
-    uses: dict[Path, list[tuple[PriceEntry, Verdict]]] = {}
+    uses: dict[Path, list[tuple[PriceEntry, Ranking]]] = {}
     for name, caps in market.caps.items():
         for goods, verdict in market.purchases(name):
             cap = caps.of(goods)
@@ -60,7 +60,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             yield _far_above(market, cap, offer)
 
 
-def _dearest(verdicts: list[Verdict]) -> PriceEntry | None:
+def _dearest(verdicts: list[Ranking]) -> PriceEntry | None:
     """The dearest offer that is bought; None if one of the offers cannot be judged, or if all are free."""
     if any(verdict.offers > verdict.within + verdict.above + verdict.refused for verdict in verdicts):
         return None

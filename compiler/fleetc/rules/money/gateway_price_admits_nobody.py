@@ -52,7 +52,7 @@ from fleetc.analysis.acceptance import (
     enough,
 )
 from fleetc.analysis.economics import Market, market_of
-from fleetc.analysis.ranking import Verdict
+from fleetc.analysis.ranking import Ranking
 from fleetc.analysis.tickets import Amount
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
@@ -76,7 +76,7 @@ def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Dia
     purchases = [(goods, market.judge_price(name, goods)) for goods, _ in market.purchases(name)]
     nothing = all(verdict.outcome in (TOO_EXPENSIVE, REFUSED) for _, verdict in purchases)
     never = closed and nothing and all(_never(market, name, goods) for goods, _ in purchases)
-    by_cap: dict[tuple[str | int, ...], list[tuple[Goods, Verdict]]] = {}
+    by_cap: dict[tuple[str | int, ...], list[tuple[Goods, Ranking]]] = {}
     for goods, verdict in purchases:
         cap = caps.of(goods)
         if goods == VIDEO or cap is not caps.base:

@@ -37,7 +37,7 @@ from fleetc.analysis import tickets
 from fleetc.analysis.acceptance import TOO_EXPENSIVE, WEI, PriceEntry, coming_to
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.payments import bound, payer_path, round_up, ticket_value
-from fleetc.analysis.ranking import Verdict
+from fleetc.analysis.ranking import Ranking
 from fleetc.analysis.tickets import Backing, Terms
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Wei
@@ -90,7 +90,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     yield _too_much(fleet, market, request, backing)
 
 
-def _looked_at(verdict: Verdict) -> tuple[PriceEntry, ...]:
+def _looked_at(verdict: Ranking) -> tuple[PriceEntry, ...]:
     """What is bought; if the cap admits nothing, the cheapest, which a higher cap would admit."""
     if verdict.outcome == TOO_EXPENSIVE and verdict.cheapest is not None:
         return (verdict.cheapest,)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.prices import Asked, asked_prices, prices_of
+from fleetc.analysis.prices import AskedPrice, asked_prices, prices_of
 from fleetc.language.fleet import Fleet
 from fleetc.language.worker import AiWorker
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
@@ -50,7 +50,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             )
 
 
-def _is_unused(fleet: Fleet, asked: Asked) -> bool:
+def _is_unused(fleet: Fleet, asked: AskedPrice) -> bool:
     """Whether a base price is for nothing: only AI is sold, each model has a price, and AI workers run no others."""
     settings = asked.settings
     if asked.model or settings.mode != "ai":

@@ -23,6 +23,7 @@ from decimal import Decimal
 
 from fleetc.language.fleet import Fleet
 from fleetc.language.gateway import Selection
+from fleetc.language.quantities.amounts import plain_number
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream import FLAGS
 
@@ -50,10 +51,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if abs(total - 1) <= _TOLERANCE or all(value is None for value in given.values()):
             continue
         path = ("gateways", name, "selection")
-        parts = " + ".join(f"{key} {_plain(value)}" for key, value in weights.items())
+        parts = " + ".join(f"{key} {plain_number(value)}" for key, value in weights.items())
         yield error(
             "selection-weights",
-            f"the selection weights of gateway {name} add up to {_plain(total)}, not to 1: {parts}",
+            f"the selection weights of gateway {name} add up to {plain_number(total)}, not to 1: {parts}",
             Label(path, "here"),
             [Label((*path, key)) for key, value in given.items() if value is not None],
             _help(gateway.selection, weights),
@@ -69,10 +70,5 @@ def _help(selection: Selection, weights: dict[str, Decimal]) -> str:
     for key in ("stake", "random", "price"):
         rest = 1 - sum((value for other, value in weights.items() if other != key), Decimal(0))
         if getattr(selection, key) is None and rest >= 0:
-            return f'write {key} = "{_plain(rest)}"'
+            return f'write {key} = "{plain_number(rest)}"'
     return "write random, stake and price so that they add up to 1"
-
-
-def _plain(value: Decimal) -> str:
-    text = format(value, "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text

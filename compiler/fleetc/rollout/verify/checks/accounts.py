@@ -14,13 +14,13 @@ from fleetc.language.node import ChainSettings
 from fleetc.language.quantities import QuantityError, Wei
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Fact, Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Fact, Finding, NodeSeen, UnknownError
 from fleetc.upstream import NETWORKS
 
 _SHOWN_HOURS = 24 * 366
 
 
-def account(seen: NodeSeen) -> Iterator[Found]:
+def account(seen: NodeSeen) -> Iterator[Finding]:
     """Its account, and the chain that it talks to."""
     node = seen.node
     if not talks_to_chain(seen.fleet, node) or not isinstance(node.settings, ChainSettings):
@@ -28,23 +28,23 @@ def account(seen: NodeSeen) -> Iterator[Found]:
     where = seen.service.health.status
     if node.settings.wallet is not None:
         wanted = str(seen.fleet.wallets[node.settings.wallet].address)
-        said = replies.words(seen.reply(where, "/ethAddr"), "/ethAddr")
-        if said.lower() != wanted.lower():
-            message = f"it uses the account {replies.shown(said)} instead of {wanted}"
+        address = replies.words(seen.reply(where, "/ethAddr"), "/ethAddr")
+        if address.lower() != wanted.lower():
+            message = f"it uses the account {replies.shown(address)} instead of {wanted}"
             yield seen.found("drift", "other-account", message, "wallet")
     network = NETWORKS.get(seen.fleet.fleet.network)
-    said = replies.words(seen.reply(where, "/EthChainID"), "/EthChainID")
-    if network is not None and said != str(network.chain_id):
-        message = f"it talks to chain {replies.shown(said)} instead of {network.chain_id}"
+    chain = replies.words(seen.reply(where, "/EthChainID"), "/EthChainID")
+    if network is not None and chain != str(network.chain_id):
+        message = f"it talks to chain {replies.shown(chain)} instead of {network.chain_id}"
         yield seen.found("drift", "other-chain", message)._replace(place=("fleet", "network"))
 
 
-def deposit(seen: NodeSeen) -> Iterator[Found]:
+def deposit(seen: NodeSeen) -> Iterator[Finding]:
     """What a node that pays says of its deposit and reserve."""
     own = seen.funds
     if own is None or seen.service.role not in ("gateway", "remote-signer"):
         return
-    said, held = _sender(seen)
+    answer, held = _sender(seen)
     shares = seen.fleet.monitoring or Monitoring()
     planned: dict[str, tuple[Wei | None, str]] = {
         "deposit": (own.deposit, shares.deposit_low),
@@ -58,9 +58,9 @@ def deposit(seen: NodeSeen) -> Iterator[Found]:
         if not amount.wei or amount.wei < low:
             hours = lasting(own.cost, amount) if what == "deposit" else ""
             message = f"its {what} is {amount}{f' of the {wish} that the spec plans' if wish else ''}{hours}"
-            found = seen.found("warning", f"{what}-low", message)
-            yield found._replace(place=("wallets", own.wallet))
-    withdrawn = replies.number(said.get("WithdrawRound"))
+            finding = seen.found("warning", f"{what}-low", message)
+            yield finding._replace(place=("wallets", own.wallet))
+    withdrawn = replies.number(answer.get("WithdrawRound"))
     if withdrawn:
         message = f"its deposit can be withdrawn from round {withdrawn} on, so orchestrators refuse its tickets"
         yield seen.found("warning", "deposit-unlocking", message)._replace(place=("wallets", own.wallet))
@@ -68,17 +68,17 @@ def deposit(seen: NodeSeen) -> Iterator[Found]:
 
 def _sender(seen: NodeSeen) -> tuple[Mapping[str, Any], dict[str, Wei | None]]:
     """What /senderInfo says, and its deposit and reserve; None for one that it does not say."""
-    said = replies.mapping(seen.reply(seen.service.health.status, "/senderInfo"), "/senderInfo")
-    reserve = said.get("Reserve")
-    return said, {
-        "deposit": _wei(said.get("Deposit")),
+    answer = replies.mapping(seen.reply(seen.service.health.status, "/senderInfo"), "/senderInfo")
+    reserve = answer.get("Reserve")
+    return answer, {
+        "deposit": _wei(answer.get("Deposit")),
         "reserve": _wei(reserve.get("FundsRemaining") if isinstance(reserve, dict) else reserve),
     }
 
 
-def _wei(said: object) -> Wei | None:
+def _wei(value: object) -> Wei | None:
     """An amount of whole wei that somebody says; None for what no chain can have."""
-    amount = replies.number(said)
+    amount = replies.number(value)
     try:
         return None if amount is None else Wei(int(amount))
     except QuantityError:

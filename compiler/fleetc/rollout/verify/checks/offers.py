@@ -17,7 +17,7 @@ from fleetc.language import effective_runners
 from fleetc.language.effective_runners import Offer
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, Kind, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, Kind, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import DISCOVERY
 
 RATE_MOVES = Fraction(1, 10)
@@ -33,21 +33,21 @@ _SHOWN = 5
 _REPAIR = "somebody sent the node another list, or the runner says so itself: restart the node, or change the spec"
 
 
-def live_runners(seen: NodeSeen) -> Iterator[Found]:
+def live_runners(seen: NodeSeen) -> Iterator[Finding]:
     """Each runner that the orchestrator is to offer, and those that it offers besides."""
     settings = seen.node.settings
     if not isinstance(settings, Orchestrator) or not settings.runners or not seen.service.health.healthz:
         return
-    told = _told(seen)
+    entries = _told(seen)
     for offer in effective_runners.offers_of(seen.fleet, seen.node):
-        entry = _taken(told, offer)
+        entry = _taken(entries, offer)
         if entry is None:
             yield _missing(seen, offer)
         else:
             yield from _differences(seen, offer, entry)
-    if told and settings.live_runners is not True and settings.live_runner_config is None:
-        apps = ", ".join(replies.shown(entry.get("app")) for entry in told[:_SHOWN])
-        more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    if entries and settings.live_runners is not True and settings.live_runner_config is None:
+        apps = ", ".join(replies.shown(entry.get("app")) for entry in entries[:_SHOWN])
+        more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
         message = f"it also offers {apps}{more}, which the spec does not list"
         advice = "list it in runners, or restart the node: it forgets no runner of a list while it runs"
         yield seen.found("drift", "live-runner-not-in-spec", message, "runners", advice)
@@ -55,19 +55,19 @@ def live_runners(seen: NodeSeen) -> Iterator[Found]:
 
 def _told(seen: NodeSeen) -> list[Mapping[str, Any]]:
     """The entries of its answer; none is a list too. Raises UnknownError where it makes no sense."""
-    said = replies.value(seen.reply(seen.service.health.healthz, DISCOVERY), DISCOVERY)
-    first = said[0] if isinstance(said, list) and len(said) == 1 else None
+    answer = replies.value(seen.reply(seen.service.health.healthz, DISCOVERY), DISCOVERY)
+    first = answer[0] if isinstance(answer, list) and len(answer) == 1 else None
     runners = first.get("runners") or [] if isinstance(first, dict) else None
-    if not isinstance(runners, list) or not all(isinstance(one, dict) for one in runners):
+    if not isinstance(runners, list) or not all(isinstance(entry, dict) for entry in runners):
         raise UnknownError(f"it answers to {DISCOVERY} with something that is no list of runners")
     return list(runners)
 
 
-def _taken(told: list[Mapping[str, Any]], offer: Offer) -> Mapping[str, Any] | None:
+def _taken(entries: list[Mapping[str, Any]], offer: Offer) -> Mapping[str, Any] | None:
     """Takes the entry of an offer out of the list: by the name in its URL if it has one, else by what it serves."""
-    for entry in told:
+    for entry in entries:
         if _is_of(entry, offer):
-            told.remove(entry)
+            entries.remove(entry)
             return entry
     return None
 
@@ -79,40 +79,40 @@ def _is_of(entry: Mapping[str, Any], offer: Offer) -> bool:
     return str(entry.get("url")).rpartition("/")[2] == offer.name
 
 
-def _missing(seen: NodeSeen, offer: Offer) -> Found:
+def _missing(seen: NodeSeen, offer: Offer) -> Finding:
     """A runner that nobody can buy now; where the fleet starts it, another finding may say why."""
     if offer.runner.register_by == "runner":
         why, advice = "it has not registered itself", "look at its log: its address and its secret of the orchestrator"
     else:
         why, advice = "it is not ready, or not in the list that the node has", "look at the log of the orchestrator"
     message = f"{offer.name}: {seen.node.name} does not offer it: {why}"
-    return Found("drift", "live-runner-not-offered", seen.host.name, seen.service.name, message, offer.path, advice)
+    return Finding("drift", "live-runner-not-offered", seen.host.name, seen.service.name, message, offer.path, advice)
 
 
-def _differences(seen: NodeSeen, offer: Offer, entry: Mapping[str, Any]) -> Iterator[Found]:
+def _differences(seen: NodeSeen, offer: Offer, entry: Mapping[str, Any]) -> Iterator[Finding]:
     runner = offer.runner
     planned = {"app": runner.app, "mode": runner.mode, "capacity": runner.capacity or 1}
     planned |= {"version": runner.version} if runner.version is not None else {}
     for field, wanted in planned.items():
-        said = entry.get(field)
-        if str(said) != str(wanted):
-            message = f"{offer.name}: {seen.node.name} offers it with {field} {replies.shown(said)} instead of {wanted}"
+        got = entry.get(field)
+        if str(got) != str(wanted):
+            message = f"{offer.name}: {seen.node.name} offers it with {field} {replies.shown(got)} instead of {wanted}"
             yield _at(seen, offer, "drift", "live-runner-offered-otherwise", message, field)
     yield from _price(seen, offer, entry.get("price_info"))
 
 
-def _price(seen: NodeSeen, offer: Offer, said: object) -> Iterator[Found]:
+def _price(seen: NodeSeen, offer: Offer, info: object) -> Iterator[Finding]:
     """The price in wei against that of the spec at its rate. Without a rate nobody can tell."""
     price = offer.runner.price
     if price is None or not seen.fleet.on_chain:
         return
-    told = said if isinstance(said, dict) else {}
-    wei, unit, wanted = replies.number(told.get("price")), told.get("unit"), _UNITS[price.sold_by.node]
+    offered = info if isinstance(info, dict) else {}
+    wei, unit, wanted = replies.number(offered.get("price")), offered.get("unit"), _UNITS[price.sold_by.node]
     planned = runner_prices.worth(price, seen.fleet.rates)
-    if not told:
+    if not offered:
         message = f"{offer.name}: {seen.node.name} offers it without a price, so no signer finds it"
         yield _at(seen, offer, "drift", "live-runner-price-differs", message, "price")
-    elif wei is None or told.get("currency") != "wei":
+    elif wei is None or offered.get("currency") != "wei":
         message = f"{offer.name}: {DISCOVERY} does not say its price in wei"
         yield _at(seen, offer, "unknown", "not-answered", message, "price")
     elif unit != wanted:
@@ -128,7 +128,7 @@ def _price(seen: NodeSeen, offer: Offer, said: object) -> Iterator[Found]:
         yield from _amount(seen, offer, wei, planned)
 
 
-def _amount(seen: NodeSeen, offer: Offer, wei: Fraction, planned: RunnerWorth) -> Iterator[Found]:
+def _amount(seen: NodeSeen, offer: Offer, wei: Fraction, planned: RunnerWorth) -> Iterator[Finding]:
     """Wei against those of the spec; one wei is what rounding does."""
     if abs(wei - planned.wei) <= max(planned.wei * RATE_MOVES, Fraction(1)):
         return
@@ -141,8 +141,8 @@ def _amount(seen: NodeSeen, offer: Offer, wei: Fraction, planned: RunnerWorth) -
         yield _at(seen, offer, "drift", "live-runner-price-differs", message, "price")
 
 
-def _at(seen: NodeSeen, offer: Offer, kind: Kind, code: str, message: str, field: str, advice: str = "") -> Found:
+def _at(seen: NodeSeen, offer: Offer, kind: Kind, code: str, message: str, field: str, advice: str = "") -> Finding:
     """A finding of the orchestrator at a field of the runner, or at its table where it does not say that."""
     given = field in offer.runner.model_fields_set
     place = (*offer.of_runner, field) if given else offer.of_runner
-    return Found(kind, code, seen.host.name, seen.service.name, message, place, advice or _REPAIR)
+    return Finding(kind, code, seen.host.name, seen.service.name, message, place, advice or _REPAIR)

@@ -11,11 +11,11 @@ from fleetc.language import effective
 from fleetc.language.fleet import Node
 from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.checks.registration import place_in, place_of
-from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import PAYMENTS_FAILED
 
 
-def orchestrators(seen: NodeSeen) -> Iterator[Found]:
+def orchestrators(seen: NodeSeen) -> Iterator[Finding]:
     """Whether a gateway has the orchestrators that it lists, or finds any at all."""
     if seen.service.role != "gateway":
         return
@@ -38,7 +38,7 @@ def orchestrators(seen: NodeSeen) -> Iterator[Found]:
             yield seen.found("drift", "orchestrator-not-known", message, "orchestrators")
 
 
-def workers(seen: NodeSeen) -> Iterator[Found]:
+def workers(seen: NodeSeen) -> Iterator[Finding]:
     """Whether the transcoders of an orchestrator are connected. It does not say which AI workers are."""
     transcoders = [
         edge.target for edge in seen.edges if edge.kind == "serves" and edge.target in seen.fleet.transcoders
@@ -54,7 +54,7 @@ def workers(seen: NodeSeen) -> Iterator[Found]:
         yield seen.found("drift", "worker-not-connected", message)
 
 
-def payments(seen: NodeSeen) -> Iterator[Found]:
+def payments(seen: NodeSeen) -> Iterator[Finding]:
     """Payments that could not be made since the node started, as its metrics count them."""
     if not seen.service.monitored:
         return

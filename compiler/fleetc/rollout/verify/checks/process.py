@@ -12,14 +12,14 @@ from fleetc.blueprint.rollout import LiveValue
 from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Back, Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Back, Finding, NodeSeen, UnknownError
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
 _DOCUMENTED = {"maxSessions": "SessionLimit", "pricePerUnit": "PricePerUnit"}
 """Fields of /status that the documentation of the node has and the node itself does not."""
 
 
-def healthz(seen: NodeSeen) -> Iterator[Found]:
+def healthz(seen: NodeSeen) -> Iterator[Finding]:
     """/healthz, of nodes that have it."""
     where = seen.service.health.healthz
     if not where:
@@ -29,18 +29,18 @@ def healthz(seen: NodeSeen) -> Iterator[Found]:
         yield seen.found("drift", "node-unhealthy", f"it answers {status} to /healthz")
 
 
-def version(seen: NodeSeen) -> Iterator[Found]:
+def version(seen: NodeSeen) -> Iterator[Finding]:
     """The release that /status names."""
     wanted = seen.service.health.version
-    said = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status").get("Version")
-    if said is None:
+    name = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status").get("Version")
+    if name is None:
         raise UnknownError("/status does not say which release it is")
-    if not isinstance(said, str) or not (said == wanted or said.startswith(f"{wanted}-")):  # from another commit
-        message = f"it says that it is release {replies.shown(said)} instead of {wanted}"
+    if not isinstance(name, str) or not (name == wanted or name.startswith(f"{wanted}-")):  # from another commit
+        message = f"it says that it is release {replies.shown(name)} instead of {wanted}"
         yield seen.found("drift", "other-program-release", message)
 
 
-def settings(seen: NodeSeen) -> Iterator[Found]:
+def settings(seen: NodeSeen) -> Iterator[Finding]:
     """Every setting that it says back, which may have been changed while it runs, against that of its release."""
     unknown: list[str] = []
     for live in seen.service.live:
@@ -54,21 +54,21 @@ def settings(seen: NodeSeen) -> Iterator[Found]:
         raise UnknownError(unknown[0])
 
 
-def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Found]:
+def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Finding]:
     flag, _, who = live.name.partition(" ")
     path, *keys = (text.replace("{}", who) for text in LIVE_SETTINGS[flag].read)
-    said = _said(seen, flag, path, keys)
-    if _same(said, live.value) or (flag == "pricePerUnit" and _same(said, _as_given(seen, flag))):
+    value = _said(seen, flag, path, keys)
+    if _same(value, live.value) or (flag == "pricePerUnit" and _same(value, _as_given(seen, flag))):
         return
-    what = f"{replies.shown(said) if said else 'nothing'} instead of {live.value or 'nothing'}"
-    if live.name in seen.had and _same(said, seen.had[live.name]):
+    what = f"{replies.shown(value) if value else 'nothing'} instead of {live.value or 'nothing'}"
+    if live.name in seen.had and _same(value, seen.had[live.name]):
         message = f"it runs with {live.name} = {what}: the release on its host has that"
-        found = seen.found("drift", "other-release", message, help=advice_for_other(seen.back))
+        finding = seen.found("drift", "other-release", message, help=advice_for_other(seen.back))
     else:
         message = f"it runs with {live.name} = {what}, although its arguments may be right"
         advice = "somebody set it while the node runs; restart the node, or write the value into the spec and deploy"
-        found = seen.found("drift", "set-at-run-time", message, help=advice)
-    yield found._replace(place=_place(seen, live))
+        finding = seen.found("drift", "set-at-run-time", message, help=advice)
+    yield finding._replace(place=_place(seen, live))
 
 
 def advice_for_other(back: Back | None) -> str:
@@ -104,20 +104,20 @@ def _said(seen: NodeSeen, flag: str, path: str, keys: list[str]) -> str:
     if not keys:
         return replies.words(reply, path)
     if path == "/metrics":
-        found = replies.metric(reply, keys[0])
-        if found is None:
+        metric = replies.metric(reply, keys[0])
+        if metric is None:
             raise UnknownError(f"/metrics has no {keys[0]}")
-        return str(found)
+        return str(metric)
     value = replies.value(reply, path)
     for key in keys:
         if not isinstance(value, dict):
             raise UnknownError(f"{path} does not say {'.'.join(keys)}")
-        value = next((one for name, one in value.items() if name.lower() == key.lower()), None)  # addresses too
+        value = next((item for name, item in value.items() if name.lower() == key.lower()), None)  # addresses too
     return "" if value is None else str(value)
 
 
-def _same(said: str, wanted: str) -> bool:
-    return said == wanted or (replies.number(said) is not None and replies.number(said) == replies.number(wanted))
+def _same(value: str, wanted: str) -> bool:
+    return value == wanted or (replies.number(value) is not None and replies.number(value) == replies.number(wanted))
 
 
 def _place(seen: NodeSeen, live: LiveValue) -> Path:

@@ -16,7 +16,7 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, HostAnswer, Kind, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, HostAnswer, Kind, NodeSeen, UnknownError
 
 CODES = ("orchestrator-inactive", "other-service-address")
 """What the chain and the node may both say of an orchestrator."""
@@ -27,7 +27,7 @@ _OF_THE_RPC_ADDRESS = frozenset({"rpc-answers", "rpc-of-this-chain"})
 _USUAL_PORTS = {"http": 80, "https": 443}
 
 
-def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[Found]:
+def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[Finding]:
     """What the chain said to a host of its orchestrators, whether they run or not; what it did not say is unknown."""
     for service in host.services:
         settings = fleet.orchestrators.get(service.name)
@@ -36,15 +36,15 @@ def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[
         node = Node("orchestrators", service.name, settings)
         if not talks_to_chain(fleet, node) or registered_account(fleet, settings) is None:
             continue
-        said = answer.registrations.get(node.name)
-        if said is not None and not said.reason:
-            yield from _judged(fleet, node, settings, said.active, said.address)
-        elif said is not None or not any(one.code in _OF_THE_RPC_ADDRESS for one in answer.alerts):
-            reason = said.reason if said is not None else "its host does not say how the chain has it"
+        registered = answer.registrations.get(node.name)
+        if registered is not None and not registered.reason:
+            yield from _judged(fleet, node, settings, registered.active, registered.address)
+        elif registered is not None or not any(alert.code in _OF_THE_RPC_ADDRESS for alert in answer.alerts):
+            reason = registered.reason if registered is not None else "its host does not say how the chain has it"
             yield _found(node, "unknown", "rpc-answers", reason)
 
 
-def by_node(seen: NodeSeen) -> Iterator[Found]:
+def by_node(seen: NodeSeen) -> Iterator[Finding]:
     """What a node says of its own account, where that is the one that counts."""
     node, settings = seen.node, seen.node.settings
     if not isinstance(settings, Orchestrator) or not talks_to_chain(seen.fleet, node):
@@ -52,8 +52,8 @@ def by_node(seen: NodeSeen) -> Iterator[Found]:
     wallet = seen.fleet.wallets.get(settings.wallet or "")
     if wallet is not None and not _same(wallet.address, registered_account(seen.fleet, settings)):
         return
-    said = replies.mapping(seen.reply(seen.service.health.status, "/orchestratorInfo"), "/orchestratorInfo")
-    registered = said.get("Transcoder")
+    answer = replies.mapping(seen.reply(seen.service.health.status, "/orchestratorInfo"), "/orchestratorInfo")
+    registered = answer.get("Transcoder")
     if not isinstance(registered, dict):
         raise UnknownError("/orchestratorInfo does not say how it is registered")
     address = registered.get("ServiceURI")
@@ -61,12 +61,12 @@ def by_node(seen: NodeSeen) -> Iterator[Found]:
     yield from _judged(seen.fleet, node, settings, active, address if isinstance(address, str) else "")
 
 
-def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, address: str) -> Iterator[Found]:
+def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, address: str) -> Iterator[Finding]:
     """Whether it is active, and at an address of the spec. Nobody expects one of an account that is not active."""
     wanted = effective.service_address(fleet, node)
     if wanted is not None:
-        for found in _of_address(fleet, node, settings, wanted.value, address, active):
-            yield found._replace(place=wanted.origin.paths[0]) if wanted.origin.paths else found
+        for finding in _of_address(fleet, node, settings, wanted.value, address, active):
+            yield finding._replace(place=wanted.origin.paths[0]) if wanted.origin.paths else finding
     if not active:
         message = "it is not in the active set, so no gateway that searches the chain gives it work"
         yield _found(node, "warning", "orchestrator-inactive", message)
@@ -74,11 +74,11 @@ def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, addr
 
 def _of_address(
     fleet: Fleet, node: Node, settings: Orchestrator, wanted: ServiceAddress, address: str, active: bool
-) -> Iterator[Found]:
+) -> Iterator[Finding]:
     """What the chain has is the address of an orchestrator with its account, though not always its own."""
     if not address and not active:
         return
-    there = [one for one in sharers(fleet, settings) if place_of(one.address) == place_in(address)]
+    there = [sharer for sharer in sharers(fleet, settings) if place_of(sharer.address) == place_in(address)]
     if not there:
         has = f"its address as {replies.shown(address)}" if address else "no address of it,"
         message = f"the chain has {has} instead of {wanted.scheme}://{place_of(wanted)}"
@@ -93,13 +93,13 @@ def _of_address(
         yield _found(node, "warning", "other-service-address", message)._replace(help=advice)
 
 
-def _found(node: Node, kind: Kind, code: str, message: str) -> Found:
-    return Found(kind, code, node.settings.host, node.name, f"{node.name}: {message}", node.path)
+def _found(node: Node, kind: Kind, code: str, message: str) -> Finding:
+    return Finding(kind, code, node.settings.host, node.name, f"{node.name}: {message}", node.path)
 
 
-def _same(one: object, other: object) -> bool:
+def _same(account: object, other: object) -> bool:
     """Whether two accounts are the same one, in capitals or not."""
-    return str(one).lower() == str(other).lower()
+    return str(account).lower() == str(other).lower()
 
 
 def place_of(address: ServiceAddress) -> str:

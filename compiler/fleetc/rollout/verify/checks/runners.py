@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from fleetc.language import effective
 from fleetc.language.node import AiSettings
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Finding, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import runners_of
 from fleetc.upstream import PIPELINES
 
 
-def warm_runners(seen: NodeSeen) -> Iterator[Found]:
+def warm_runners(seen: NodeSeen) -> Iterator[Finding]:
     """/health and /hardware/stats of runners. A cold model has a container only while it works.
 
     The node chooses the GPU of a container, so a pipeline has more places than containers: it is how many answer there
@@ -26,8 +26,8 @@ def warm_runners(seen: NodeSeen) -> Iterator[Found]:
         places = [where for where in runners_of(seen.service) if _prefix(where) == PIPELINES[pipeline].port_prefix]
         well = [where for where in places if _status(seen, where) == 200]
         if len(well) < wanted:
-            said = ", ".join(_told(seen, where) for where in places if where not in well)
-            message = f"{len(well)} of its {wanted} warm {pipeline} runners answer ({said})"
+            states = ", ".join(_told(seen, where) for where in places if where not in well)
+            message = f"{len(well)} of its {wanted} warm {pipeline} runners answer ({states})"
             yield seen.found("drift", "runner-silent", message, "models")
         if effective.gpu_ids(seen.fleet, seen.node):
             for where in well:
