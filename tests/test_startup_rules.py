@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from fleetc.messages.explain import pages
 from fleetc.upstream import load
-from tests.support import ROOT
+from tests.support import ROOT, for_each
 from tests.test_explain import HOST_PROGRAM
 
 ROWS: dict[str, dict[str, Any]] = load("startup_rules.toml")["rules"]
@@ -28,7 +26,7 @@ def test_every_condition_has_its_row_in_order_and_there_are_no_others() -> None:
     assert list(ROWS) == IDS
 
 
-@pytest.mark.parametrize("name", IDS)
+@for_each("name", IDS)
 def test_row_says_who_sees_to_it(name: str) -> None:
     row = ROWS[name]
     assert set(row) <= {"verdict", "codes", "preflight", "reason"}
