@@ -87,7 +87,7 @@ bench: $(INSTALLED) ## Measure a compile of 10,000 nodes against a plain templat
 
 lock: ## Update requirements.lock, and from it the packages that workflows install (needs uv)
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file requirements.lock
-	uv pip compile pyproject.toml --extra build --constraint requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file starter/requirements.txt
+	uv pip compile pyproject.toml --extra build --constraint requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file templates/starter/requirements.txt
 
 clean: ## Remove what these targets created
 	rm -rf $(VENV) demo demo-live dist site

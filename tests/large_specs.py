@@ -12,7 +12,7 @@ from functools import cache
 from fleetc.language.quantities import parse_eth_address
 
 HEAD = """\
-spec = 2
+spec = 1
 [fleet]
 name = "large"
 network = "arbitrum-one-mainnet"

@@ -17,7 +17,7 @@ from tests.support import ROOT, compile_text
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
 SMALL = """
-spec = 2
+spec = 1
 [fleet]
 name = "small"
 network = "offchain"

@@ -35,7 +35,7 @@ def spec(host: Raw, **nodes: Raw) -> Raw:
     offered = [{"use": name} for name in MODELS]
     front = {"host": "edge", "mode": "dual", "transcoding": "remote", "ai_work": "remote", "models": offered}
     return {
-        "spec": 2,
+        "spec": 1,
         "fleet": {"name": "test", "network": "offchain", "node_release": "v0.9.1"},
         "hosts": {
             "edge": {"address": "203.0.113.1", "public": "edge.example.net", "runtime": "docker"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from pathlib import Path
 
@@ -41,8 +42,8 @@ def test_an_unresolved_merge_is_called_one_at_all_its_places(base: str) -> None:
 
 def test_every_conflict_is_shown_and_the_many_ones_are_bounded() -> None:
     conflict = "<<<<<<< a\nx = 1\n=======\nx = 2\n>>>>>>> b\n"
-    assert check_text(f"spec = 2\n{conflict}{conflict}").endswith("2 errors\n")
-    assert check_text(f"spec = 2\n{conflict * 500}").endswith("20 errors\n")
+    assert check_text(f"spec = 1\n{conflict}{conflict}").endswith("2 errors\n")
+    assert check_text(f"spec = 1\n{conflict * 500}").endswith("20 errors\n")
 
 
 def test_the_marks_may_stand_in_a_text_and_halves_of_them_are_no_merge() -> None:
@@ -77,11 +78,31 @@ def test_a_quantity_with_typographic_quotes_is_repaired() -> None:
     assert repair([Source("fleet.toml", pasted)]).sources[0].text == SPEC
 
 
-def test_a_newer_language_asks_for_a_newer_fleetc_and_nothing_else() -> None:
-    shown = check_text(SPEC.replace("spec = 2", "spec = 3").replace("[rollout]", "[rollouts]"))
-    assert "upgrade fleetc" in shown
+@pytest.mark.parametrize("version", ["2", "10"])
+def test_a_newer_language_asks_for_a_newer_fleetc_and_nothing_else(version: str) -> None:
+    shown = check_text(SPEC.replace("spec = 1", f"spec = {version}").replace("[rollout]", "[rollouts]"))
+    assert f"error[spec-version-new]: this spec is of version {version} of the language" in shown
+    assert "help: upgrade fleetc" in shown
+    assert "--fix" not in shown
     assert shown.endswith("\n1 error\n")
-    assert "write spec = 2" in check_text(SPEC.replace("spec = 2", "spec = 0"))
+
+
+@pytest.mark.parametrize(
+    ("written", "message", "repaired"),
+    [
+        ("0", "there is no version 0 of the spec language", True),
+        ("-1", "there is no version -1 of the spec language", True),
+        ('"1"', "spec must be a whole number", True),
+        ('"one"', "spec must be a whole number", False),
+        ("true", "spec must be a whole number", False),
+        ("[1]", "spec must be a whole number", False),
+    ],
+)
+def test_a_version_that_never_was_says_which_to_write(written: str, message: str, repaired: bool) -> None:
+    shown = check_text(SPEC.replace("spec = 1", f"spec = {written}"))
+    assert message in shown
+    assert re.search("help: .*write (spec = )?1", shown)
+    assert ("fleetc check --fix writes spec = 1" in shown) == repaired
 
 
 # ---- names

@@ -9,7 +9,7 @@ from fleetc.upstream import NETWORKS
 from tests.support import EXAMPLES, compile_text, compiled_example
 
 SPEC = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "aurora"

@@ -402,7 +402,7 @@ def test_journal_of_gitlab_comes_from_its_cache_and_never_from_the_repository(pr
 def test_log_for_code_scanning_is_written_for_good_and_bad_specs_alone(project: Path, tmp_path: Path) -> None:
     runner = Runner(project, tmp_path)
     script = step(project / ".github/workflows/fleet-deploy.yml", "scan", "Check")
-    for count, old, new in ((0, "spec = 2", "spec = 2"), (1, "max_sessions = 4", 'max_sessions = "4"')):
+    for count, old, new in ((0, "spec = 1", "spec = 1"), (1, "max_sessions = 4", 'max_sessions = "4"')):
         edit(project, old, new)
         assert runner.run(script, SPEC="fleet.toml").returncode == 0
         log = json.loads((project / "fleet.sarif").read_text())

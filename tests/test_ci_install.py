@@ -34,7 +34,7 @@ def requirements(path: Path) -> dict[str, tuple[str, frozenset[str]]]:
 
 
 def test_workflows_install_exactly_the_locked_packages_that_fleetc_needs(project: Path) -> None:
-    shipped = requirements(ROOT / "starter/requirements.txt")
+    shipped = requirements(ROOT / "templates/starter/requirements.txt")
     locked = requirements(ROOT / "requirements.lock")
     for name, (_, hashes) in shipped.items():
         assert hashes and hashes == locked[name][1], name
@@ -93,7 +93,7 @@ def test_install_scripts_install_the_fixed_commit(service: str, tmp_path: Path) 
     source = tmp_path / "source"
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in names.split("\0")[:-1]:
-        if name.startswith(("compiler/", "templates/", "playbooks/", "starter/", "inventories/")) or "/" not in name:
+        if name.startswith(("compiler/", "templates/", "playbooks/", "inventories/")) or "/" not in name:
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, source / name, follow_symlinks=False)
     git(source, "init", "--quiet")

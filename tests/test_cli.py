@@ -319,7 +319,7 @@ def test_code_in_the_working_directory_is_not_run(tmp_path: Path) -> None:
 
 
 def test_colour_only_when_asked(tmp_path: Path) -> None:
-    spec = written(tmp_path / "fleet.toml", "spec = 2\n")
+    spec = written(tmp_path / "fleet.toml", "spec = 1\n")
     assert "\x1b[" not in fleetc("check", spec).stderr
     assert "\x1b[" in fleetc("check", spec, FLEETC_COLOR="always").stderr
 

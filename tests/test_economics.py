@@ -82,7 +82,7 @@ def random_spec(seed: int) -> dict[str, Any]:
             if chance.random() < 0.93:
                 wallet[key] = chance.choice(amounts)
     spec: dict[str, Any] = {
-        "spec": 2,
+        "spec": 1,
         "fleet": {"name": "f", "network": "arbitrum-one-mainnet", "rpc": {"env": "R"}, "node_release": "v0.9.1"},
         "hosts": {"h": {"address": "203.0.113.1", "public": "h.example.net", "runtime": "systemd"}},
         "wallets": wallets, "models": models, "gateways": {}, "orchestrators": {}, "ai_workers": {},

@@ -201,6 +201,7 @@ def test_checkout_ships_templates_and_playbooks() -> None:
     assert any(path.endswith(".j2") for path in templates)
     assert any(path.endswith(".yml") for path in playbooks)
     assert not [path for path in [*templates, *playbooks] if path.endswith("README.md") or "/." in path]
+    assert not [path for path in templates if path.startswith("starter/")], "these are copied, and none is rendered"
 
 
 def test_shipped_files_come_from_inside_the_package_first(tmp_path: Path) -> None:

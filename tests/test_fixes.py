@@ -22,7 +22,7 @@ from tests.support import check_text, fleetc
 BASE = """\
 #:schema ../spec.schema.json
 # A fleet with every layout: comments, inline tables, dotted keys, quotes of both kinds.
-spec = 2
+spec = 1
 
 [fleet]
 name = "aurora"
@@ -113,7 +113,7 @@ record = true
 """
 
 DAMAGES: dict[str, list[tuple[str, str]]] = {
-    "missing-key": [("spec = 2\n\n", "")],
+    "missing-key": [("spec = 1\n\n", "")],
     "wrong-type": [
         ("canary = 2", 'canary = "2"'),
         ("ssh_port = 2222", "ssh_port = 2222.0"),

@@ -61,7 +61,7 @@ TEXTS = {
     "flawed": FLAWED,
     "ruled": RULED,
     "syntax": DEMO.replace("[gateways.gate]", "[gateways.gate"),
-    "astral": 'spec = 2\n[hosts]\nstudio = { "\U0001f4f9" = 1, runtime = "Docker", address = "192.0.2.1" }\n',
+    "astral": 'spec = 1\n[hosts]\nstudio = { "\U0001f4f9" = 1, runtime = "Docker", address = "192.0.2.1" }\n',
     "several-lines": DEMO.replace('orchestrators = ["orch"]', 'orchestrators = [\n  "orch",\n  "orhc",\n]'),
     **{f"code-{code}": flawed for code, (flawed, _) in CASES.items()},
     **{
@@ -171,7 +171,7 @@ def test_regions_hold_exactly_what_is_meant() -> None:
 
 
 def test_place_over_several_lines_ends_where_it_ends() -> None:
-    text = 'spec = 2\n[fleet]\nname = [\n  "a",\n]\n'
+    text = 'spec = 1\n[fleet]\nname = [\n  "a",\n]\n'
     source = (Source("fleet.toml", text),)
     found = check_spec(source)
     log = json.loads(as_sarif(locate(found.diagnostics, source, found.document), source, found.document, {}))
@@ -273,7 +273,7 @@ def test_names_of_files_come_back(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     try:
-        path.write_text("spec = 2\n")
+        path.write_text("spec = 1\n")
     except OSError:
         pytest.skip("the file system takes no such name")
     command: list[str | bytes] = [

@@ -88,7 +88,7 @@ def test_keys_that_a_table_needs_come_first_and_others_stay() -> None:
         "[orchestrators.a]\nprice = '1 wei / pixel'\n# where it is\nhost = 'h'\n",
         "[gateways.a]\nx = 1\n# the end of a\n\n# -- selling --\n\n[orchestrators.a]\n\n# -- all --\n\n[fleet]\n",
         "# a header\n\n# another one\n\n[hosts.a]\n\n# about the fleet\n\n[fleet]\n# at the end\n",
-        "spec = 2\n\n# alone\n\n[fleet]\n# alone\n\nname = 'x'\n",
+        "spec = 1\n\n# alone\n\n[fleet]\n# alone\n\nname = 'x'\n",
         "[[hosts]]\n\n[hosts.b]\n\n[[hosts]]\n\n[hosts.a]\n\n[[hosts.a.c]]\n\n[hosts.a.c.d]\n\n[[hosts.a.c]]\n",
         "[[silence]]\ncode = 'b'\n\n[[silence]]\ncode = 'a'\n",
     ],
@@ -179,13 +179,13 @@ def test_text_that_would_mean_something_else_is_never_written(monkeypatch: pytes
 
 def test_files_are_written_only_where_they_change(tmp_path: Path) -> None:
     spec, overlay = tmp_path / "fleet.toml", tmp_path / "staging.toml"
-    spec.write_bytes(b"spec=2\r\n[fleet]\r\n")
+    spec.write_bytes(b"spec=1\r\n[fleet]\r\n")
     overlay.write_text("remove = []\n")
     spec.chmod(0o640)
     before = overlay.stat()
     done = fleetc("fmt", spec, "--overlay", overlay)
     assert (done.returncode, done.stderr) == (0, f"formatted {spec}\n")
-    assert spec.read_bytes() == b"spec = 2\r\n\r\n[fleet]\r\n", "its line ends stay"
+    assert spec.read_bytes() == b"spec = 1\r\n\r\n[fleet]\r\n", "its line ends stay"
     assert spec.stat().st_mode & 0o777 == 0o640
     assert overlay.stat().st_mtime_ns == before.st_mtime_ns
     assert fleetc("fmt", spec).stderr == ""
@@ -193,14 +193,14 @@ def test_files_are_written_only_where_they_change(tmp_path: Path) -> None:
 
 def test_check_shows_the_difference_and_writes_nothing(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
-    spec.write_text('spec=2\nkey="0x' + "4c" * 32 + '"\n')
+    spec.write_text('spec=1\nkey="0x' + "4c" * 32 + '"\n')
     done = fleetc("fmt", tmp_path, "--check")
     assert done.returncode == 1
-    assert "-spec=2\n" in done.stdout and "+spec = 2\n" in done.stdout
+    assert "-spec=1\n" in done.stdout and "+spec = 1\n" in done.stdout
     assert "4c4c" not in done.stdout and "not shown" in done.stdout
     assert done.stderr == f"{spec} is not formatted; run fleetc fmt {spec}\n"
-    assert spec.read_text().startswith("spec=2\n")
-    spec.write_text("spec = 2\n")
+    assert spec.read_text().startswith("spec=1\n")
+    spec.write_text("spec = 1\n")
     done = fleetc("fmt", tmp_path, "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -208,7 +208,7 @@ def test_check_shows_the_difference_and_writes_nothing(tmp_path: Path) -> None:
 def test_check_of_a_text_that_changes_everywhere_says_where_and_not_how(tmp_path: Path) -> None:
     """The time of a comparison line by line grows with the square of what changes."""
     labels = "".join(f"l{number} =  'x'\n" for number in range(2100))
-    (tmp_path / "fleet.toml").write_text(f"spec = 2\n[fleet.labels]\n{labels}", encoding="utf-8")
+    (tmp_path / "fleet.toml").write_text(f"spec = 1\n[fleet.labels]\n{labels}", encoding="utf-8")
     done = fleetc("fmt", tmp_path, "--check")
     assert done.returncode == 1
     assert done.stdout == f"{tmp_path}/fleet.toml: too much changes to show it, from line 2 to line 2102\n"
@@ -225,15 +225,15 @@ def test_spec_that_cannot_be_read_stays(tmp_path: Path) -> None:
 
 def test_spec_with_errors_is_formatted_all_the_same(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
-    spec.write_text("spec=2\nnonsense=2\n")
+    spec.write_text("spec=1\nnonsense=2\n")
     assert fleetc("fmt", spec).returncode == 0
-    assert spec.read_text() == "spec = 2\nnonsense = 2\n"
+    assert spec.read_text() == "spec = 1\nnonsense = 2\n"
 
 
 @pytest.mark.usefixtures("processes")
 def test_editors_send_a_spec_and_get_it_back(tmp_path: Path) -> None:
     words = [sys.executable, "-I", "-m", "fleetc", "fmt", "-"]
-    for sent, code, got in (("spec=2\r\n", 0, "spec = 2\n"), ("a = [", 1, "")):
+    for sent, code, got in (("spec=1\r\n", 0, "spec = 1\n"), ("a = [", 1, "")):
         done = subprocess.run(words, input=sent.encode(), capture_output=True, cwd=tmp_path, timeout=60, check=False)
         assert (done.returncode, done.stdout.decode()) == (code, got)
         assert (b"stdin:1:6" in done.stderr) == bool(code)

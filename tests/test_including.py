@@ -23,7 +23,7 @@ def split(tmp_path: Path) -> Path:
     blocks = example_text("two-regions").split("\n[")
     mine = [block for block in blocks if not block.startswith(("hosts.us-", "gateways.us-", "orchestrators.us-"))]
     others = [block for block in blocks if block not in mine]
-    text = "\n[".join(mine).replace("spec = 2\n", f"spec = 2\n{INCLUDE}", 1)
+    text = "\n[".join(mine).replace("spec = 1\n", f"spec = 1\n{INCLUDE}", 1)
     (tmp_path / "regions").mkdir()
     (tmp_path / "fleet.toml").write_text(text, encoding="utf-8")
     (tmp_path / "regions/us.toml").write_text("".join(f"[{block}\n" for block in others), encoding="utf-8")
@@ -77,7 +77,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a pipe": (lambda place: os.mkfifo(place / "regions/x.toml"), "regions/x.toml is not a regular file"),
     "nothing": (lambda place: (place / "regions/us.toml").unlink(), "no file is named regions/*.toml"),
     "spec once more": (
-        lambda place: (place / "regions/x.toml").write_text("spec = 2\n"),
+        lambda place: (place / "regions/x.toml").write_text("spec = 1\n"),
         "only the spec itself may have spec",
     ),
     "include inside": (

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from fleetc.adopt import alike
 from fleetc.adopt.adoption import adopt
 from fleetc.fixes import repair, replacements
 from fleetc.language import counters
@@ -203,5 +202,4 @@ def test_work_of_adopting_grows_with_the_number_of_nodes(monkeypatch: pytest.Mon
         return "services:\n" + "".join(service.format(one, one % 8, 10_000 + one, 20_000 + one) for one in numbers)
 
     monkeypatch.setattr(counters, "counted", counters.counted.__wrapped__)  # its memory is full at the third size
-    monkeypatch.setattr(alike, "counted", counters.counted)
     assert _superlinear(of_many, _adopted) == []

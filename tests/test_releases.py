@@ -46,7 +46,7 @@ from tests.rules.support import (
 )
 
 RICH = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "rich"

@@ -145,7 +145,7 @@ def _filled(spec: Table, left_out: tuple[str, ...]) -> Table:
             spec[table][name] = _merged(
                 {key: value for key, value in need.items() if f"{table}.{key}" not in left_out}, known
             )
-    return {"spec": 2, **spec}
+    return {"spec": 1, **spec}
 
 
 NODES: dict[str, Table] = {

@@ -13,7 +13,7 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.shards import Shard, canary_hosts, read_shard, shards_of
 from tests.support import compile_text, compiled_example
 
-HEAD = """spec = 2
+HEAD = """spec = 1
 [fleet]
 name = "many"
 network = "arbitrum-one-mainnet"

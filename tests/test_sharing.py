@@ -20,7 +20,7 @@ from fleetc.toml.document import Source, read_document
 from tests.support import check_text, compile_text, example_sources, fleetc, sources_of
 
 HEAD = """\
-spec = 2
+spec = 1
 [fleet]
 name = "many"
 network = "offchain"
@@ -290,14 +290,14 @@ def test_what_cannot_be_written_out_is_an_error_at_its_line(code: str) -> None:
     ],
 )
 def test_bad_input_gets_one_message_and_writes_nothing(text: str, message: str) -> None:
-    shown = check_text("spec = 2\n" + text)
+    shown = check_text("spec = 1\n" + text)
     assert message in shown
-    document, found = read_spec([Source("fleet.toml", "spec = 2\n" + text)])
+    document, found = read_spec([Source("fleet.toml", "spec = 1\n" + text)])
     assert found and document is not None and not document.layers
 
 
 def test_many_tables_for_many_members_are_bounded() -> None:
-    text = "spec = 2\n" + "".join(f'[hosts."h{number}-{{1..10000}}"]\n' for number in range(11))
+    text = "spec = 1\n" + "".join(f'[hosts."h{number}-{{1..10000}}"]\n' for number in range(11))
     assert "error[too-many-members]" in check_text(text)
 
 

@@ -189,7 +189,7 @@ def test_dots_in_strings_and_comments_are_no_key_parts() -> None:
 # --------------------------------------------------------------------------------------------------- overlays
 
 BASE = """\
-spec = 2
+spec = 1
 [gateways.gw-eu]
 host = "edge-1"
 orchestrators = ["a", "b"]
@@ -209,7 +209,7 @@ def overlaid(*texts: str) -> Document:
 def test_overlay_merges_tables_and_replaces_the_rest() -> None:
     document = overlaid(BASE, '[gateways.gw-eu]\norchestrators = ["c"]\nmode = "ai"\n')
     assert document.raw == {
-        "spec": 2,
+        "spec": 1,
         "gateways": {
             "gw-eu": {"host": "edge-1", "orchestrators": ["c"], "mode": "ai"},
             "gw-us": {"host": "edge-2"},
@@ -234,7 +234,7 @@ def test_a_place_is_in_the_last_source_that_sets_it() -> None:
 def test_overlay_removes_first_and_then_adds() -> None:
     remove = """remove = ["gateways.gw-eu", 'gateways . "gw-us".host']"""
     document = overlaid(BASE, f'{remove}\n[gateways.gw-eu]\nmode = "ai"\n')
-    assert document.raw == {"spec": 2, "gateways": {"gw-eu": {"mode": "ai"}, "gw-us": {}}}
+    assert document.raw == {"spec": 1, "gateways": {"gw-eu": {"mode": "ai"}, "gw-us": {}}}
     assert document.nearest(("gateways", "gw-eu")).source == "f1.toml"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from functools import cached_property
@@ -25,6 +26,11 @@ PACKAGE = ROOT / "compiler" / "fleetc"
 DOORS = {"disk", "rollout.hosts", "online", "policy.sandbox", "cli", "settings", "__main__"}
 CLOCKS = {"now", "today", "utcnow", "fromtimestamp"}
 """What would read the clock of a day, which is a value like any other."""
+TOP_LEVEL = {
+    *("pyproject.toml", "README.md", "compiler", "inventories", "templates", "playbooks", "tests"),
+    *("LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Makefile", "requirements.lock", "ansible.cfg"),
+    *(".gitignore", ".gitattributes", ".ci", "action.yml", ".pre-commit-hooks.yaml"),
+}
 BANNED = {"os", "time", "random", "subprocess", "socket", "shutil", "tempfile", "datetime", "secrets", "urllib", "http"}
 
 
@@ -126,6 +132,13 @@ def test_files_and_functions_stay_readable() -> None:
     functions = [(m, n) for m in MODULES for n in m.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     long = [f"{m.place(node)} {node.name}" for m, node in functions if (node.end_lineno or 0) - node.lineno > 75]
     assert long == [], "more than 75 lines"
+
+
+@pytest.mark.usefixtures("processes")
+def test_nothing_else_is_at_the_top_level() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    top = {name.partition("/")[0] for name in listed.split("\0") if name}
+    assert top - TOP_LEVEL == set(), "put it into one of the folders"
 
 
 def test_every_template_is_rendered_by_a_format_or_a_report() -> None:

@@ -25,7 +25,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_every_template_playbook_and_first_file(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
-    for folder in ("templates", "playbooks", "starter"):
+    for folder in ("templates", "playbooks"):
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"fleetc/_{path.relative_to(ROOT).as_posix()}" in inside

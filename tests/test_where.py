@@ -77,7 +77,7 @@ def test_a_spec_on_standard_input() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"no problems\n")
     done = checked_on_stdin(BROKEN.encode())
     assert done.returncode == 1 and b"--> stdin:" in done.stderr
-    done = checked_on_stdin(b"spec = 2\n\xff")
+    done = checked_on_stdin(b"spec = 1\n\xff")
     assert done.returncode == 1 and b"error[spec-not-utf8]" in done.stderr and b"stdin" in done.stderr
 
 

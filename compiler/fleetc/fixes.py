@@ -15,12 +15,12 @@ from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
-from fleetc.language.spec import read_spec, read_written
+from fleetc.language.spec import read_spec
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Edit, EditKind, Fix
 from fleetc.policy.judging import Policies
 from fleetc.text import leaks
-from fleetc.toml.document import Document, LineMap, Source, value_at
+from fleetc.toml.document import Document, LineMap, Source, read_document, value_at
 from fleetc.toml.edits import Sheet, TextEdit, locate, written
 from fleetc.toml.scan import Layout
 
@@ -107,7 +107,7 @@ def replacements(
 ) -> dict[Fix, tuple[TextEdit, ...]]:
     """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none."""
     sheets = _sheets(sources)
-    located = {fix: _pieces(sheets, document, _as_said(document, fix)) for fix in dict.fromkeys(fixes)}
+    located = {fix: _pieces(sheets, _as_said(document, fix)) for fix in dict.fromkeys(fixes)}
     found = {fix: pieces for fix, pieces in located.items() if pieces}
     return {fix: found[fix] for fix in _sound(sources, document, found, list(found))}
 
@@ -122,7 +122,7 @@ class Rewriting:
 
     def rewritten(self, fix: Fix) -> tuple[Source, ...]:
         """The sources with the fix made; () if they have no place for it. Whoever reads them asks `is_meant`."""
-        pieces = _pieces(self._sheets, self._document, _as_said(self._document, fix))
+        pieces = _pieces(self._sheets, _as_said(self._document, fix))
         return _with(self._sources, pieces) if pieces and _take([], pieces) else ()
 
     def is_meant(self, fix: Fix, after: Document) -> bool:
@@ -136,9 +136,9 @@ def together(pieces: Mapping[Fix, tuple[TextEdit, ...]]) -> dict[Fix, tuple[Text
     return {fix: some for fix, some in pieces.items() if _take(taken, some)}
 
 
-def _pieces(sheets: Sequence[Sheet], document: Document, edits: Sequence[Edit]) -> tuple[TextEdit, ...]:
+def _pieces(sheets: Sequence[Sheet], edits: Sequence[Edit]) -> tuple[TextEdit, ...]:
     """The pieces of text that make the edits; () where one has no place, or the text says it all already."""
-    located = [locate(sheets, _in_text(document, edit)) for edit in edits]
+    located = [locate(sheets, edit) for edit in edits]
     pieces = tuple(piece for pieces in located for piece in pieces)
     return pieces if all(located) and not all(map(partial(_idle, sheets), pieces)) else ()
 
@@ -165,7 +165,7 @@ def _makes(sources: Sequence[Source], document: Document, pieces: Mapping[Fix, I
     chosen = [piece for group in pieces.values() for piece in group]
     if not _take(taken, chosen):
         return False
-    after, _ = read_written(_with(sources, chosen))
+    after, _ = read_document(_with(sources, chosen))
     edits = dict.fromkeys(edit for fix in pieces for edit in _as_said(document, fix))
     return after is not None and _means(document.written, edits, after.raw)
 
@@ -188,13 +188,6 @@ def _as_said(document: Document, fix: Fix) -> tuple[Edit, ...]:
     return tuple(found)
 
 
-def _in_text(document: Document, edit: Edit) -> Edit:
-    """An edit of what is written, as the text of an older version calls its place."""
-    inserts = edit.action is EditKind.INSERT
-    path = (*document.in_text(edit.path[:-1]), edit.path[-1]) if inserts else document.in_text(edit.path)
-    return replace(edit, path=path)
-
-
 def _sheets(sources: Sequence[Source]) -> list[Sheet]:
     return [Sheet(index, source.text, Layout(source.text)) for index, source in enumerate(sources)]
 
@@ -209,7 +202,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
     changes: list[FileRepair] = []
     for fix in fixes:
         edits = _as_said(document, fix)
-        located = [locate(sheets, _in_text(document, edit)) for edit in edits]
+        located = [locate(sheets, edit) for edit in edits]
         found = [piece for pieces in located for piece in pieces]
         said = not edits or made.keys() >= {*edits}  # members of a class share its line
         if said or not all(located) or not _take(taken, found) or all(map(partial(_idle, sheets), found)):
@@ -221,7 +214,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
             hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
             changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
     texts = _with(sources, chosen)
-    after, _ = read_written(texts)
+    after, _ = read_document(texts)
     return Applied(texts, tuple(changes)) if after is not None and _means(document.written, made, after.raw) else None
 
 

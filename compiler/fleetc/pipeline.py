@@ -12,7 +12,6 @@ from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from fleetc import rules
-from fleetc.language import versions
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
@@ -100,7 +99,7 @@ def judge(
     With `codes`, all that has one of these codes is there, and other things may be missing.
     """
     judged = _judged(policies, fleet, document)
-    more = [*versions.check(document), *comments.check(document), *comments.todos(document), *judged]
+    more = [*comments.check(document), *comments.todos(document), *judged]
     return rules.check(fleet, more, policies.codes if policies else None, today, codes)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from fleetc import lower
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.node.host_paths import home_of
-from fleetc.adopt.node.reading import Running
+from fleetc.adopt.node.paths import home_of
+from fleetc.adopt.node.settings import Running
 from fleetc.emit.artifacts import json_document
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.toml.document import Source
@@ -19,7 +19,7 @@ from tests.node import Meaning, Settings, read, understand
 
 ACCOUNT = '"0x11111111111111111111111111111111111111##"'
 ANSWERS = {
-    "address": {"hosts": '"192.0.2.10"', "wallets": ACCOUNT},
+    "address": {"hosts": '"192.0.2.1##"', "wallets": ACCOUNT},
     "keystore": {"wallets": '"/etc/livepeer/keystore"'},
     "password": {"wallets": '{ env = "PASSWORD" }'},
     "rpc": {"fleet": '{ env = "RPC_URL" }'},
@@ -36,7 +36,10 @@ ANSWERS = {
     "secret": {"transcoders": '{ env = "SECRET" }', "orchestrators": '{ env = "SECRET" }'},
     "orchestrators": {"gateways": '["https://orch.example.net:8935"]'},
     "models": {"orchestrators": '[{ use = "answered" }]'},
+    "remote_signer.url": {"gateways": '"http://signer.example.net:8935"'},
     "node_release": {"fleet": '"v0.9.1"'},
+    "network": {"fleet": '"offchain"'},
+    "runtime": {"hosts": '"docker"'},
 }
 """What a person would write for each question, by key and table; ## is another number each time."""
 
@@ -46,7 +49,7 @@ _HEADER = re.compile(r"\[([a-z_]+)(?:\.[^\]]+)?\]")
 
 def _answer(question: re.Match[str], table: str, number: int) -> str:
     """The line that answers a question; the question itself where nothing needs to."""
-    if question[1] == "cli":
+    if question[1] == "cli" and " = " in question[0]:
         return question[0].removeprefix("# TODO ")
     answer = ANSWERS.get(question[1], {}).get(table)
     return question[0] if answer is None else f"{question[1]} = {answer.replace('##', f'{number % 100:02d}')}"

@@ -32,7 +32,11 @@ REFUSED = {
     "bracket.sh": "livepeer -gateway -orchAddr $(" + "(" * 3000,
     "defaults.sh": "livepeer -gateway -orchAddr " + "${A:-" * 2000 + "}" * 2000,
     "doubled.sh": "A=aaaaaaaaaa\n" + 'A="$A$A$A$A"\n' * 40 + "livepeer -gateway -orchAddr $A\n",
-    "words.sh": "livepeer -gateway " + "-v 6 " * 100_000,
+    "many.compose.yaml": "services:\n  g: [" + "a," * 600_000 + "a]\n",
+    "long.compose.yaml": f"services:\n  g:\n    image: livepeer/go-livepeer\n    command: {'-v 6 ' * 1_000_000}\n",
+    "long.service": f"[Service]\nExecStart=/bin/livepeer -gateway {'-v 6 ' * 1_000_000}\n",
+    "long.env": f"LP_GATEWAY=true\nA={'a' * 5_000_000}\n",
+    "livepeers.txt": "livepeer " * 600_000,
     "bomb.compose.yaml": f"{BOMB}services:\n  g:\n    image: livepeer/go-livepeer\n    command: *a29\n",
     "nothing.sh": "#!/bin/sh\necho hello\n",
     "empty.sh": "",
@@ -49,9 +53,7 @@ def test_source_that_cannot_be_read_is_refused_at_a_place(name: str) -> None:
     errors = [item for item in located(found) if item.diagnostic.severity is Severity.ERROR]
     assert found.text == ""
     assert errors
-    whole = [item.diagnostic.code == "adopt-nothing-found" for item in errors]  # that is about the file
-    assert all(item.primary.file == name for item in errors)
-    assert [item.primary.line == 0 for item in errors] == whole
+    assert all(item.primary.file == name and item.primary.line > 0 for item in errors)
     assert time.process_time() - begun < 5
 
 
@@ -70,10 +72,34 @@ def test_text_that_repeats_itself_costs_nothing(text: str) -> None:
     assert time.process_time() - begun < 1
 
 
-def test_very_long_value_is_left_out() -> None:
-    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr " + "a" * 1_000_000)])
-    assert [d.code for d in found.diagnostics] == ["adopt-value-invalid"]
-    assert len(found.text) < 10_000
+def test_files_that_extend_each_other_end_in_a_message() -> None:
+    text = "services:\n  g:\n    extends: {{file: {}.yml, service: g}}\n    image: livepeer/go-livepeer\n"
+    found = adopt([Source(f"{name}.yml", text.format(other)) for name, other in (("a", "b"), ("b", "a"))])
+    assert [d.message for d in found.diagnostics] == ["services extend each other in a circle"]
+
+
+def test_many_services_units_and_files_cost_little_each() -> None:
+    begun = time.process_time()
+    extended = "".join(f"  s{i}:\n    extends: base\n    command: -gateway -orchAddr a:{i}\n" for i in range(1, 400))
+    found = adopt([Source("compose.yml", f"services:\n  base: {{image: livepeer/go-livepeer, scale: 0}}\n{extended}")])
+    assert found.nodes == () and not found.text  # they have the scale of what they extend
+    unit = "[Service]\nExecStart=/bin/livepeer -gateway -orchAddr a:1 -dataDir /d/{}\n"
+    units = [Source(f"u/lp@{i}.service", unit.format(i)) for i in range(400)]
+    drops = [Source(f"u/lp@{i}.service.d/{n}.conf", "[Service]\nNice=1\n") for i in range(400) for n in range(3)]
+    assert len(adopt([*units, *drops]).nodes) == 400
+    assert time.process_time() - begun < 20
+
+
+def test_very_long_script_is_not_followed() -> None:
+    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr a:1\n" + "ls /tmp\n" * 200_000)])
+    assert {d.code for d in found.diagnostics} == {"adopt-nothing-found", "adopt-branch-not-followed"}
+    assert found.text == ""
+
+
+def test_line_that_no_program_takes_is_refused() -> None:
+    found = adopt([Source("x.sh", "livepeer -gateway -orchAddr " + "a" * 1_300_000)])
+    assert {d.code for d in found.diagnostics} == {"adopt-source-unreadable"}
+    assert found.text == ""
 
 
 @pytest.mark.slow

@@ -25,9 +25,9 @@ docker run -d --name livepeer-orch --network host -v /srv/lp:/root/.lpData livep
 
 def test_script_becomes_a_spec_that_compiles(tmp_path: Path) -> None:
     (tmp_path / "start.sh").write_text(SCRIPT)
-    done = fleetc("adopt", "gpu-1@192.0.2.5=start.sh", "-o", "fleet.toml", cwd=tmp_path)
+    funds = ("--set", "wallets.earner.keystore=/srv/keys")
+    done = fleetc("adopt", "gpu-1@192.0.2.5=start.sh", "-o", "fleet.toml", *funds, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "the spec compiles" in done.stderr
     assert "start.sh:6" in done.stderr  # where -reward takes no word
     assert fleetc("check", cwd=tmp_path).returncode == 0
     assert fleetc("fmt", "--check", cwd=tmp_path).returncode == 0
@@ -112,52 +112,21 @@ def test_directory_is_read_whole_and_its_odd_files_are_passed_over(tmp_path: Pat
     assert "verbosity = 7" in done.stdout
 
 
-def test_page_that_shows_nodes_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:
-    (tmp_path / "NOTES.md").write_text("# Box\n\n```bash\nlivepeer -gateway -orchAddr o.example.net:8935\n```\n")
-    alone = fleetc("adopt", ".", cwd=tmp_path)
-    assert alone.returncode == 1
-    assert "besides NOTES.md, which is read only where it is named itself" in alone.stderr
-    (tmp_path / "README.md").write_text("# livepeer\n")
-    (tmp_path / "start.sh").write_text("livepeer -transcoder -orchAddr o.example.net:8935\n")
-    said = "passed over NOTES.md: it shows commands of nodes; name it as a source to adopt them"
-    done = fleetc("adopt", ".", "--report", "text", cwd=tmp_path)
-    assert said in done.stderr and "README.md" not in done.stderr
-    assert "NOTES.md:4: the file: dropped: it shows commands of nodes, and nobody named it" in done.stdout
-    named = fleetc("adopt", ".", "NOTES.md", cwd=tmp_path)
-    assert "passed over" not in named.stderr
-    assert "[gateways.notes]" in named.stdout and "[transcoders.transcoder]" in named.stdout
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["It's one box.\nlivepeer -gateway\n", "  501  livepeer -transcoder -orchAddr o.example.net:8935\n"],
-)
-def test_loose_text_that_is_no_script_is_passed_over_unless_it_is_named(tmp_path: Path, text: str) -> None:
-    (tmp_path / "notes.txt").write_text(text)
-    (tmp_path / "start.sh").write_text("livepeer -transcoder -orchAddr o.example.net:8935 -orchSecret /s -nvidia 0\n")
-    done = fleetc("adopt", ".", "--report", "text", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "passed over notes.txt: " in done.stderr and "name it as a source" in done.stderr
-    assert f"notes.txt:{text.count('box') + 1}: the file: dropped: " in done.stdout
-    assert fleetc("adopt", "start.sh", "notes.txt", cwd=tmp_path).returncode == 1
-    (tmp_path / "notes.txt").rename(tmp_path / "other.sh")
-    assert fleetc("adopt", ".", cwd=tmp_path).returncode == 1
-
-
 def test_tree_that_came_of_the_sources_is_none_of_them(tmp_path: Path) -> None:
     (tmp_path / "start.sh").write_text("livepeer -gateway -orchAddr orch.example.net:8935\n")
     sources = "edge@192.0.2.10=."
-    assert fleetc("adopt", sources, "-o", "fleet.toml", cwd=tmp_path).returncode == 0
+    answers = ("--set", "fleet.node_release=v0.9.1", "--home", "/home/ann", "--set", "hosts.edge.node_user=ann")
+    assert fleetc("adopt", sources, "-o", "fleet.toml", *answers, cwd=tmp_path).returncode == 0
     done = fleetc("compile", "fleet.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    again = fleetc("adopt", sources, "--compare", "fleet.toml", cwd=tmp_path)
+    again = fleetc("adopt", sources, cwd=tmp_path)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "passed over rendered: fleetc compiled it from a spec" in again.stderr
     (tmp_path / "start.sh").unlink()
     refused = fleetc("adopt", sources, cwd=tmp_path)
-    assert "has no file that could start a node besides rendered, which fleetc compiled" in refused.stderr
+    assert "has no file that could start a node; rendered: fleetc compiled it from a spec" in refused.stderr
     named = fleetc("adopt", "rendered", cwd=tmp_path)
-    assert named.returncode == 0 and "[gateways.gateway]" in named.stdout
+    assert named.returncode == 0 and "[gateways.gate" in named.stdout
 
 
 def test_a_whole_tree_of_ours_is_a_source_and_its_pages_are_none(tmp_path: Path) -> None:
@@ -195,11 +164,6 @@ def test_runner_flags_of_a_model_that_is_not_warm_are_accounted_for(tmp_path: Pa
     assert told in done.stdout
 
 
-def test_name_of_a_fleet_is_none_of_in_place() -> None:
-    done = fleetc("adopt", "--in-place", "gpu-1", "fleet.toml", "--name", "kyoto")
-    assert done.returncode == 2 and "--in-place takes a host and its spec" in done.stderr
-
-
 @pytest.mark.parametrize("option", ["--home", "--directory"])
 def test_a_folder_of_a_host_that_no_source_has_is_refused(option: str, tmp_path: Path) -> None:
     (tmp_path / "start.sh").write_text("livepeer -gateway -network offchain -orchAddr 192.0.2.1:8935\n")
@@ -213,19 +177,81 @@ def test_file_that_is_named_for_two_hosts_is_refused() -> None:
     """The last one would win, and nodes of the other host would move there."""
     done = fleetc("adopt", "fra-1=README.md", "fra-2=README.md")
     assert done.returncode == 2
-    assert "README.md is named for fra-1 and for fra-2: part it, or name it without a host" in done.stderr
+    assert "README.md is named for fra-1 and for fra-2: it is of one host" in done.stderr
+
+
+GATE = "livepeer -gateway -network arbitrum-one-mainnet -ethUrl https://arb1.arbitrum.io/rpc -dataDir /srv/lp\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "asks"),
+    ("answer", "line"),
     [
-        ("all.yml", 'lp_version: "0.8.9"\n', False),
-        ("inventory.ini", "[orchestrators]\no-1 ansible_host=192.0.2.10 ansible_user=deploy ansible_port=2022\n", True),
+        ("wallets.payer.deposit=0.5 ETH", 'deposit = "0.5 ETH"'),
+        ("wallets.payer.password=host_file /etc/lp/pw", 'password = { host_file = "/etc/lp/pw" }'),
+        ('wallets.payer.password={ vault = "pw" }', 'password = { vault = "pw" }'),
+        ("gateways.gateway.verbosity=7", "verbosity = 7"),
+        ("fleet.node_release=v0.9.1", 'node_release = "v0.9.1"'),
+        ("fleet.name=kyoto", 'name = "kyoto"'),
     ],
 )
-def test_sources_that_start_nothing_are_named_without_a_line(name: str, text: str, asks: bool, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text)
-    done = fleetc("adopt", name, cwd=tmp_path)
-    assert done.returncode == 1
-    assert f"--> {name}\n" in done.stderr and "not shown" not in done.stderr
-    assert ("or ask the host: fleetc adopt --from o-1=deploy@192.0.2.10:2022" in done.stderr) is asks
+def test_an_answer_stands_in_the_spec_and_its_question_is_gone(answer: str, line: str, tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(GATE)
+    done = fleetc("adopt", "start.sh", "--set", answer, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert line in done.stdout.split("\n")
+    key = answer.partition("=")[0].rpartition(".")[2]
+    assert f"# TODO {key}" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("deposit", "'deposit' is no TABLE.KEY=VALUE"),
+        ("wallet.payer.deposit=1 ETH", 'did you mean "wallets"'),
+        ("wallets.payr.deposit=1 ETH", 'did you mean "payer"'),
+        ("wallets.payer=1 ETH", "wallets.payer is a table"),
+        ("wallets.payer.deposit=much", "wallets.payer.deposit: "),
+        ("wallets.payer.depositt=1 ETH", "wallets.payer.depositt: "),
+    ],
+)
+def test_an_answer_that_cannot_be_taken_is_wrong_usage(answer: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(GATE)
+    done = fleetc("adopt", "start.sh", "--set", answer, "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "--set: " in done.stderr and words in done.stderr
+    assert not (tmp_path / "fleet.toml").exists()
+
+
+def test_first_screen_of_one_node_has_at_most_25_lines_and_money_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(
+        "services:\n  orch:\n    image: livepeer/go-livepeer:v0.9.1\n    environment: { A: b, C: d }\n"
+        "    command: -orchestrator -transcoder -network arbitrum-one-mainnet -serviceAddr 0.0.0.0:8935 -orchSecret s"
+        " -pricePerUnit 1,5 -cliAddr 0.0.0.0:7935 -reward false -v 6\n"
+    )
+    done = fleetc("adopt", "compose.yaml", "-o", "fleet.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("wrote fleet.toml: 1 node, ")
+    assert len(lines) <= 25, done.stderr
+    assert lines[-2].startswith("next: answer the TODO lines")
+
+
+def test_report_says_only_what_was_compared(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(
+        "livepeer -transcoder -orchAddr orch.example.net:8935 -dataDir /srv/lp -nvidia 0\n"
+    )
+    report = json.loads(fleetc("adopt", "start.sh", "--report", "json", cwd=tmp_path).stdout)
+    assert {"node": "transcoder", "flag": "orchSecret"} in report["waiting"]
+    (question,) = (one for one in report["questions"] if one["place"][-1] == "secret")
+    assert question["place"] == ["transcoders", "transcoder", "secret"] and question["kind"] and question["text"]
+    assert report["differences"] == [one for one in report["differences"] if one["reason"]]
+
+
+@pytest.mark.parametrize("value", ["auto", "0", "-3", "ten"])
+def test_value_that_no_spec_has_is_not_compiled_as_the_default(value: str, tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text(
+        f"livepeer -transcoder -orchAddr o.example.net:1 -orchSecret /s -nvidia 0 -maxSessions {value}\n"
+    )
+    done = fleetc("adopt", "start.sh", cwd=tmp_path)
+    assert "# TODO max_sessions" in done.stdout
+    assert "max_sessions = " not in done.stdout.replace("# TODO max_sessions = ", "")

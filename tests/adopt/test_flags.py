@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.adopt.adoption import adopt
-from fleetc.adopt.node.flags import duration, effective, integer, parse_config, parse_words
 from fleetc.adopt.found.words import Word
+from fleetc.adopt.node.flags import duration, effective, integer, parse_config, parse_words
 from fleetc.places.diagnostic import Span
-from fleetc.toml.document import Source
 from tests.node import StartupError, read
 from tests.node import values as go
 
@@ -104,19 +102,3 @@ def test_settings_in_force_are_those_of_the_model(args: list[str], env: dict[str
         elif isinstance(known, str):
             assert setting.text == known
     assert tuple(word.text for word in parsed.ignored)[-len(wanted.rest) :] == wanted.rest or not wanted.rest
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("selectRandWeight", "-selectRandFreq or -selectStakeWeight"),
-        ("dataDirectory", "-dataDir"),
-        ("orchAdr", "-orchAddr"),
-        ("maxsessions", "-maxSessions"),
-        ("gpu", ""),
-    ],
-)
-def test_unknown_flag_names_those_that_may_be_meant(name: str, meant: str) -> None:
-    found = adopt([Source("g.sh", f"livepeer -gateway -orchAddr o.example.net:8935 -{name} 1")])
-    (told,) = [one for one in found.diagnostics if one.code == "adopt-flag-unknown"]
-    assert told.help == (f"did you mean {meant}?" if meant else "remove it, or look for its new name with livepeer -h")

@@ -100,7 +100,7 @@ def difference(sources: Sequence[Source]) -> dict[str, tuple[bytes | None, bytes
     wanted = files_of_hosts(compiled.tree)
     if not wanted:
         return None
-    found = adopt(given, Said(compiled.checked.fleet.fleet.name))
+    found = adopt(given, Said(answers=[f"fleet.name={compiled.checked.fleet.fleet.name}"]))
     assert found.text, found.diagnostics
     again = compile_spec([Source("fleet.toml", answered(found.text))], *shipped())
     assert again.tree is not None, (again.checked.diagnostics, found.text)

@@ -12,10 +12,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from fleetc import lower
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.report.compare import compare
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.found.words import Fate
+from fleetc.adopt.report.compare import compare
+from fleetc.adopt.report.report import reported
+from fleetc.messages.forms import AdoptionFormat
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
@@ -51,19 +54,19 @@ def app(name: str, chain: bool) -> list[Source]:
     return sources + ([Source(f"{name}/runners.json", found["list"])] if "list" in found else [])
 
 
-def rows(found: Adopted) -> Iterator[str]:
-    """Each difference between what runs and what the answered spec compiles to, with its reason."""
-    text = answered(found.text)
+def rows(adopted: Adopted) -> Iterator[str]:
+    """Each setting that the answered spec compiles to something else; with both values where nothing explains it."""
+    text = answered(adopted.text)
     checked = check_spec([Source("fleet.toml", text)])
     assert checked.fleet is not None, (checked.diagnostics, text)
     errors = [d.message for d in checked.diagnostics if d.severity is Severity.ERROR]
     assert errors == [], text
-    library = Library({source.name: source for source in found.sources})
-    for one in compare(list(found.nodes), lower.lower(checked.fleet), library).differences:
-        yield f"{one.setting}: {one.reason or f'NOT EXPLAINED: {one.today}, compiled {one.compiled}'}"
+    library = Library({source.name: source for source in adopted.sources})
+    for one in compare(list(adopted.nodes), lower.lower(checked.fleet), library).differences:
+        yield one.setting + ("" if one.reason else f": NOT EXPLAINED: {one.today}, compiled {one.compiled}")
     files = {"/config/runners.json": '{"runners": []}', "/keystore/password": "word"}
-    for today, after in meanings(found, text, files).values():
-        reasons = found.nodes[0].reasons
+    for today, after in meanings(adopted, text, files).values():
+        reasons = adopted.nodes[0].reasons
         for flag, pair in today.differences(after).items():
             if flag.split(" ")[0] not in reasons and flag != "liveRunnerConfig":
                 yield f"-{flag}: NOT EXPLAINED: {pair}"
@@ -71,14 +74,14 @@ def rows(found: Adopted) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def table() -> dict[str, list[str]]:
-    """What became of every app, off-chain and on a chain: questions that are left, then differences."""
+    """What became of every app, off-chain and on a chain: places that are asked about, then settings that differ."""
     shown = {}
     for name in APPS:
         for chain in (False, True):
-            found = adopt(app(name, chain))
-            assert found.text, found.diagnostics
-            questions = [line for line in found.text.split("\n") if line.startswith("# TODO")]
-            shown[f"{name}{' on a chain' if chain else ''}"] = [*questions, *sorted(set(rows(found)))]
+            adopted = adopt(app(name, chain))
+            assert adopted.text, adopted.diagnostics
+            questions = [f"{'.'.join(one.place)}: {one.kind.name}" for one in adopted.questions]
+            shown[f"{name}{' on a chain' if chain else ''}"] = [*questions, *sorted(set(rows(adopted)))]
     return shown
 
 
@@ -119,7 +122,7 @@ def test_faults_are_those_of_the_node_and_no_others(vector: dict[str, Any]) -> N
     assert found.text
 
 
-def test_fault_has_the_line_of_its_entry_and_the_rest_is_adopted(snapshot: SnapshotAssertion) -> None:
+def test_fault_has_the_line_of_its_entry_and_the_rest_is_adopted() -> None:
     text = (
         '{\n "runners": [\n'
         '  {"label": "a", "app": "p/a", "runner_url": "http://a.example.net", "health_url": "/h",\n'
@@ -128,16 +131,19 @@ def test_fault_has_the_line_of_its_entry_and_the_rest_is_adopted(snapshot: Snaps
         '   "colour": "red", "price_info": {"price": "0.25", "unit": "720P"}}\n'
         " ]\n}\n"
     )
-    sources = [Source("compose.yml", orchestrator(*CHAIN, LIST)), Source("runners.json", text)]
-    found = adopt(sources)
-    said = [
-        f"{one.primary.file}:{one.primary.line}: {one.diagnostic.message}; {one.diagnostic.help}"
-        for one in located(found)
-        if one.diagnostic.code == "adopt-runner-refused"
-    ]
-    assert "\n".join([*said, found.text[found.text.index("[runners.") :]]) == snapshot
+    adopted = adopt([Source("compose.yml", orchestrator(*CHAIN, LIST)), Source("runners.json", text)])
+    lines = [one.primary.line for one in located(adopted) if one.diagnostic.code == "adopt-runner-refused"]
+    assert lines == [4, 5, 5, 5, 5, 5]
+    runners = tomllib.loads(adopted.text)["runners"]
+    assert runners == {
+        "a": {"app": "p/a", "routing": "runner-id", "url": "http://a.example.net", "health": "/h"},
+        "a-2": {"routing": "runner-id", "price": "0.25 USD / 720p hour"},
+    }
+    asked = {".".join(one.place) for one in adopted.questions if one.place[0] == "runners"}
+    assert asked == {"runners.a.price", "runners.a-2.app", "runners.a-2.url", "runners.a-2.health"}
+    assert {one.example for one in adopted.questions if one.place[0] == "runners"} == {""}
     dropped = [
-        entry.shown for entry in found.entries if entry.span.source == "runners.json" and entry.fate == Fate.DROPPED
+        entry.shown for entry in adopted.entries if entry.span.source == "runners.json" and entry.fate == Fate.DROPPED
     ]
     assert dropped == ["colour"]
 
@@ -146,11 +152,6 @@ def test_list_that_is_no_source_is_asked_for_and_stays_a_path() -> None:
     found = adopt([Source("start.sh", f"livepeer {' '.join(FLAGS)} -network=offchain -liveRunnerConfig /etc/r.json\n")])
     assert 'live_runner_config = "/etc/r.json"' in found.text
     assert "adopt-file-missing" in {d.code for d in found.diagnostics}
-
-
-def test_list_that_is_no_json_is_a_mistake() -> None:
-    sources = [Source("compose.yml", orchestrator(*CHAIN, LIST)), Source("runners.json", '{"runners": [{]}')]
-    assert "adopt-document-unread" in {d.code for d in adopt(sources).diagnostics}
 
 
 # ----------------------------------------------------------------------------------- processes behind it
@@ -188,15 +189,11 @@ def test_unit_that_listens_at_the_address_is_the_runner() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["/opt/llm/serve --port 18000", "/opt/llm/serve --port 80001", "/opt/llm/serve 8"])
-def test_unit_that_listens_elsewhere_is_none(command: str) -> None:
-    found = runners_of(*bare(ENTRY), Source("unit/llm.service", unit(command)))
-    assert found["llm"]["url"] == "http://127.0.0.1:8000/v1"
-
-
-def test_two_processes_at_one_address_are_not_guessed_between() -> None:
-    others = [Source(f"unit/{name}.service", unit(f"/opt/{name} --port=8000")) for name in ("llm", "other")]
-    assert "url" in runners_of(*bare(ENTRY), *others)["llm"]
+@pytest.mark.parametrize("commands", [["--port 18000"], ["--port 80001"], ["8"], ["--port=8000", "--port=8000"]])
+def test_units_that_listen_elsewhere_or_are_two_are_not_guessed_between(commands: list[str]) -> None:
+    names = ("llm", "other")
+    units = [Source(f"unit/{n}.service", unit(f"/opt/{n} {c}")) for n, c in zip(names, commands, strict=False)]
+    assert runners_of(*bare(ENTRY), *units)["llm"]["url"] == "http://127.0.0.1:8000/v1"
 
 
 def test_container_of_a_script_is_the_runner_at_its_published_port() -> None:
@@ -208,7 +205,6 @@ def test_container_of_a_script_is_the_runner_at_its_published_port() -> None:
     listed_ = Source("runners.json", json.dumps({"runners": [ENTRY]}))
     found = adopt([Source("start.sh", script), listed_])
     assert tomllib.loads(found.text)["runners"]["llm"]["url"] == "http://127.0.0.1:8000/v1"  # its host runs none
-    assert "adopt-runtimes-differ" in {d.code for d in found.diagnostics}
     contained = script.replace("livepeer -orch", "docker run --network host livepeer/go-livepeer:v0.9.1 -orch")
     found = adopt([Source("start.sh", contained), listed_])
     table = tomllib.loads(found.text)["runners"]["llm"]
@@ -229,41 +225,39 @@ def test_every_word_of_a_runner_is_accounted_for() -> None:
         assert any(word in place for place in places), word
 
 
-def test_service_that_a_runner_calls_is_told_to_stay() -> None:
-    found = adopt(app("ollama", False))
-    said = [d.message for d in found.diagnostics if d.code == "adopt-cannot-say"]
-    assert said == ["registrar calls it, and a spec starts runners and nothing beside them"]
+def test_service_that_a_runner_calls_is_asked_about() -> None:
+    adopted = adopt(app("ollama", False))
+    assert [dict(one.facts) for one in adopted.questions if one.kind is Ask.CALLS] == [{"name": "ollama"}]
 
 
-@pytest.mark.parametrize("name", ["echo", "hello-world"])
-def test_secret_among_the_arguments_is_written_nowhere(name: str) -> None:
-    found = adopt(app(name, False))
-    assert "abcdef" not in found.text
-    assert "secret_environment: the program got a secret" in found.text
-    assert not [entry for entry in found.entries if "abcdef" in entry.shown + entry.words]
-    lines = [one.primary.text for one in located(found) if not one.primary.hidden]
-    assert not [line for line in lines if "abcdef" in line]
+SECRETS = ["--hf-token hunter2", "--x=hunter2", "-k hunter2", "hunter2", "--hook=https://a.example.net/?t=hunter2",
+           "--model-url=https://u:hunter2@a.example.net", "--name=abcdef"]  # fmt: skip
 
 
-def test_file_of_an_app_that_says_more_is_laid_over_the_plain_one() -> None:
-    base = app("tiles", False)[0]
-    over = (
-        "services:\n  orchestrator:\n    command: "
-        + json.dumps([*FLAGS, *CHAIN])
-        + '\n  app:\n    command: ["--orchestrator=https://orchestrator:8935", "--orchSecret=abcdef", '
-        '"--runner-url=http://app:9999"]\n'
-    )
-    found = adopt([base, Source("tiles/compose.onchain.yml", over)])
-    spec = tomllib.loads(found.text)
-    assert spec["fleet"]["network"] == "arbitrum-one-mainnet"
-    assert spec["runners"]["runner-tiles"]["port"] == 9999
-    assert spec["runners"]["runner-tiles"]["image"] == "ghcr.io/example/runner-tiles:latest"
+@pytest.mark.parametrize("argument", SECRETS)
+def test_argument_that_may_be_a_secret_is_written_nowhere(argument: str) -> None:
+    start = ["serve", "--orchestrator=https://orchestrator:8935"]
+    command = json.dumps([*start, "--secret", "abcdef", *argument.split()])
+    service = f"  llm:\n    image: example/llm:1\n    command: {command}\n    environment: [API_KEY=hunter2]\n"
+    adopted = adopt([Source("compose.yml", orchestrator("-network=offchain") + service)])
+    given = tomllib.loads(adopted.text)["runners"]["llm"]["arguments"]
+    assert given == [start[0], "--orchestrator=https://127.0.0.1:8935"]
+    made = [adopted.text, *(reported(adopted, form, located(adopted)) for form in AdoptionFormat)]
+    assert [text for text in made if "hunter2" in text or "abcdef" in text] == []
+    assert len([one for one in adopted.questions if one.kind is Ask.ARGUMENT]) == 2
 
 
-def test_files_of_different_services_in_one_folder_stay_apart() -> None:
-    other = "services:\n  gate:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -gateway -orchAddr a:1\n"
-    found = adopt([app("tiles", False)[0], Source("tiles/compose.gate.yml", other)])
-    assert {"gateways", "orchestrators", "runners"} <= set(tomllib.loads(found.text))
+def test_price_is_offered_only_from_the_arguments_of_the_runner() -> None:
+    (known,) = [one for one in adopt(app("tiles", True)).questions if one.kind is Ask.OWN_PRICE]
+    (unknown,) = [one for one in adopt(app("echo", True)).questions if one.kind is Ask.OWN_PRICE]
+    assert (known.example, unknown.example) == ('"0.0001 USD / hour"', "")
+
+
+def test_address_with_a_query_is_asked_for_without_its_value() -> None:
+    entry = {**ENTRY, "runner_url": "http://a.example.net/?t=abcdef", "health_url": "http://u:abcdef@a.example.net/up"}
+    adopted = listed({"runners": [entry]}, chain=False)
+    assert "abcdef" not in adopted.text
+    assert {one.kind for one in adopted.questions} >= {Ask.URL, Ask.HEALTH}
 
 
 def test_service_that_others_extend_runs_as_these_alone() -> None:
@@ -271,32 +265,13 @@ def test_service_that_others_extend_runs_as_these_alone() -> None:
     shared = Source("compose.onchain.yml", orchestrator(*CHAIN))
     above = (
         "services:\n  orchestrator:\n    extends: {file: ../compose.onchain.yml, service: orchestrator}\n"
-        '  app:\n    environment: ["A=over"]\n'
+        '  app:\n    environment: ["MODE=over"]\n'
     )
     found = adopt([shared, app("tiles", False)[0], Source("tiles/compose.onchain.yml", above)])
     spec = tomllib.loads(found.text)
     assert list(spec["orchestrators"]) == ["apps-orchestrator"]
     assert spec["fleet"]["network"] == "arbitrum-one-mainnet"
-    assert spec["runners"]["runner-tiles"]["environment"] == {"A": "over"}
-
-
-def test_file_that_extends_a_path_which_is_no_source_is_not_its_own_base() -> None:
-    text = "services:\n  orchestrator:\n    extends: {file: ../compose.yml, service: orchestrator}\n"
-    found = adopt([Source("x/compose.yml", text + "    command: -gateway -orchAddr a:1\n")])
-    codes = {d.code for d in found.diagnostics}
-    assert "adopt-file-missing" in codes and "adopt-source-unreadable" not in codes
-
-
-def test_runner_of_an_orchestrator_elsewhere_is_a_spec_that_asks_for_it() -> None:
-    service = APPS["comfystream"]["services"].replace("127.0.0.1:8935", "orch.example.net:8935")
-    found = adopt([Source("compose.existing.yml", "services:\n" + service)])
-    spec = tomllib.loads(found.text)
-    assert "orchestrators" not in spec
-    assert spec["runners"]["runner"]["port"] == 8991
-    assert spec["hosts"]["host-1"]["runtime"] == "docker"
-    assert "# TODO: write it into runners = [...] of the orchestrator" in found.text
-    checked = check_spec([Source("fleet.toml", answered(found.text))])
-    assert [d.code for d in checked.diagnostics if d.severity is Severity.ERROR] == []
+    assert spec["runners"]["app"]["environment"] == {"MODE": "over"}
 
 
 def test_service_that_only_knows_an_orchestrator_is_no_runner() -> None:

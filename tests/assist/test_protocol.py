@@ -124,7 +124,7 @@ async def test_a_hostile_checkout_leads_nowhere_and_says_nothing_as_markup(edito
     (root / "parts").mkdir()
     (root / "parts" / "a.toml").symlink_to(secret)
     text = (INVENTORIES / "two-regions" / "fleet.toml").read_text(encoding="utf-8")
-    text = text.replace("spec = 2\n", 'spec = 2\ninclude = ["parts/*.toml", "../*.toml", "/etc/*.toml"]\n')
+    text = text.replace("spec = 1\n", 'spec = 1\ninclude = ["parts/*.toml", "../*.toml", "/etc/*.toml"]\n')
     bad = "[click](command:evil) <img src=x onerror=1> `x` ![](https://evil.example/x)"
     text = text.replace('region = "eu"', f'region = "{bad}"', 1)
     (root / "fleet.toml").write_text(text, encoding="utf-8")
@@ -141,7 +141,7 @@ async def test_a_hostile_checkout_leads_nowhere_and_says_nothing_as_markup(edito
     (line,) = [line for line in found.contents.value.split("\n") if bad in line]
     assert f'`` "{bad}" ``' in line
     (root / "fleetc.toml").write_text('worker = "touch /tmp/owned"\n', encoding="utf-8")
-    editor.edit("fleet.toml", "spec = 2\n", "spec = 2 \n")
+    editor.edit("fleet.toml", "spec = 1\n", "spec = 1 \n")
     await editor.rest()
     assert [one.code for one in editor.shown["fleetc.toml"][1]] == ["setting-not-for-checkout"]
 
@@ -184,6 +184,25 @@ async def test_all_certain_repairs_are_one_action_that_writes_what_check_fix_wri
     assert editor.texts["fleet.toml"] == text
     assert fleetc("check", "--fix", str(root / "fleet.toml")).returncode == 0
     assert (root / "fleet.toml").read_text(encoding="utf-8") == text
+
+
+async def test_a_question_of_an_adopted_spec_is_answered_by_an_action(editor: Editor, root: Path) -> None:
+    text = (INVENTORIES / "two-regions" / "fleet.toml").read_text(encoding="utf-8")
+    offer = '# TODO deposit = "0.5 ETH"  # what is set aside; in ETH'
+    blank = '# TODO reserve = "... ETH"  # what backs it'
+    (root / "fleet.toml").write_text(f"{text}\n[wallets.later]\n{blank}\n{offer}\n", encoding="utf-8")
+    editor.open("fleet.toml")
+    await editor.rest()
+    ends = len(editor.texts["fleet.toml"])
+    asked = types.CodeActionParams(
+        editor.document("fleet.toml"), editor.range("fleet.toml", ends - len(offer) - len(blank) - 2, ends),
+        types.CodeActionContext([], [types.CodeActionKind.QuickFix]),
+    )  # fmt: skip
+    actions = await editor.client.text_document_code_action_async(asked) or ()
+    (action,) = (one for one in actions if isinstance(one, types.CodeAction) and one.title.startswith("Answer"))
+    assert action.title == 'Answer: deposit = "0.5 ETH"' and action.edit is not None
+    editor.apply(action.edit)
+    assert editor.texts["fleet.toml"].endswith(f'{blank}\ndeposit = "0.5 ETH"\n')
 
 
 async def test_other_toml_files_are_let_alone(editor: Editor, root: Path) -> None:

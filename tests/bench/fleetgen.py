@@ -40,7 +40,7 @@ def spec_text(nodes: int) -> str:
     if nodes < SITE_NODES or nodes % SITE_NODES:
         raise ValueError(f"the number of nodes is a positive multiple of {SITE_NODES}")
     spec: Table = {
-        "spec": 2,
+        "spec": 1,
         "fleet": {
             "name": "bench",
             "network": "arbitrum-one-mainnet",

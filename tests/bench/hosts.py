@@ -19,7 +19,7 @@ from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 
 _ACCOUNT = "0x" + "1" * 40
 _PASSWORD = b"hunter2"
-_HEAD = """spec = 2
+_HEAD = """spec = 1
 
 [fleet]
 name = "bench"

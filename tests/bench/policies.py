@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.bench.measure import ROOT, Line, Report, fleetc, measure, memory_directory, new_report, run
 
-READY = ROOT / "starter" / "policy"
+READY = ROOT / "templates" / "starter" / "policy"
 SHARE = 1.05
 """What a check with the rules may take, in checks without them."""
 

@@ -11,7 +11,7 @@ from fleetc.emit.tree import MANIFEST
 from fleetc.toml.document import Source
 from tests.emit import support
 
-SOURCES = (Source("/some/where/fleet.toml", "spec = 2\n"), Source("C:\\there\\staging.toml", ""))
+SOURCES = (Source("/some/where/fleet.toml", "spec = 1\n"), Source("C:\\there\\staging.toml", ""))
 
 
 def test_manifest_lists_every_other_file_with_its_digest() -> None:

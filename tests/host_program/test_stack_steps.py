@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import stat
 from typing import Any
 
@@ -68,22 +67,6 @@ def fails(fleet: Fleet) -> dict[str, Any]:
     switch: dict[str, Any] = answer["switch"]
     assert switch["phase"] == "reverted", switch
     return switch
-
-
-def as_an_older_fleetc_left_it(fleet: Fleet) -> str:
-    """One link for all files, the secrets in the checkout alone, and the same markers; the digest of the release."""
-    root = fleet.world.inside("/opt/fleetc")
-    link = root / "current/avatar"
-    digest = link.readlink().parts[2].partition(".")[0]
-    release = root / "releases" / digest
-    shutil.rmtree(release, ignore_errors=True)
-    link.resolve().parent.rename(release)
-    shutil.rmtree(release / "avatar/secrets")
-    (release / ".wanted.json").unlink()
-    shutil.rmtree(root / "current")
-    (root / "current").symlink_to(f"releases/{digest}")
-    fleet.world.inside("/var/lib/fleetc/state.json").unlink()
-    return digest
 
 
 def test_host_after_its_first_rollout_is_at_the_end(fleet: Fleet) -> None:
@@ -200,37 +183,6 @@ def test_avatar_that_moves_does_what_was_foretold(fleet: Fleet) -> None:
     ]
     fleet.world.set_states("vtuber-mira", "exited")
     assert steps(fleet) == [], "a slot that sleeps is left asleep"
-
-
-def test_host_that_an_older_fleetc_set_up_is_taken_over_and_can_go_back(fleet: Fleet) -> None:
-    markers, env = fleet.world.inside("/var/lib/fleetc/avatar"), fleet.world.inside(CHECKOUT) / ".env"
-    before = {path: path.read_text() for path in (*markers.iterdir(), env)}
-    digest = as_an_older_fleetc_left_it(fleet)
-    assert steps(fleet) == []
-    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")
-    fleet.world.fail("vtuber-mira")
-    assert fails(fleet)["from"] == f"{digest}.0"
-    assert [call["project"] for call in fleet.world.calls()] == ["vtuber-mira"] * 2
-    assert {path: path.read_text() for path in (*markers.iterdir(), env)} == before
-    assert fleet.world.inside("/opt/fleetc/current/avatar").readlink().parts[2] == f"{digest}.0"
-    fleet.change("slot = 3, gpu = 1", "slot = 3, gpu = 0")
-    assert steps(fleet) == []
-
-
-def test_host_that_an_older_fleetc_set_up_is_taken_over_without_a_restart(fleet: Fleet) -> None:
-    as_an_older_fleetc_left_it(fleet)
-    assert fleet.deploy() == []
-    assert not fleet.world.inside("/opt/fleetc/current").is_symlink()
-    assert steps(fleet) == []
-
-
-def test_start_of_an_older_fleetc_that_broke_off_is_not_undone_on_the_way_back(fleet: Fleet) -> None:
-    as_an_older_fleetc_left_it(fleet)
-    fleet.world.inside("/var/lib/fleetc/avatar/slot-03.vtuber-mira").write_text("starting")
-    fleet.world.fail("vtuber-mira")
-    fails(fleet)
-    assert [call["command"] for call in fleet.world.calls()] == ["up"]
-    assert steps(fleet) == ["restart avatar/slot-03"]
 
 
 def test_stack_that_left_the_spec_leaves_nothing(fleet: Fleet) -> None:

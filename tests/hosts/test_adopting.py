@@ -49,7 +49,8 @@ def test_unit_of_a_host_becomes_a_spec_and_its_plan_is_true(farm: Farm, tmp_path
         before = host.run("systemctl", "show", "--property=MainPID,ActiveState", "lp.service").stdout
         assert "ActiveState=active" in before
         here = f"gpu={host.address}:{farm.ssh_port}"
-        done = fleetc(farm, "adopt", "--from", here, "--only", "lp", "--yes", "-o", str(spec))
+        answers = ("--set", "fleet.node_release=v0.9.1")
+        done = fleetc(farm, "adopt", "--from", here, "--only", "lp", "--yes", "-o", str(spec), *answers)
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
         text = spec.read_text()
@@ -57,16 +58,17 @@ def test_unit_of_a_host_becomes_a_spec_and_its_plan_is_true(farm: Farm, tmp_path
         for line in ("[transcoders.lp]", "max_sessions = 7", "verbosity = 5", 'secret = { env = "GPU_SECRET" }'):
             assert line in text, text
         assert "adopt-unit-changed" not in said
-        plan = fleetc(farm, "adopt", "--in-place", "gpu", str(spec), "--yes").stdout
+        assert fleetc(farm, "compile", str(spec)).returncode == 0
+        plan = fleetc(farm, "deploy", str(spec), "--check", *SKIPPED).stdout
         assert re.search("settings: [0-9]+ compared, 0 differ", plan), plan
         assert "systemd moves no process from lp.service to livepeer-lp.service" in plan
         assert "and the rollout changes nothing (ports-free)" in plan
-        assert "ports-free" in fleetc(farm, "preflight", str(tmp_path)).stderr
         assert host.run("systemctl", "show", "--property=MainPID,ActiveState", "lp.service").stdout == before
 
         (stop,) = re.findall("before that rollout, on gpu: (.*)", plan)
         host.run("sh", "-c", stop)
-        assert "ports-free" not in fleetc(farm, "preflight", str(tmp_path)).stderr
+        again = fleetc(farm, "deploy", str(spec), "--check", *SKIPPED)
+        assert "ports-free" not in again.stdout + again.stderr and "takes the place of" not in again.stdout
         assert (
             host.run("systemctl", "show", "--property=UnitFileState", "lp.service").stdout.strip().endswith("disabled")
         )
@@ -91,13 +93,14 @@ def test_process_goes_on_from_its_own_unit_to_that_of_the_first_rollout(farm: Fa
         before = facts()
         assert "ActiveState=active" in before
         here = f"gpu={host.address}:{farm.ssh_port}"
-        done = fleetc(farm, "adopt", "--from", here, "--yes", "-o", str(spec))
+        done = fleetc(farm, "adopt", "--from", here, "--yes", "-o", str(spec), "--set", "fleet.node_release=v0.9.1")
         assert done.returncode == 0, done.stderr
         spec.write_text(spec.read_text() + '\n[rollout]\nstable = "1s"\ndeadline = "12s"\nconfirm = "20s"\n')
-        plan = fleetc(farm, "adopt", "--in-place", "gpu", str(spec), "--keep-running", "--yes")
-        assert "first rollout keeps it running, unless LP_ORCHSECRET turns out to be another one" in plan.stdout, plan
         assert fleetc(farm, "compile", str(spec)).returncode == 0
-        rolled = fleetc(farm, "deploy", str(spec), *SKIPPED)
+        plan = fleetc(farm, "deploy", str(spec), "--check", *SKIPPED)
+        assert "restarts it once; fleetc deploy --keep-running keeps it running" in plan.stdout, plan
+        rolled = fleetc(farm, "deploy", str(spec), "--keep-running", *SKIPPED)
+        assert "keeps it running, unless LP_ORCHSECRET turns out to be another one" in rolled.stdout, rolled
         assert rolled.returncode == 0, rolled.stdout + rolled.stderr
         assert facts() == before
         assert host.run("readlink", f"/etc/systemd/system/{unit}").stdout.strip().startswith("/opt/fleetc/")

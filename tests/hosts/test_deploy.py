@@ -44,7 +44,7 @@ LACKING = {
 SKIPPED = tuple(word for code, why in LACKING.items() for word in ("--skip", f"{code}={why}"))
 
 SPEC = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "farm"

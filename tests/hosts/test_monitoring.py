@@ -27,7 +27,7 @@ from tests.support import fleetc
 pytestmark = pytest.mark.usefixtures("processes")
 
 SPEC = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "seen"

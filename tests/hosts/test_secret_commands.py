@@ -18,7 +18,7 @@ from tests.hosts.test_deploy import ACCOUNTS, Rollout, process_of
 pytestmark = pytest.mark.usefixtures("processes")
 
 SPEC = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "farm"

@@ -39,7 +39,7 @@ DEBIAN = {
 PASSWORD = 'grafana_password = { host_file = "/etc/fleetc-monitoring/grafana" }\n'
 
 LOOP = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "loop"

@@ -23,7 +23,7 @@ from tests.support import compile_text
 pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 SPEC = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "loop"

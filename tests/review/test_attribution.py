@@ -344,7 +344,7 @@ def test_stream_whose_gateway_goes_is_told_what_becomes_of_it() -> None:
 
 
 def test_blank_line_is_no_hidden_one() -> None:
-    text = as_text(edited(DUAL, ("spec = 2\n", "spec = 2\n\n")))
+    text = as_text(edited(DUAL, ("spec = 1\n", "spec = 1\n\n")))
     assert "   5 | [blank line]" in text
     assert "(empty) -> (blank line)" in text
     assert "secret" not in text

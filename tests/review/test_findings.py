@@ -94,6 +94,6 @@ def test_diff_prints_these_forms_alone_on_stdout(tmp_path: Path) -> None:
     assert fleetc("diff", "--against", "./old.toml", "--limits", "limits.toml", cwd=tmp_path).returncode == 1
     both = fleetc("diff", *options, "text", "--limits", "limits.toml", cwd=tmp_path)
     assert both.returncode == 2 and "use one of them" in both.stderr
-    (tmp_path / "fleet.toml").write_text("spec = 2\n", encoding="utf-8")
+    (tmp_path / "fleet.toml").write_text("spec = 1\n", encoding="utf-8")
     flawed = fleetc("diff", *options, "github", cwd=tmp_path)
     assert flawed.returncode == 1 and flawed.stdout.startswith("::error file=fleet.toml")

@@ -53,7 +53,7 @@ def test_part_that_broke_off_is_gone_on_with(tmp_path: Path) -> None:
         journal.write("begin", **begun, hosts=[], shard="2/3")
     with opened(tmp_path, "two-regions", "2") as journal:
         assert resumed(journal, tree) == ((), Shard(2, 3))
-        journal.write("begin", **begun, hosts=["eu-ai"])  # as an older fleetc wrote it
+        journal.write("begin", **begun, hosts=["eu-ai"], shard="")
     with opened(tmp_path, "two-regions", "3") as journal:
         assert resumed(journal, tree) == (("eu-ai",), None)
 

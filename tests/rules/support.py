@@ -50,7 +50,7 @@ SECRET = '{ host_file = "/etc/livepeer/orchestrator-secret" }'
 def offchain(*tables: str, **fleet: str | None) -> str:
     """A fleet without a chain: two hosts, edge and gpu, and the given tables. Keywords go into [fleet]."""
     settings = {"name": '"test"', "network": '"offchain"', "node_release": '"v0.9.1"', **fleet}
-    return "\n".join(["spec = 2\n", _table("fleet", settings), _HOSTS, *tables])
+    return "\n".join(["spec = 1\n", _table("fleet", settings), _HOSTS, *tables])
 
 
 def onchain(*tables: str, **fleet: str | None) -> str:

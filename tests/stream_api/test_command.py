@@ -201,4 +201,4 @@ def test_schema_of_an_answer() -> None:
     schema = json.loads(fleetc("schema", "--of", "stream").stdout)
     assert schema["required"] == ["name"]
     assert json.loads(fleetc("schema", "--of", "stream-error").stdout)["required"] == ["errors"]
-    assert json.loads(fleetc("schema").stdout)["title"] == "fleetc spec, version 2"
+    assert json.loads(fleetc("schema").stdout)["title"] == "fleetc spec, version 1"

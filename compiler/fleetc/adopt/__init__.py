@@ -6,14 +6,13 @@ account of every word of the sources. This is the only door: `found/` has the va
 """
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.found.said import Said
-from fleetc.adopt.node.host_paths import Folders
+from fleetc.adopt.found.said import Folders, Said
 from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError
 from fleetc.adopt.report.report import reported
 from fleetc.adopt.report.screen import screen
 from fleetc.adopt.report.takeover import Takeover, as_text, take_over
 from fleetc.adopt.tables.answers import WrongAnswerError
-from fleetc.adopt.tables.naming import UnknownNodeError
+from fleetc.adopt.tables.assemble import UnknownNodeError
 
 __all__ = [
     "Adopted", "Folders", "OnHost", "Said", "SenselessAnswerError", "Takeover", "UnknownNodeError", "WrongAnswerError",

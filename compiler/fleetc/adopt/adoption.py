@@ -10,29 +10,29 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from fleetc import lower
+from fleetc.adopt.found.ledger import Entry, Fate, InClear, Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Difference, Question
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.found.words import Entry, Fate, InClear, Ledger, Process
-from fleetc.adopt.node.reading import Running
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.node import secrets
+from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
+from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.report.compare import Comparison, compare
-from fleetc.adopt.tables.answers import WrongAnswerError, answer
-from fleetc.adopt.tables.assemble import assemble
-from fleetc.adopt.tables.examples import Exemplary, exemplary
-from fleetc.adopt.tables.naming import chosen
-from fleetc.adopt.tables.registering import registers_elsewhere
-from fleetc.adopt.tables.session import Session, Table
-from fleetc.adopt.tables.writing import written
+from fleetc.adopt.tables.answers import Exemplary, WrongAnswerError, answer, exemplary
+from fleetc.adopt.tables.assemble import assemble, chosen
+from fleetc.adopt.tables.session import Session, written
+from fleetc.adopt.tables.stacks import stack_differences
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.spec import read_fleet
-from fleetc.messages.locate import Located, locate
+from fleetc.messages.locate import Located, Place, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity, Span, has_errors
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
-from fleetc.toml.document import LineMap, Source
+from fleetc.toml.document import Source
 
 NOTHING_FOUND = "adopt-nothing-found"
 _MOST_NAMES = 20
@@ -43,8 +43,9 @@ _MOST_NAMES = 20
 class Adopted:
     """What came of some sources. `text` is the spec, "" where there is none.
 
-    `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are settings,
-    by node, that could not be compared because an answer is missing. `unused` are sources without a trace in the spec.
+    `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are
+    settings, by node, that could not be compared because an answer is missing. `unused` are sources without a trace in
+    the spec, `elsewhere` messages, by code and place, whose fact a question or a secret says too.
     """
 
     sources: tuple[Source, ...]
@@ -61,10 +62,10 @@ class Adopted:
     compared: int = 0
     variables: int = 0
     waiting: tuple[tuple[str, str], ...] = ()
-    secrets: tuple[Span, ...] = ()
     in_clear: tuple[InClear, ...] = ()
     stacks: int = 0
     unused: tuple[str, ...] = ()
+    elsewhere: frozenset[tuple[str, Span]] = frozenset()
 
     @property
     def complete(self) -> bool:
@@ -75,8 +76,8 @@ class Adopted:
 def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping[str, OnHost] | None = None) -> Adopted:
     """Adopt sources, of which people have `said` something. `on_hosts` is what hosts say that runs there.
 
-    Raises WrongAnswerError for an answer that cannot be taken, SenselessAnswerError where what a host says makes no sense, UnknownNodeError where somebody says the host of a
-    node that there is none of.
+    Raises WrongAnswerError for an answer that cannot be taken, SenselessAnswerError where what a host says makes no
+    sense, UnknownNodeError where somebody says the host of a node that there is none of.
     """
     said, ledger = said or Said(), Ledger()
     seen = {host: observed(host, one.answer, ledger, said.only) for host, one in (on_hosts or {}).items()}
@@ -84,21 +85,19 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     sources = [*sources, *(source for one in seen.values() for source in one.sources)]
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
-    found = read_sources(named, said.hosts, library, ledger)
+    found = read_sources(named, said.hosts, library, ledger, said.listed)
     found.claimed = {*said.claimed, *seen}
     processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
-        found.hosts.setdefault(host, Table()).values.update((on_hosts or {})[host].table)
+        found.hosts.setdefault(host, HostTable()).values.update((on_hosts or {})[host].table)
     for host, address in said.addresses.items():
-        found.hosts.setdefault(host, Table()).values["address"] = address
-    others = found.stacks or any(map(registers_elsewhere, found.others))
-    if not processes and not found.models and not others and not has_errors(ledger.findings):
+        found.hosts.setdefault(host, HostTable()).values["address"] = address
+    if not processes and not found.models and not found.stacks and not has_errors(ledger.findings):
         _nothing_found(named, known, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
-        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
-                       secrets=tuple(ledger.secrets))  # fmt: skip
+        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes))
     answered = answer(assembled, said.answers)
     session.note_repeated_secrets()
     unused = _account_for_files(sources, library, ledger)
@@ -108,11 +107,13 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     _refuse_answers(checked, answered)
     blueprint, asked = _lowered(checked, examples)
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
+    of_stacks = stack_differences(assembled.stacks, assembled.tables.get("avatars", {}), blueprint)
     return Adopted(
         (*sources, *library.written.values()), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), assembled.questions, checked, blueprint, library,
-        (*of_nodes.differences, *assembled.differences), of_nodes.compared + assembled.compared, assembled.compared,
-        of_nodes.waiting, tuple(ledger.secrets), tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
+        (*of_nodes.differences, *filter(None, of_stacks)), of_nodes.compared + len(of_stacks), len(of_stacks),
+        of_nodes.waiting, tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
+        frozenset(ledger.elsewhere),
     )  # fmt: skip
 
 
@@ -128,7 +129,6 @@ def _refuse_answers(checked: Checked, answered: Sequence[tuple[str, ...]]) -> No
 def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: Ledger) -> None:
     """Refuse sources that start no node, or none of those that were asked for."""
     name = sources[0].name if sources else ""
-    ledger.secrets.append(Span(name, 0, 1))  # the first line of whatever it is
     known = sorted(leaks.shown(visible(one)) for one in others if one)[:_MOST_NAMES]
     ledger.refuse(
         NOTHING_FOUND, Span(name, 0, 1),
@@ -153,30 +153,27 @@ def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | 
 
 def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledger) -> tuple[str, ...]:
     """Account for sources as a whole; those that nothing reads come back."""
-    known = {entry.span.source for entry in ledger.entries}
+    noted = {entry.span.source for entry in ledger.entries}
+    known = {entry.span.source for entry in ledger.entries if entry.fate is not Fate.DROPPED}
     unused = []
     for source in sources:
         span = Span(source.name, 0, 1)
         if source.name in library.used:
             ledger.note(span, "the file", Fate.UNDERSTOOD, "what it says is in the spec, as the node reads it")
         elif source.name not in known:
-            ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
             unused.append(source.name)
+            if source.name not in noted:
+                ledger.note(span, "the file", Fate.DROPPED, "no command among the sources names it")
     return tuple(unused)
 
 
 def located(adopted: Adopted) -> list[Located]:
-    """The diagnostics with their lines; a line with a secret is never shown."""
-    lines = {source.name: LineMap(source.text) for source in adopted.sources}
-    hidden = set()
-    for span in adopted.secrets:
-        known = lines.get(span.source)
-        if known is not None:
-            first, last = known.position(span.start)[0], known.position(span.end)[0]
-            hidden |= {(span.source, line) for line in range(first, last + 1)}
+    """The diagnostics with their lines; a line is only shown where each of its words may be."""
     return [
-        item._replace(primary=item.primary._replace(hidden=True))
-        if any((item.primary.file, line) in hidden for line in range(item.primary.line, item.primary.end_line + 1))
-        else item
+        item._replace(primary=_shown(item.primary), related=tuple(map(_shown, item.related)))
         for item in locate(adopted.diagnostics, adopted.sources, None)
     ]
+
+
+def _shown(place: Place) -> Place:
+    return place._replace(hidden=place.hidden or not secrets.line(place.text))

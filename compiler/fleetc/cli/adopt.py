@@ -137,24 +137,26 @@ def _read(names: list[str]) -> tuple[list[Source], Said]:
     texts: dict[str, Source] = {}
     hosts: dict[str, str] = {}
     addresses: dict[str, str] = {}
+    named: set[str] = set()
     for given in names:
         host, equals, path = given.partition("=")
         if not equals or Path(given).exists():
             host, path = "", given
         host, _, address = host.partition("@")
         try:
-            read, trees = read_source_files(path)
+            files = read_source_files(path)
         except FilesError as failure:
             files_failure(failure, Format.text)
-        for tree in trees:
-            message(f"passed over {shown(str(tree))}: fleetc compiled it from a spec; name it as a source to adopt it")
-        for source in read:
+        for left, why in files.passed:
+            message(f"passed over {shown(left)}: {why}")
+        named |= {source.name for source in files.sources} - files.listed
+        for source in files.sources:
             texts.setdefault(source.name, source)
             if host and hosts.setdefault(source.name, host) != host:
                 wrong_usage(f"{source.name} is named for {hosts[source.name]} and for {host}: it is of one host")
         if address:
             addresses[host] = address
-    return list(texts.values()), Said(hosts=hosts, addresses=addresses)
+    return list(texts.values()), Said(hosts=hosts, addresses=addresses, listed=texts.keys() - named)
 
 
 def _write(path: Path, adopted: Adopted) -> None:

@@ -68,7 +68,7 @@ def _tree(name: str, table: Mapping[str, Any]) -> Tree:
     from fleetc.upstream import NEWEST_RELEASE, format_release
 
     spec = {
-        "spec": 2,
+        "spec": 1,
         "fleet": {"name": "asked", "network": "offchain", "node_release": format_release(NEWEST_RELEASE)},
         "hosts": {name: {"runtime": "systemd", **table}},
     }

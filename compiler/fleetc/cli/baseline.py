@@ -228,10 +228,9 @@ def tree_at(revision: Revision, recorded: Path, name: str = "") -> Side | None:
 
 
 def _copies(side: Side) -> dict[str, str]:
-    """The texts that a recorded tree says it was compiled from, by path; none if one was edited."""
-    paths = [path for path in side.files if path.startswith(SPEC_FOLDER)]
-    edited = any(map(side.edited, paths))
-    return {} if edited else {path: side.files[path].decode(errors="replace") for path in paths}
+    """The texts that a recorded tree says it was compiled from, by path."""
+    texts = ((path, content) for path, content in side.files.items() if path.startswith(SPEC_FOLDER))
+    return {path: content.decode(errors="replace") for path, content in texts}
 
 
 # --- what fails today's checks ---------------------------------------------------------------------

@@ -117,7 +117,6 @@ GROUPS = {
             "Format a spec: order, spacing, quotes of keys. Comments stay, and what it means stays.",
             (("fleetc fmt", "formats it"), ("fleetc fmt --check", "changes nothing, for CI")),
         ),
-        Listed("migrate", "Bring a spec to the newest version of the language."),
         Listed(
             "compile",
             "Compile a spec into the tree of files that its hosts need.",

@@ -22,6 +22,7 @@ from fleetc.cli.options import (
     OutputOption,
     OverlayOption,
     RenamedOption,
+    ResumeOption,
     RolloutFormatOption,
     ShardOption,
     SignerOption,
@@ -34,7 +35,7 @@ from fleetc.cli.options import (
 )
 from fleetc.cli.output import files_failure, message, wrong_usage
 from fleetc.cli.planned import around, count, refusals, shard_of
-from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
+from fleetc.cli.rolling import NOT_REACHED, About, failures, opened_journal, skipped, tell
 from fleetc.cli.taking_over import keep_running as take
 from fleetc.cli.taking_over import takeovers
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
@@ -42,6 +43,8 @@ from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
     from fleetc.adopt import Takeover
+    from fleetc.blueprint.blueprint import Blueprint
+    from fleetc.emit.tree import Tree
     from fleetc.rollout.hosts.deploy import Outcome
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.hosts.rolling import Stated
@@ -66,12 +69,9 @@ def deploy(
     assume_dead: AssumeDeadOption = None,
     take_over: TakeOverOption = None,
     skip: SkipOption = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
-    ] = False,
+    resume: ResumeOption = False,
     keep_running: Annotated[
-        bool,
-        typer.Option("--keep-running", help="Take over processes that run without fleetc, where nothing changes."),
+        bool, typer.Option("--keep-running", help="Take over processes that run without fleetc, if nothing changes.")
     ] = False,
     journal: JournalOption = None,
     today: TodayOption = None,
@@ -87,8 +87,7 @@ def deploy(
     nor all orchestrators that a gateway can use. The canary hosts are in the first part; the other parts begin only
     where these have the release. A part follows the order of batches for its own hosts only, regions included.
 
-    With --check, nodes that hosts run already without fleetc are compared with the spec: each setting that would be
-    another one, and whether the process restarts.
+    With --check, nodes that hosts run already without fleetc are compared with the spec.
 
     The tree must be up to date with the spec.
     """
@@ -96,17 +95,10 @@ def deploy(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
-    options = {
-        "allowed_signers": allowed_signers,
-        "signer": signer,
-        "journal": journal,
-        "forks": forks,
-        "worker": worker,
-    }
-    settings = load_settings(spec, overlay=overlay, output=output, **options)
-    _need_sense(
-        bool(limit), bool(shard), plan is not None, resume, check, bool(allowed_signers or signer), keep_running
-    )
+    options = {"allowed_signers": allowed_signers, "signer": signer, "journal": journal, "forks": forks}
+    settings = load_settings(spec, overlay=overlay, output=output, worker=worker, **options)
+    signed = bool(allowed_signers or signer)
+    _need_sense(bool(limit), bool(shard), plan is not None, resume, check, signed, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     part = shard_of(shard)
@@ -127,20 +119,32 @@ def deploy(
     with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
         if keep_running:
-            plans = takeovers(tree, blueprint, hosts_of(blueprint, hosts, part), settings)
-            _show(plans, keep=True)
-            if not check:
-                take(tree, plans, settings)
+            _keep_running(tree, blueprint, hosts_of(blueprint, hosts, part), settings, check)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
         if check and not keep_running and form is RolloutFormat.text:
-            _show(takeovers(tree, blueprint, _first_rollouts(outcome), settings))
+            _tell_strangers(tree, blueprint, outcome, settings)
     tell(outcome, About(spec, settings, blueprint, form))
 
 
-def _first_rollouts(outcome: Outcome) -> list[str]:
-    """The hosts that answer and have no release yet."""
-    return [host.host for host in outcome.hosts if not host.before and host.result in ("new", "old")]
+def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settings: Settings, check: bool) -> None:
+    """Say what becomes of processes that run without fleetc, and have hosts keep those that can go on."""
+    plans = takeovers(tree, blueprint, hosts, settings)
+    _show(plans, keep=True)
+    if not check:
+        take(tree, plans, settings)
+
+
+def _tell_strangers(tree: Tree, blueprint: Blueprint, outcome: Outcome, settings: Settings) -> None:
+    """Say what the first rollout does to nodes that run without fleetc, on hosts that answer and have no release."""
+    from fleetc.disk.files import FilesError
+
+    hosts = [host.host for host in outcome.hosts if not host.before and host.result in ("new", "old")]
+    silent = {host.host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)}
+    try:
+        _show(takeovers(tree, blueprint, [host for host in hosts if host not in silent], settings))
+    except FilesError as failure:
+        message(f"note: which nodes run there without fleetc is unknown: {failure}")
 
 
 def _show(plans: Sequence[Takeover], keep: bool = False) -> None:

@@ -97,7 +97,7 @@ def _lines(answers: Answers) -> Iterator[str]:
     yield "#:schema ./spec.schema.json"
     yield f"# A first fleet: {MEANINGS[kind]}."
     yield "# fleetc explain hosts.address explains a field, fleetc explain CODE a message."
-    yield "spec = 2"
+    yield "spec = 1"
     yield from ("", "[fleet]", 'name = "first-fleet"', f'network = "{answers.network}"', 'node_release = "v0.9.1"')
     if onchain:
         yield 'rpc = { env = "ARBITRUM_RPC_URL" }  # the address of your RPC service, a secret, is in this variable'

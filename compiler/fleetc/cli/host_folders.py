@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleetc.adopt import Folders
-from fleetc.adopt.node.host_paths import plain_path
+from fleetc.adopt.node.paths import plain_path
 from fleetc.cli.output import wrong_usage
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ texts as they are now. What takes as long as a check runs in its thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fleetc.assist import completion, hints, hover, lenses, names
+from fleetc.assist.answers import offered
 from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
 from fleetc.assist.state import Snapshot
@@ -258,12 +259,21 @@ class Asking:
                     edit=self._edit(asked, pages, _by_file(asked, [pieces])),
                 )
             )
+        found += self._answers(asked, pages, params.range) if _wants(wanted, "quickfix") else []
         every = together(asked.snapshot.repairs)
         if len(every) > 1 and _wants(wanted, _ALL):
             title = f"Makes {len(every)} certain repairs in all files of the spec"
             edit = self._edit(asked, pages, _by_file(asked, every.values()))
             found.append(types.CodeAction(title, kind=_ALL, edit=edit))
         return found
+
+    def _answers(self, asked: Asked, pages: Mapping[str, Page], wanted: types.Range) -> Iterator[types.CodeAction]:
+        """What TODO lines in a range offer."""
+        start, end = (asked.ruler.offset(asked.page, place) for place in (wanted.start, wanted.end))
+        name = str(asked.path.relative_to(asked.work.project.directory))
+        for piece in offered(asked.page.text, start, end):
+            edit = self._edit(asked, pages, {name: [piece]})
+            yield types.CodeAction(visible(f"Answer: {piece[2]}"), kind=types.CodeActionKind.QuickFix, edit=edit)
 
     def _touches(self, asked: Asked, item: Located, wanted: types.Range) -> bool:
         place = item.primary

@@ -147,6 +147,11 @@ TakeOverOption = Annotated[
 ]
 
 
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
+]
+
+
 SkipOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,14 +1,16 @@
 """Reads the sources of `fleetc adopt`, and writes its spec.
 
 In: names of files and directories. Out: texts, within bounds of number and size; a spec where nothing stands yet.
-Only named files are read: a path in a source opens nothing. A tree that fleetc compiled is passed over in a directory
-of sources, whose nodes it has a second time.
+Only named files are read, and what these name below their own folder as a part of themselves; any other path in a
+source opens nothing. A tree that fleetc compiled is passed over in a directory of sources, whose nodes it has too.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleetc.disk.manifest import DIRECTORY, FilesError, listed_entries, shown
@@ -18,55 +20,96 @@ from fleetc.toml.document import Source
 
 LIMIT_BYTES = 16 * 1024 * 1024
 _MOST_FILES = 5000
+_MOST_CHARACTERS = 64 * 1024 * 1024
+_DEEPEST = 50
 _ADVICE = "name files of text: commands, units, Compose files, environment files, config files, lists of models"
 _PASSED_OVER = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 _TEXTS = frozenset(
     {".sh", ".bash", ".service", ".conf", ".env", ".json", ".yaml", ".yml", ".ini", ".flags", ".txt", ".bat", ".j2", ""}
 )
+_OF_TREE = ("hosts/", "ansible/host_vars/", "ansible/inventory.json")
+_PART = re.compile(r"(?:\bfile|\bpath|(?m:^)[ \t]*-)[ \t]*:?[ \t]+[\"']?([^\s\"',{}\[\]#:]+\.ya?ml)(?=[\s\"',}\]]|$)")
+"""A file that a Compose file extends or includes."""
 
 
-def read_source_files(name: str) -> tuple[list[Source], list[Path]]:
-    """The texts of a file, of standard input for "-", or of all likely files of a directory, and those trees in it that
-    fleetc compiled. Raises FilesError.
+@dataclass
+class Files:
+    """What was read. `listed` are names of sources that nobody named, but their folder or another source; `passed` are
+    files and directories that were not read, with why.
     """
-    path = Path(name)
-    trees: list[Path] = []
+
+    sources: list[Source] = field(default_factory=list)
+    listed: set[str] = field(default_factory=set)
+    passed: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read_source_files(name: str) -> Files:
+    """The texts of a file, of standard input for "-", or of all likely files of a directory. Raises FilesError."""
+    path, files = Path(name), Files()
     if name == "-" or not path.is_dir():
-        return [_read(path)], trees
-    texts = [source for file in _likely(path, name, trees) if (source := _of_directory(file)) is not None]
-    if not texts:
-        but = f" besides {shown(str(trees[0]))}, which fleetc compiled" if trees else ""
+        files.sources.append(_read(path))
+        _read_parts(path, files)
+        return files
+    total, tree = 0, _is_compiled(path)
+    for file in _likely(path, name, files):
+        if tree and not file.relative_to(path).as_posix().startswith(_OF_TREE):
+            continue
+        try:
+            source = Source(answer_name(file), "") if file.is_symlink() else _read(file)  # a link counts by its name
+        except FilesError as problem:
+            files.passed.append((str(file), problem.message))  # nobody named it
+            continue
+        total += len(source.text)
+        if total > _MOST_CHARACTERS:
+            raise _failure(f"{shown(name)} has more than {_MOST_CHARACTERS // 2**20} MiB of text", name)
+        files.sources.append(source)
+    files.listed = {source.name for source in files.sources}
+    if not files.sources:
+        but = "".join(f"; {shown(left)}: {why}" for left, why in files.passed[:1])
         raise _failure(f"{shown(name)} has no file that could start a node{but}", name)
-    return texts, trees
+    return files
 
 
-def _likely(path: Path, name: str, trees: list[Path]) -> list[Path]:
-    files = []
-    for file in _walk(path, trees):
-        files.append(file)
-        if len(files) > _MOST_FILES:
-            raise _failure(f"{shown(name)} has more than {_MOST_FILES} files", name)
-    return sorted(files)
+def _read_parts(path: Path, files: Files) -> None:
+    """Read the files that a named Compose file extends or includes, below its folder."""
+    above = path.parent.resolve()
+    for source in files.sources if path.suffix in (".yml", ".yaml") else ():
+        for found in _PART.finditer(source.text):
+            part = Path(os.path.normpath(Path(source.name).parent / found[1]))
+            known = {source.name for source in files.sources}
+            if answer_name(part) in known or len(known) > _DEEPEST or not part.resolve().is_relative_to(above):
+                continue
+            if part.is_file():
+                files.sources.append(_read(part))
+                files.listed.add(answer_name(part))
 
 
-def _walk(path: Path, trees: list[Path]) -> Iterator[Path]:
-    """The likely files below a directory; `trees` gets those directories that fleetc compiled."""
+def _likely(path: Path, name: str, files: Files) -> list[Path]:
+    likely = []
+    try:
+        for file in _walk(path, files, 0):
+            likely.append(file)
+            if len(likely) > _MOST_FILES:
+                raise _failure(f"{shown(name)} has more than {_MOST_FILES} files", name)
+    except OSError as problem:
+        raise _failure(f"{shown(str(problem.filename))} cannot be read: {problem.strerror}", name) from problem
+    return sorted(likely)
+
+
+def _walk(path: Path, files: Files, depth: int) -> Iterator[Path]:
+    """The likely files below a directory."""
     for entry in sorted(path.iterdir()):
         if entry.is_symlink():
             if entry.suffix == ".service" and path.suffix in (".wants", ".requires"):
                 yield entry  # its name says that a unit is started
-            continue
-        if entry.is_dir():
+        elif entry.is_dir():
             if _is_compiled(entry):
-                trees.append(entry)
-            elif entry.name not in _PASSED_OVER:
-                yield from _walk(entry, trees)
-        elif entry.is_file() and _may_be_source(entry):
+                why = "fleetc compiled it from a spec; name it as a source to adopt it"
+                files.passed.append((str(entry), why))
+            elif entry.name not in _PASSED_OVER and depth < _DEEPEST:
+                yield from _walk(entry, files, depth + 1)
+        elif entry.is_file() and (entry.suffix in _TEXTS or entry.name.startswith(".env")):
             yield entry
-
-
-def _may_be_source(path: Path) -> bool:
-    return path.suffix in _TEXTS or path.name.startswith(".env")
 
 
 def _is_compiled(path: Path) -> bool:
@@ -81,16 +124,6 @@ def _is_compiled(path: Path) -> bool:
         return False  # it has a manifest of something else
     finally:
         os.close(root)
-
-
-def _of_directory(path: Path) -> Source | None:
-    """A file of a directory; one that is no text is passed over, because nobody named it."""
-    if path.is_symlink():
-        return Source(answer_name(path), "")  # where it leads is not read
-    try:
-        return _read(path)
-    except FilesError:
-        return None
 
 
 def _read(path: Path) -> Source:

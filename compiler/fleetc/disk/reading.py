@@ -22,6 +22,9 @@ from fleetc.emit.tree import MANIFEST, PARTS_FOLDER
 from fleetc.toml.document import Source
 from fleetc.toml.including import fault
 
+STARTER = "starter"
+"""The folder among the templates with what is copied and never rendered."""
+
 SPEC_NAME = "fleet.toml"
 """The spec that a directory implies."""
 
@@ -285,7 +288,7 @@ def _badly_encoded(code: str, what: str, data: bytes, offset: int, name: str, ad
 
 def read_templates() -> dict[str, str]:
     """The shipped templates, text by relative POSIX path."""
-    found = _shipped("templates", resources.files("fleetc"))
+    found = _shipped("templates", resources.files("fleetc"), _templates_below)
     try:
         return {path: content.decode("utf-8") for path, content in found.items()}
     except UnicodeDecodeError as error:
@@ -299,7 +302,8 @@ def read_playbooks() -> dict[str, bytes]:
 
 def read_starter() -> dict[str, str]:
     """The shipped texts that `fleetc init` starts a fleet with, by relative POSIX path."""
-    return {path: content.decode("utf-8") for path, content in _shipped("starter", resources.files("fleetc")).items()}
+    found = _shipped(f"templates/{STARTER}", resources.files("fleetc"))
+    return {path: content.decode("utf-8") for path, content in found.items()}
 
 
 def read_examples() -> dict[str, str]:
@@ -333,6 +337,13 @@ def _files_below(directory: Traversable, prefix: str) -> Iterator[tuple[str, byt
             yield from _files_below(entry, f"{prefix}{entry.name}/")
         else:
             yield prefix + entry.name, entry.read_bytes()
+
+
+def _templates_below(directory: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Path and content of each template. All are in folders: those choose the encoder."""
+    for entry in directory.iterdir():
+        if entry.is_dir() and entry.name != STARTER:
+            yield from _files_below(entry, f"{prefix}{entry.name}/")
 
 
 def _example_files(directory: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:

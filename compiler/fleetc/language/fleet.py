@@ -42,8 +42,8 @@ NODE_TABLES = (
 AnyNode = Gateway | Orchestrator | Transcoder | AiWorker | Signer | Redeemer | RewardCaller
 
 
-NEWEST = 2
-"""The newest version of the spec language, which the types are; `versions.py` reads older ones."""
+NEWEST = 1
+"""The version of the spec language, which the types are."""
 
 
 class Node(NamedTuple):
@@ -99,7 +99,7 @@ class Fleet(Base):
     """A whole fleet, as one spec and its overlays describe it."""
 
     spec: Annotated[int, Field(strict=True), AfterValidator(_version)] = Field(
-        description="Version of the spec language; the newest one is 2."
+        description=f"Version of the spec language; write {NEWEST}."
     )
     fleet: FleetSettings = Field(description="The fleet as a whole.")
     rates: dict[Currency, Rate] = Field(

@@ -17,7 +17,6 @@ from typing import Any, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from fleetc.language import versions
 from fleetc.language.fleet import NEWEST, NODE_TABLES
 from fleetc.language.rows import flag_called, in_the_spec
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, Value, error, fix_insert, fix_rename, fix_set
@@ -102,19 +101,12 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
             place = Label(path, on_key=True, secret=_says_secret(path, keys))
             return error("assigned-by-service", f"only the service sets {last}", place, help=assigned[last])
         meant, near = same_but_for_spelling(last, keys), suggestions.near(last, keys)
-        change = versions.change_at(path)
-        if change is not None and not change.form:
-            meant = change.name
         certain = meant and meant not in _value(path[:-1], raw)
         return error(
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True, secret=_says_secret(path, keys)),
-            help=versions.renamed_since(path)
-            or _flag(last, path, near)
-            or asked(near)
-            or _elsewhere(last, path, root)
-            or suggestions.listed(keys),
+            help=_flag(last, path, near) or asked(near) or _elsewhere(last, path, root) or suggestions.listed(keys),
             fix=fix_rename(path, meant) if certain else None,
         )
     if kind == "missing":

@@ -112,14 +112,7 @@ class _Work:
         for path, _ in removed:
             raw.get(str(path[0]), {}).pop(path[1], None)
         self._unused()
-        return Document(
-            self.document.sources,
-            raw,
-            self.document.raw,
-            self.layers,
-            self.moved,
-            older=self.document.older,
-        )
+        return Document(self.document.sources, raw, self.document.raw, self.layers, self.moved)
 
     # ------------------------------------------------------------------------------------------------- members
 

@@ -12,33 +12,26 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from fleetc.language import versions
 from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.problems import problems_of
 from fleetc.language.references import check_references, too_many_nodes
 from fleetc.language.sharing import resolve
-from fleetc.places.diagnostic import Diagnostic, has_errors
+from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
 from fleetc.toml.document import Document, Source, read_document
 
 NODE_LIMIT = 100_000
 
 
 def read_spec(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
-    """Read sources into one document of the newest version, with all that they say once written out.
+    """Read sources into one document, with all that they say once written out.
 
     No document where no source is TOML.
     """
-    document, diagnostics = read_written(sources)
+    document, diagnostics = read_document(sources)
     if document is None:
         return None, diagnostics
     resolved, found = resolve(document)
     return resolved, diagnostics + found
-
-
-def read_written(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
-    """Read sources into one document of the newest version, in which classes and counters are as they are written."""
-    document, diagnostics = read_document(sources)
-    return (None if document is None else versions.in_newest_version(document)), diagnostics
 
 
 def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -> tuple[Fleet | None, list[Diagnostic]]:
@@ -46,9 +39,9 @@ def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -
 
     `like` is a similar document with its fleet. Tables that say the same in both are one object in both fleets.
     """
-    newer = versions.refuse_newer(document.raw.get("spec"))
-    if newer:
-        return None, newer
+    version = document.raw.get("spec")
+    if type(version) is int and version > NEWEST:
+        return None, [_newer(version)]
     crowded = too_many_nodes(document.raw, NODE_TABLES, NODE_LIMIT)
     if crowded:
         return None, crowded
@@ -58,6 +51,13 @@ def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -
         return None, problems_of(found, document, Fleet) if like is None else read_fleet(document)[1]
     diagnostics = check_references(fleet)
     return (None if has_errors(diagnostics) else fleet), diagnostics
+
+
+def _newer(version: int) -> Diagnostic:
+    """The only message about a spec of a newer version: anything may mean something else there."""
+    message = f"this spec is of version {version} of the language, and this fleetc reads version {NEWEST}"
+    advice = f"upgrade fleetc; if the spec never was of a newer version, write spec = {NEWEST}"
+    return error("spec-version-new", message, Label(("spec",)), help=advice)
 
 
 def _with_known(raw: dict[str, Any], document: Document, fleet: Fleet) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from fleetc.language.editor import WORDS
 from fleetc.language.sharing import CLASSES, DEFAULTS, in_the_language
-from fleetc.language.versions import CHANGES, SILENCE, SILENCES
 from fleetc.messages.entries import CODES, code_page, codes_page, field_page, table_page, topic_page
 from fleetc.messages.explain import pages
 from fleetc.messages.setters import Setter, UnknownSetterError, setter_of
@@ -18,7 +17,6 @@ from fleetc.messages.sharing import sharing_page
 from fleetc.messages.sheet import Sheet
 from fleetc.messages.tables import NAME, Field, field_of_node, find, is_entry, names, plain_name, table_called
 from fleetc.messages.topics import code_topics
-from fleetc.places.diagnostic import Path
 from fleetc.stream_api import resource
 from fleetc.text.suggestions import Suggestions, asked, did_you_mean
 from fleetc.toml.scan import parse_key
@@ -63,9 +61,6 @@ def _page(word: str, sheet: Sheet) -> Iterator[str] | None:
     if same:
         plural = f" The table is {word}s." if find(f"{word}s") else ""
         return _setter(Setter(f"{word} is a field of {_tables_of(same)}.{plural}", same), sheet)
-    former = _former(parts)
-    if former is not None:
-        return _setter(former, sheet)
     try:
         setter = setter_of(word)
     except UnknownSetterError as problem:
@@ -109,22 +104,6 @@ def _assigned(word: str, sheet: Sheet) -> Iterator[str] | None:
     key, table = parts[-1], f"streams.{NAME}"
     field = field_of_node(key, resource.json_schema()["properties"][key], required=False, table=table)
     return _of_service(f"{table}.{key}", field._replace(default="", example=""), SERVER_OWNED[key], sheet)
-
-
-def _former(parts: Path) -> Setter | None:
-    """The field that a key of version 1 became."""
-    if parts[:1] == (SILENCE,):
-        return Setter("Since version 2 of the language, silences are tables with names.", (SILENCES,))
-    for change in CHANGES:
-        named = parts == change.path[-1:] or (
-            len(parts) > 1 and parts[:1] + parts[-1:] == change.path[:1] + change.path[-1:]
-        )
-        if named and change.name != change.path[-1]:
-            was = f"{change.path[-1]} of {change.path[0]} is {change.name}"
-            return Setter(
-                f"Since version 2 of the language, {was}: {change.why}.", (f"{change.path[0]}.{change.name}",)
-            )
-    return None
 
 
 def _of_service(title: str, field: Field, advice: str, sheet: Sheet) -> Iterator[str]:

@@ -17,7 +17,6 @@ from fleetc.toml.edits import toml_key, toml_value
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _LINE_LIMIT = 160
 _SHOWN_LIMIT = 200
-_MOST_PLACES = 4
 
 
 def as_text(located: Sequence[Located], colour: bool = False) -> str:
@@ -28,38 +27,6 @@ def as_text(located: Sequence[Located], colour: bool = False) -> str:
         blocks.append(f"... and {len(located) - len(shown)} more")
     blocks.append(count(located))
     return "\n\n".join(blocks) + "\n"
-
-
-def as_brief_text(located: Sequence[Located], colour: bool = False) -> str:
-    """For a terminal or a log, without source lines: each thing once, with the places where it is so, and each advice
-    once, behind all to which it applies; "" for nothing.
-    """
-    advised: dict[tuple[str, Severity, str], dict[str, list[Located]]] = {}
-    for item in located:
-        one = item.diagnostic
-        same = advised.setdefault((one.code, one.severity, one.help), {})
-        same.setdefault(one.message, []).append(item)
-    lines, left = [], _SHOWN_LIMIT
-    for (_, _, advice), same in advised.items():
-        shown = list(same.values())[:left]
-        left -= len(shown)
-        lines += [_brief(items, colour) for items in shown]
-        lines += [f"  help: {plain_output(advice)}"] if advice and shown else []
-    hidden = sum(map(len, advised.values())) - _SHOWN_LIMIT
-    if hidden > 0:
-        lines.append(f"... and {hidden} more")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _brief(items: Sequence[Located], colour: bool) -> str:
-    """Where something is so, and what."""
-    diagnostic = items[0].diagnostic
-    places = [f"{plain_output(one.primary.file)}:{one.primary.line}" for one in items if one.primary.file]
-    places = list(dict.fromkeys(places))
-    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    where = f"{', '.join(places[:_MOST_PLACES])}{more}: " if places else ""
-    note = f" ({plain_output(items[0].primary.note)})" if items[0].primary.note else ""
-    return f"{_head(diagnostic, colour)}: {where}{plain_output(diagnostic.message)}{note}"
 
 
 def _head(diagnostic: Diagnostic, colour: bool) -> str:

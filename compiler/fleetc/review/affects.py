@@ -21,7 +21,6 @@ from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree
 from fleetc.fixes import Rewriting
 from fleetc.language.sharing import in_the_language
 from fleetc.language.spec import json_schema
-from fleetc.language.versions import respelled_text
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
@@ -82,7 +81,7 @@ def places(document: Document, question: str) -> tuple[Path, ...]:
         if not found:
             raise UnknownPlaceError(f"no value stands on line {number} of {name}")
         return found
-    parsed = parse_key(respelled_text(question) if document.is_older else question)
+    parsed = parse_key(question)
     path = (_typed(document.raw, parsed) or _typed(document.written, parsed)) if parsed else None
     if path is None:
         known = {".".join(map(str, leaf[:end])) for leaf in leaves(document.raw) for end in range(1, len(leaf) + 1)}

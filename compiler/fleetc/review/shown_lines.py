@@ -81,7 +81,7 @@ class Evidence:
 
     def notes(self) -> Iterator[str]:
         """What was edited by hand, in one sentence."""
-        edited = [path for path in self.paths if self.edited(path) and not path.startswith(SPEC_FOLDER)]
+        edited = [path for path in self.paths if self.edited(path)]
         if edited:
             more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
             yield f"edited by hand after it was written: {edited[0]}{more}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fleetc import lower
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.source_copy import copies, originals, part_of
-from fleetc.emit.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
+from fleetc.emit.tree import FILE_MODE, MANIFEST, Artifact, Tree, tree_of
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.pipeline import Compiled
@@ -102,19 +102,14 @@ def of_recorded(name: str, tree: Tree) -> Side:
     notes = []
     if tool != __version__:
         notes.append(f"{name} was written by fleetc {tool or 'of an unknown version'}, but this is {__version__}")
-    bare = Side(name, files, digests, None, None, tool)
-    edited = sorted(path for path in files if path.startswith(SPEC_FOLDER) and bare.edited(path))  # of older trees
     document, fleet = None, None
-    if edited:
-        notes.append(f"{edited[0]} in {name} was edited after it was written, so only files are compared")
-    else:
-        sources = _sources(name, files)
-        if sources:
-            document, fleet = _read(sources)
-        if not sources:
-            notes.append(f"{name} has no copy of the spec it was compiled from, so only files are compared")
-        elif fleet is None:
-            notes.append(f"this version of fleetc cannot read the spec in {name}, so only files are compared")
+    sources = _sources(name, files)
+    if sources:
+        document, fleet = _read(sources)
+    if not sources:
+        notes.append(f"{name} has no copy of the spec it was compiled from, so only files are compared")
+    elif fleet is None:
+        notes.append(f"this version of fleetc cannot read the spec in {name}, so only files are compared")
     return Side(name, files, digests, document, fleet, tool, tuple(notes))
 
 

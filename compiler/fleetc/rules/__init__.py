@@ -17,7 +17,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-from fleetc.language import versions
 from fleetc.language.fleet import Fleet
 from fleetc.language.host import Silence
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error, fix_remove, note, warning
@@ -151,7 +150,7 @@ def _silences(
 ) -> Iterator[Diagnostic]:
     """A silence that names no rule, that has ended, that tries to silence an error, or that silences nothing."""
     of_rules = (code for subject in _folders() for code in _codes(subject))
-    codes = {versions.OLD, comments.TODO_LEFT, *of_rules, *(policies or ())}
+    codes = {comments.TODO_LEFT, *of_rules, *(policies or ())}
     errors = {d.code for d in found if d.severity is Severity.ERROR}
     doubted = {d.code for d in found if d.doubted is not None}
     covered = {key for diagnostic in found for key in _keys(diagnostic)}

@@ -23,7 +23,7 @@ from fleetc.upstream import NEWEST_RELEASE, format_release
 
 _NAME = "answered"
 _FLEET: dict[str, Any] = {
-    "spec": 2,
+    "spec": 1,
     "fleet": {"name": "answers", "network": "offchain", "node_release": format_release(NEWEST_RELEASE)},
     "hosts": {"elsewhere": {"address": "192.0.2.1", "public": "192.0.2.1", "runtime": "docker"}},
 }

@@ -36,7 +36,7 @@ def check(document: Document) -> Iterator[Diagnostic]:
             continue
         beside = _Beside(source.text)
         for (start, end), seems in found:
-            yield _problem(Span(source.name, start, end), seems, document.in_newest(beside.path(start, end)))
+            yield _problem(Span(source.name, start, end), seems, beside.path(start, end))
 
 
 def todos(document: Document) -> Iterator[Diagnostic]:
@@ -52,12 +52,12 @@ def todos(document: Document) -> Iterator[Diagnostic]:
         of_first: Path = ()
         for start, words in marked:
             if beside is not None and (path := beside.on_line(start)):
-                found.append(document.in_newest(path))
+                found.append(path)
                 continue
             end = source.text.find("\n", start)
             place = Span(source.name, start, len(source.text) if end < 0 else end)
             if beside is not None and not lines:
-                of_first = document.in_newest(beside.touching(place.start, place.end))
+                of_first = beside.touching(place.start, place.end)
             lines.append(Label(place, secret=leaks.find(words) is not None))
         if lines:
             yield _left(lines, of_first)

@@ -75,8 +75,6 @@ class Document:
     values from others (`language/sharing.py`), `raw` has every table written out, `written` is what the sources say,
     and `layers` has the tables that each one takes values from, the strongest first. `moved` has what is said for keys
     that no source has, and `removed` the places where an overlay removes tables that only come with writing out.
-    `older` has what the text of an older version of the language calls a key (`language/versions.py`), also of
-    `written`; it is empty for a spec of the newest.
     """
 
     sources: tuple[Source, ...]
@@ -85,7 +83,6 @@ class Document:
     layers: Mapping[Path, tuple[Path, ...]] = field(default_factory=dict, compare=False)
     moved: Mapping[Path, Path] = field(default_factory=dict, compare=False)
     removed: Mapping[Path, Label] = field(default_factory=dict, compare=False)
-    older: Mapping[Path, Path] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if not self.written:
@@ -106,7 +103,7 @@ class Document:
         A table's place is its header with the brackets, its inline form, or the key that implies it. An
         array's item has no key: its own place stands for it.
         """
-        at = self.in_text(self.said_at(path))
+        at = self.said_at(path)
         for name, marks in self._marks if at else ():
             mark = marks.find(at)
             if mark is not None:
@@ -129,26 +126,6 @@ class Document:
                 return (*self.moved[path[:length]], *path[length:])
         return ()
 
-    def in_text(self, path: Path) -> Path:
-        """What the text calls a path of `written`."""
-        for length in range(len(path), 0, -1) if self.older else ():
-            if path[:length] in self.older:
-                return (*self.older[path[:length]], *path[length:])
-        return path
-
-    def in_newest(self, path: Path) -> Path:
-        """What `written` calls a path of the text."""
-        for length in range(len(path), 0, -1) if self.older else ():
-            for newer, said in self.older.items():
-                if said == path[:length]:
-                    return (*newer, *path[length:])
-        return path
-
-    @property
-    def is_older(self) -> bool:
-        """Whether the spec is of an older version of the language."""
-        return bool(self.older)
-
     def nearest(self, path: Path, on_key: bool = False) -> Span:
         """The place of the longest part of a path that exists; the start of the text when none does."""
         for length in range(len(path), 0, -1):
@@ -159,7 +136,7 @@ class Document:
 
     def in_base(self, path: Path) -> bool:
         """Whether the spec itself, or a file that it includes, says anything at a path, whatever overlays say."""
-        at = self.in_text(self.said_at(path))
+        at = self.said_at(path)
         whole = {source.name for source in self.sources[:1]} | {source.name for source in self.sources if source.part}
         return any(marks.find(at) for name, marks in self._marks if name in whole)
 

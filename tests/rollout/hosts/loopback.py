@@ -40,7 +40,7 @@ They are this run's own: every process of the machine is searched for them, and 
 
 PAYER = "0x1111111111111111111111111111111111111111"
 SPEC = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "loopback"

@@ -117,7 +117,7 @@ def test_no_text_of_a_host_comes_to_ansible_as_a_template(tmp_path: Path) -> Non
 
 def test_journal_that_was_written_from_such_answers_can_be_read(tmp_path: Path) -> None:
     with opened(tmp_path, "f", "1") as journal:
-        journal.write("begin", kind="deploy", who="ci", manifest=A, hosts=[])
+        journal.write("begin", kind="deploy", who="ci", manifest=A, hosts=[], shard="")
     judged(with_other(SOUND, (END, "switch", "restarted"), ["\ud800\u2028\n{{ x }}"] * 3), tmp_path)
     (run,) = to_read(tmp_path, "f").history.runs
     assert run.changes["h"].result == "new"

@@ -1,4 +1,4 @@
-"""`fleetc adopt --from` and `--in-place` against a real sshd: a node that runs there becomes a spec, and then a plan.
+"""`fleetc adopt --from` and `fleetc deploy --check` against a real sshd: a node becomes a spec, and then a plan.
 
 The node is a stand-in that the test starts; the host has its own directories and this machine's processes.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,13 +31,13 @@ class World(NamedTuple):
     host: SshdHost
     node: subprocess.Popen[bytes]
 
-    def fleetc(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def fleetc(self, *words: str, environment: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
         """Run fleetc as a person who may log in there."""
         environment = {
             "PATH": PROGRAMS, "HOME": str(self.directory / "home"), "LC_ALL": "C.UTF-8",
             "PYTHONPATH": f"{ROOT}/compiler",
             "FLEETC_SSH_KEY": str(self.directory / "key"),
-            "FLEETC_SSH_KNOWN_HOSTS": str(self.directory / "known-hosts"),
+            "FLEETC_SSH_KNOWN_HOSTS": str(self.directory / "known-hosts"), **environment,
         }  # fmt: skip
         return subprocess.run(
             [sys.executable, "-m", "fleetc", *words], cwd=self.directory, env=environment, check=False,
@@ -81,7 +81,7 @@ def world(disk: Path) -> Iterator[World]:
 
 
 def test_running_node_becomes_a_spec_and_then_a_plan(world: World) -> None:
-    done = world.adopt("--yes", "-o", "fleet.toml")
+    done = world.adopt("--yes", "-o", "fleet.toml", "--set", "fleet.node_release=v0.9.1")
     assert done.returncode == 0, done.stderr
     assert "reads on gpu-1, and changes nothing there" in done.stderr
     assert "error" not in done.stderr
@@ -97,18 +97,19 @@ def test_running_node_becomes_a_spec_and_then_a_plan(world: World) -> None:
         assert not (world.host.files / place).exists()
     assert world.node.poll() is None
 
-    plan = world.fleetc("adopt", "--in-place", "gpu-1", "fleet.toml", "--yes")
-    assert plan.returncode == 0, plan.stderr
-    assert f"process {world.node.pid} (orchestrator-gpu-1), by the same data directory" in plan.stdout
-    assert re.search(r"settings: [0-9]+ compared, 0 differ", plan.stdout), plan.stdout
-    assert "the first rollout restarts it once: " in plan.stdout
-    assert "until then its ports are taken" in plan.stdout
-    assert SECRET not in plan.stdout + plan.stderr
+    environment = {"GPU_1_RPC_URL": "https://rpc.example.net"}
+    assert world.fleetc("compile", "fleet.toml").returncode == 0
+    plan = world.fleetc("deploy", "fleet.toml", "--check", environment=environment).stdout
+    assert f"takes the place of process {world.node.pid} (orchestrator-gpu-1), by the same data directory" in plan
+    assert re.search(r"settings: [0-9]+ compared, 0 differ", plan), plan
+    assert "the first rollout restarts it once: " in plan
+    assert "until then its ports are taken" in plan
+    assert SECRET not in plan
 
     (world.directory / "fleet.toml").write_text(spec.replace("max_sessions = 12", "max_sessions = 30"))
-    plan = world.fleetc("adopt", "--in-place", "gpu-1", "fleet.toml", "--yes")
-    assert "-maxSessions: 12 today, 30 then" in plan.stdout
-    assert world.fleetc("adopt", "--in-place", "gpu-2", "fleet.toml", "--yes").returncode == 2
+    assert world.fleetc("compile", "fleet.toml").returncode == 0
+    plan = world.fleetc("deploy", "fleet.toml", "--check", environment=environment).stdout
+    assert "-maxSessions: 12 -> 30" in plan
 
 
 def test_nothing_is_read_without_a_yes(world: World) -> None:

@@ -14,7 +14,7 @@ from fleetc.rollout.hosts.journal import opened, path_of, to_read
 
 def write(directory: Path, run: str = "1") -> None:
     with opened(directory, "demo", run) as journal:
-        journal.write("begin", kind="deploy", who="ci on here", manifest="m", hosts=[])
+        journal.write("begin", kind="deploy", who="ci on here", manifest="m", hosts=[], shard="")
         journal.write("end", exit_code=0)
 
 
@@ -33,7 +33,7 @@ def test_no_journal_is_an_empty_one_and_reading_makes_none(tmp_path: Path) -> No
 
 def test_second_rollout_is_refused_by_the_name_of_the_first(tmp_path: Path) -> None:
     with opened(tmp_path, "demo", "1") as journal:
-        journal.write("begin", kind="deploy", who="ci on here", manifest="m", hosts=[])
+        journal.write("begin", kind="deploy", who="ci on here", manifest="m", hosts=[], shard="")
         with pytest.raises(FilesError, match="that of ci on here since 20") as failure, opened(tmp_path, "demo", "2"):
             pass
         assert failure.value.code == "journal-busy"
@@ -50,7 +50,7 @@ def test_torn_last_line_is_dropped_and_overwritten(tmp_path: Path) -> None:
     path.write_bytes(whole[:-5])
     with opened(tmp_path, "demo", "2") as journal:
         assert journal.dropped and journal.history.broken_off is not None
-        journal.write("begin", kind="deploy", who="x", manifest="m", hosts=[])
+        journal.write("begin", kind="deploy", who="x", manifest="m", hosts=[], shard="")
     assert [run.id for run in to_read(tmp_path, "demo").history.runs] == ["1", "2"]
 
 
@@ -137,7 +137,7 @@ def test_full_disk_is_told_before_anything_changes(tmp_path: Path) -> None:
 def test_line_that_does_not_fit_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The end of a rollout is written all the same, once there is room."""
     with opened(tmp_path, "demo", "1") as journal:
-        journal.write("begin", kind="deploy", who="ci on here", manifest="m", hosts=[])
+        journal.write("begin", kind="deploy", who="ci on here", manifest="m", hosts=[], shard="")
         real, left = os.write, [20]
 
         def full(descriptor: int, data: bytes) -> int:

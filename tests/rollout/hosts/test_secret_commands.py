@@ -161,7 +161,7 @@ def test_streams_read_commands_too(keeper: Keeper) -> None:
 
 
 SPEC = """
-spec = 2
+spec = 1
 
 [fleet]
 name = "kept"

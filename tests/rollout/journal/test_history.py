@@ -20,7 +20,7 @@ def run(name: str, given: dict[str, Given], results: dict[str, str], end: int | 
     def line(what: str, **facts: Any) -> Entry:
         return Entry("2026-01-31T09:00:00Z", name, what, facts)
 
-    found = [line("begin", kind="deploy", who="ci", manifest="m" + name, hosts=[])]
+    found = [line("begin", kind="deploy", who="ci", manifest="m" + name, hosts=[], shard="")]
     found.append(line("batch", hosts={host: facts_of(one) for host, one in given.items()}))
     for host, result in results.items():
         found.append(line("host", host=host, result=result, before="", after=given[host].release))

@@ -83,7 +83,7 @@ BROKEN: dict[str, Callable[[Workplace], object]] = {
     "plan-other-tool, templates": other_templates,
     "plan-other-tool, form": lambda place: resealed(place, format=FORMAT + 1),
     "plan-other-tool, files": other_files,
-    "plan-spec-stale, spec": lambda place: edit(place.spec, "spec = 2", "spec = 2 "),
+    "plan-spec-stale, spec": lambda place: edit(place.spec, "spec = 1", "spec = 1 "),
     "plan-spec-stale, overlay": lambda place: edit(place.overlay, "canary = 2", "canary = 3"),
     "plan-spec-stale and not even a spec": lambda place: place.spec.write_text("spec = \n"),
     "plan-tree-edited": lambda place: edit(place.tree / "FLEET.md", "#", "# "),

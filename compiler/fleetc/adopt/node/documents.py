@@ -1,22 +1,22 @@
 """Reads the JSON files of the node, and their short forms: models, prices by model and by gateway, renditions.
 
-In: text. Out: entries with exact numbers, or why the node reads none. Keys match in any case, and unknown ones are
-passed over, as the node does.
+In: text. Out: entries with exact numbers, or why the node reads none. Keys match in any case, and the node ignores
+unknown ones.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
-from fleetc.adopt.read import yaml_nodes
-from fleetc.adopt.read.yaml_nodes import YamlError
+from fleetc.adopt.found import yaml_nodes
+from fleetc.adopt.found.yaml_nodes import YamlError
+from fleetc.adopt.node.flags import boolean
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
-_DEEPEST = 60
 _NOTHING = Decimal(0)
 
 
@@ -29,7 +29,7 @@ class DocumentError(Exception):
     def __init__(self, message: str, place: int | None = None) -> None:
         super().__init__(message)
         self.place = place
-        self.item: int | None = None
+        self.item = -1
 
     def span(self, source: Source) -> Span:
         """Where the fault stands in its file: the entry, or the start of the file."""
@@ -39,9 +39,8 @@ class DocumentError(Exception):
             root = yaml_nodes.documents(source.text, source.name)[0]
         except (YamlError, IndexError):
             return Span(source.name, 0, 1)
-        lists = [node for node in (root, *(value for _, value in root.pairs)) if node.kind == "list"]
-        items = next((node.items for node in lists if self.item is not None and self.item < len(node.items)), None)
-        return items[self.item].span(source.name) if items and self.item is not None else Span(source.name, 0, 1)
+        lists = [node.items for node in (root, *(value for _, value in root.pairs)) if len(node.items) > self.item]
+        return lists[0][self.item].span(source.name) if lists and self.item >= 0 else Span(source.name, 0, 1)
 
 
 class PriceEntry(NamedTuple):
@@ -58,41 +57,26 @@ class ModelEntry(NamedTuple):
     pipeline: str
     model_id: str
     warm: bool
-    capacity: int | None
-    url: str
-    token: bool
-    optimization: tuple[tuple[str, bool | str], ...]
-    price: PriceEntry | None
-    gateway: str
+    capacity: int | None = None
+    url: str = ""
+    token: bool = False
+    optimization: tuple[tuple[str, bool | str], ...] = ()
+    price: PriceEntry | None = None
+    gateway: str = ""
 
 
 def parsed_json(text: str) -> Any:
     """JSON with exact numbers. Raises DocumentError."""
-    depth = deepest = 0
-    for char in text:
-        if char in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in "]}":
-            depth -= 1
-    if deepest > _DEEPEST:
-        raise DocumentError("its lists and objects are nested too deeply")
     try:
         text.encode()
-        value = json.loads(text, parse_float=Decimal, parse_int=_int, parse_constant=_no_constant)
+        value = json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
         if "\\u" in text:
             json.dumps(value, default=str, ensure_ascii=False).encode()  # half of a pair is no text
         return value
     except (ValueError, RecursionError) as problem:
-        place = problem.pos if isinstance(problem, json.JSONDecodeError) else None
-        line = f" at line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
-        raise DocumentError(f"it is not JSON{line}", place) from None
-
-
-def _int(text: str) -> int:
-    if len(text) > 90:
-        raise ValueError("a number is too long")
-    return int(text)
+        if isinstance(problem, json.JSONDecodeError):
+            raise DocumentError(f"it is not JSON at line {problem.lineno}", problem.pos) from None
+        raise DocumentError("it is not JSON") from None
 
 
 def _no_constant(text: str) -> Any:
@@ -102,11 +86,13 @@ def _no_constant(text: str) -> Any:
 _Entry = TypeVar("_Entry")
 
 
-def _each(items: Iterable[Any], what: str, read: Callable[[dict[str, Any]], _Entry]) -> Iterator[_Entry]:
+def _each(value: Any, what: str, read: Callable[[dict[str, Any]], _Entry]) -> Iterator[_Entry]:
     """What is read of each entry of a list; a fault says which entry it is."""
-    for number, item in enumerate(items):
+    if not isinstance(value, list):
+        raise DocumentError(f"it is not a list of {what}s")
+    for number, item in enumerate(value):
         try:
-            yield read(_object(item, what))
+            yield read(_object(item, f"a {what}"))
         except DocumentError as problem:
             problem.item = number
             raise
@@ -120,17 +106,15 @@ def _object(value: Any, what: str) -> dict[str, Any]:
 
 def _text(entry: dict[str, Any], key: str) -> str:
     value = entry.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
+    if not isinstance(value, str | None):
         raise DocumentError(f"{key} is not text")
-    return value
+    return value or ""
 
 
 def _number(entry: dict[str, Any], key: str) -> Decimal | None:
-    value = entry.get(key)
     if key not in entry:
         return None
+    value = entry[key]
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise DocumentError(f"{key} is not a number; the node refuses numbers in quotes")
     number = Decimal(value)
@@ -143,9 +127,9 @@ def _price(entry: dict[str, Any], amount_key: str, pixels_key: str, base_pixels:
     amount, pixels = _number(entry, amount_key), _number(entry, pixels_key)
     if amount is None:
         return None
-    count = base_pixels if pixels is None or pixels <= 0 else int(pixels)
     if pixels is not None and pixels > 0 and pixels != int(pixels):
         raise DocumentError(f"{pixels_key} is not a whole number")
+    count = base_pixels if pixels is None or pixels <= 0 else int(pixels)
     return PriceEntry(amount, count, currency(_text(entry, "currency")))
 
 
@@ -158,30 +142,15 @@ def models(text: str, base_pixels: int = 1) -> list[ModelEntry]:
     """The list of models, from a file or in the short form `pipeline:model:warm,...`."""
     if not text.lstrip().startswith(("[", "{")):
         return [_short_model(item) for item in text.split(",")]
-    value = parsed_json(text)
-    if not isinstance(value, list):
-        raise DocumentError("it is not a list of models")
-    return list(_each(value, "a model", lambda entry: _model(entry, base_pixels)))
+    return list(_each(parsed_json(text), "model", lambda entry: _model(entry, base_pixels)))
 
 
 def _short_model(item: str) -> ModelEntry:
-    parts = item.strip().split(":")
-    if len(parts) < 3 or parts[2] not in (
-        "true",
-        "false",
-        "1",
-        "0",
-        "t",
-        "f",
-        "T",
-        "F",
-        "TRUE",
-        "FALSE",
-        "True",
-        "False",
-    ):
-        raise DocumentError("an item of the short form is not pipeline:model:warm")
-    return ModelEntry(parts[0], parts[1], parts[2].lower() in ("true", "1", "t"), None, "", False, (), None, "")
+    try:
+        pipeline, model_id, warm, *_ = item.strip().split(":")
+        return ModelEntry(pipeline, model_id, boolean(warm))
+    except ValueError:
+        raise DocumentError("an item of the short form is not pipeline:model:warm") from None
 
 
 def _model(entry: dict[str, Any], base_pixels: int) -> ModelEntry:
@@ -200,38 +169,27 @@ def _model(entry: dict[str, Any], base_pixels: int) -> ModelEntry:
     )  # fmt: skip
 
 
-class Cap(NamedTuple):
-    """The highest price for a model, or with the id "default" for a pipeline."""
-
-    pipeline: str
-    model_id: str
-    price: PriceEntry | None
-
-
-def caps(text: str, base_pixels: int = 1, base_amount: Decimal = _NOTHING) -> list[Cap]:
-    """The caps by model. One without an amount has that of the base price, in its own currency; by `base_amount` 0 it
-    has no price.
+def caps(text: str, base_pixels: int = 1, base_amount: Decimal = _NOTHING) -> list[ModelEntry]:
+    """The highest prices by model, with the id "default" for a pipeline. One without an amount has that of the base
+    price, in its own currency; by `base_amount` 0 it has no price.
     """
-    value = _object(parsed_json(text), "the file").get("capabilities_prices")
-    if not isinstance(value, list):
-        raise DocumentError("it has no list capabilities_prices")
-    return list(_each(value, "a cap", lambda entry: _cap(entry, base_pixels, base_amount)))
 
+    def cap(entry: dict[str, Any]) -> ModelEntry:
+        amount = _number(entry, "price_per_unit")
+        if amount is None or amount <= 0:
+            entry = entry | {"price_per_unit": base_amount}
+        price = _price(entry, "price_per_unit", "pixels_per_unit", base_pixels)
+        known = price if price and price.amount > 0 else None
+        return ModelEntry(_text(entry, "pipeline"), _text(entry, "model_id") or "default", False, price=known)
 
-def _cap(entry: dict[str, Any], base_pixels: int, base_amount: Decimal) -> Cap:
-    amount = _number(entry, "price_per_unit")
-    if amount is None or amount <= 0:
-        entry = entry | {"price_per_unit": base_amount}
-    price = _price(entry, "price_per_unit", "pixels_per_unit", base_pixels)
-    known = price if price and price.amount > 0 else None
-    return Cap(_text(entry, "pipeline"), _text(entry, "model_id") or "default", known)
+    return list(_each(_object(parsed_json(text), "the file").get("capabilities_prices"), "cap", cap))
 
 
 def gateway_prices(text: str) -> dict[str, PriceEntry]:
     """The prices by account of a gateway."""
     value = _object(parsed_json(text), "the file")
     lists = [value.get("broadcasters") or [], value.get("gateways") or []]
-    return dict(pair for items in lists for pair in _each(items, "a price", _gateway_price))
+    return dict(pair for items in lists for pair in _each(items, "price", _gateway_price))
 
 
 def _gateway_price(entry: dict[str, Any]) -> tuple[str, PriceEntry]:
@@ -246,18 +204,13 @@ _RENDITION_KEYS = {
     for key in ("name", "width", "height", "bitrate", "fps", "fpsDen", "quality", "gop", "profile", "encoder",
                 "colorDepth", "chromaFormat")
 }  # fmt: skip
-_PROFILES = {
-    "h264baseline": "H264Baseline", "h264main": "H264Main", "h264high": "H264High",
-    "h264constrainedhigh": "H264ConstrainedHigh",
-}  # fmt: skip
+_PROFILES = {name.lower(): name for name in ("H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh")}
 
 
 def renditions(text: str) -> list[dict[str, Any]]:
     """The renditions of a file, with the keys of a ladder."""
     value = parsed_json(text)
-    if not isinstance(value, list) or not value:
-        raise DocumentError("it is not a list of renditions")
-    return list(_each(value, "a rendition", _rendition))
+    return list(_each(value if value else None, "rendition", _rendition))
 
 
 def _rendition(low: dict[str, Any]) -> dict[str, Any]:
@@ -265,9 +218,7 @@ def _rendition(low: dict[str, Any]) -> dict[str, Any]:
     profile = str(entry.pop("profile", "")).lower()
     if profile in _PROFILES:
         entry["profile"] = _PROFILES[profile]
-    if "name" not in entry:
-        entry["name"] = f"custom_{entry.get('width')}x{entry.get('height')}_{entry.get('bitrate')}"
-    return entry
+    return {"name": f"custom_{entry.get('width')}x{entry.get('height')}_{entry.get('bitrate')}"} | entry
 
 
 def image_overrides(text: str) -> dict[str, Any]:
@@ -281,8 +232,8 @@ def image_overrides(text: str) -> dict[str, Any]:
 
 def runner_versions(text: str) -> list[tuple[str, str, str]]:
     """Pipeline, model id and lowest version."""
-    value = parsed_json(text)
-    if not isinstance(value, list):
-        raise DocumentError("it is not a list")
-    entries = [_object(item, "a version") for item in value]
-    return [(_text(e, "pipeline"), _text(e, "model_id"), _text(e, "minversion")) for e in entries]
+    keys = ("pipeline", "model_id", "minversion")
+    return [
+        (entry[0], entry[1], entry[2])
+        for entry in _each(parsed_json(text), "version", lambda e: [_text(e, k) for k in keys])
+    ]

@@ -1,6 +1,6 @@
-"""The node's own rules for its settings: command line, environment, config file, and who wins.
+"""The node's own rules for its settings: command line, environment, config file, and which of them wins.
 
-In: the words of a process. Out: each setting with its place and where it came from, and what the node passes over. The
+In: the words of a process. Out: each setting with its place and where it comes from, and what the node ignores. The
 rules are those of Go's flag package and of ff's plain parser, as the node at release v0.9.1 uses them: one or two
 dashes, `=`, bool flags that take no next word, an end at the first word that is no flag, the last one wins; the
 environment comes after the command line and a file after that, except for the two names of the data directory.
@@ -8,21 +8,21 @@ environment comes after the command line and a file after that, except for the t
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 from fleetc.adopt.found.words import Word
 from fleetc.places.diagnostic import Span
-from fleetc.text.suggestions import nearest_name
 from fleetc.upstream import FLAGS
 
 TYPES: Mapping[str, str] = {name: flag.type for name, flag in FLAGS.items()}
-
-LONGEST_LINE = 64 * 1024 - 1
-"""Bytes in a line of a config file; a longer one ends the reading, without a word."""
+NAMES = tuple({name.lower(): name for name in sorted(TYPES, reverse=True)}.values())
+"""The flags without datadir, a second name of dataDir."""
+_LONGEST_LINE = 64 * 1024 - 1
+"""Bytes in a line of a config file; a longer one ends the reading without a message."""
 
 _GO_SPACE = "\t\n\v\f\r \x85\xa0"
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
@@ -30,11 +30,11 @@ _FALSE = ("0", "f", "F", "false", "FALSE", "False")
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _DURATION_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
 _PREFIXED = re.compile(r"0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|0(?:_?[0-7])*|[1-9](?:_?[0-9])*")
-_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+_SPECIAL = re.compile("[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One flag with its text. `source` is flag, environment or file; `word` is the text's place."""
 
     flag: str
@@ -47,14 +47,12 @@ class Setting:
         return self.word.text
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(NamedTuple):
     """A word that the node does not start with: a flag that it lacks, or a value that it cannot read."""
 
     name: str
     word: Word
     kind: str
-    value: Word | None = None
 
 
 @dataclass
@@ -73,20 +71,22 @@ class Parsed:
 
 def boolean(text: str) -> bool:
     """A bool as Go reads it. Raises ValueError."""
-    if text in _TRUE:
-        return True
-    if text in _FALSE:
-        return False
-    raise ValueError("not a bool")
+    if text not in (*_TRUE, *_FALSE):
+        raise ValueError("not a bool")
+    return text in _TRUE
+
+
+def _signed(text: str) -> tuple[int, str]:
+    return (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
 
 
 def integer(text: str) -> int:
     """An integer as Go reads it: 0x, 0o, 0b and a plain leading 0 choose the base. Raises ValueError."""
-    sign, digits = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
+    sign, digits = _signed(text)
     if not _PREFIXED.fullmatch(digits) or len(digits) > 80:
         raise ValueError("not an integer")
     octal = len(digits) > 1 and digits[0] == "0" and digits[1] not in "xXoObB"
-    value = sign * (int(digits, 8) if octal else int(digits, 0))
+    value = sign * int(digits, 8 if octal else 0)
     if not -(2**63) <= value < 2**63:
         raise ValueError("out of range")
     return value
@@ -94,17 +94,15 @@ def integer(text: str) -> int:
 
 def number(text: str) -> Fraction:
     """A decimal number, exactly. Raises ValueError."""
-    if not _FLOAT.fullmatch(text) or len(text) > 400:
+    form = _FLOAT.fullmatch(text)
+    if form is None or len(text) > 400 or abs(int(form[1] or 0)) > 400:
         raise ValueError("not a number")
-    exponent = re.split("[eE]", text)[1:]
-    if exponent and abs(int(exponent[0])) > 400:
-        raise ValueError("out of range")
     return Fraction(text)
 
 
 def duration(text: str) -> int:
     """A duration in nanoseconds. Raises ValueError."""
-    sign, rest = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
+    sign, rest = _signed(text)
     if rest == "0":
         return 0
     total, place = 0, 0
@@ -125,8 +123,6 @@ def _floating(text: str) -> object:
     return text.lower() if _SPECIAL.fullmatch(text) else number(text)
 
 
-_SPECIAL = re.compile("[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
-
 _READERS: dict[str, Callable[[str], object]] = {
     "bool": boolean, "int": integer, "int64": integer, "float": _floating, "float64": _floating, "duration": duration,
 }  # fmt: skip
@@ -137,89 +133,79 @@ def value_of(kind: str, text: str) -> object:
     return _READERS[kind](text) if kind in _READERS else text
 
 
-def _readable(kind: str, word: Word) -> bool:
+def readable(kind: str, word: Word) -> bool:
     """Whether the node reads a value; one with a hole may be anything."""
-    if word.holes:
-        return True
     try:
-        value_of(kind, word.text)
+        return bool(word.holes) or value_of(kind, word.text) is not None
     except ValueError:
         return False
-    return True
 
 
 def parse_words(words: Sequence[Word], types: Mapping[str, str] = TYPES) -> Parsed:
     """The command line. The node stops at a flag that it lacks; the reading goes on there, to find what was meant."""
-    found = Parsed()
+    parsed = Parsed()
     place = 0
     while place < len(words):
         word = words[place]
         if word.text in word.holes:
-            found.unknown.append(word)
+            parsed.unknown.append(word)
             place += 1
             continue
-        if len(word.text) < 2 or word.text[0] != "-":
-            found.stopped_by, found.ignored = word, list(words[place:])
+        if len(word.text) < 2 or word.text[0] != "-" or word.text == "--":
+            parsed.stopped_by, parsed.ignored = word, list(words[place:])
             break
         place += 1
-        if word.text == "--":
-            found.stopped_by, found.ignored = word, list(words[place:])
-            break
         start = 2 if word.text.startswith("--") else 1
         name, equals, _ = word.text[start:].partition("=")
         value = word.part(start + len(name) + 1)
         if name not in types:
-            takes = not equals and place < len(words) and words[place].text[:1] not in ("-", "")
-            found.wrong.append(Wrong(name, word, "unknown", words[place] if takes else value if equals else None))
-            place += takes  # nobody can know: a word that is no flag was meant to be its value
+            parsed.wrong.append(Wrong(name, word, "unknown"))
+            # nobody can know: a word that is no flag was meant to be its value
+            place += not equals and place < len(words) and words[place].text[:1] not in ("-", "")
             continue
-        if not equals:
-            if types[name] == "bool":
-                value = Word("true", word.span)
-            elif place < len(words):
-                value = words[place]
-                place += 1
-            else:
-                found.wrong.append(Wrong(name, word, "missing"))
-                continue
-        if not _readable(types[name], value):
-            found.wrong.append(Wrong(name, value, "invalid"))
+        if not equals and types[name] == "bool":
+            value = Word("true", word.span)
+        elif not equals and place == len(words):
+            parsed.wrong.append(Wrong(name, word, "missing"))
             continue
-        found.given.append(Setting(name, value, "flag"))
-    return found
+        elif not equals:
+            value = words[place]
+            place += 1
+        if readable(types[name], value):
+            parsed.given.append(Setting(name, value, "flag"))
+        else:
+            parsed.wrong.append(Wrong(name, value, "invalid"))
+    return parsed
 
 
 def parse_config(source: str, text: str, types: Mapping[str, str] = TYPES) -> Parsed:
     """A config file: `key value` lines. A key may also be the name of the variable of its flag."""
     variables = {"LP_" + name.upper(): name for name in types}
-    found = Parsed()
+    parsed = Parsed()
     start = 0
     for raw in text.split("\n"):
         begun, start = start, start + len(raw) + 1
-        if len(raw.encode()) > LONGEST_LINE:
-            word = Word("", Span(source, begun, begun + 1))
-            found.stopped_by = word
-            found.ignored = [Word("", Span(source, begun, len(text)))]
+        if len(raw.encode()) > _LONGEST_LINE:
+            parsed.stopped_by = Word("", Span(source, begun, begun + 1))
+            parsed.ignored = [Word("", Span(source, begun, len(text)))]
             break
         line = raw.strip(_GO_SPACE)
         if not line or line[0] == "#":
             continue
         at = begun + raw.index(line[0])
         key, space, value = line.partition(" ")
-        value = value.strip(_GO_SPACE) if space else "true"
-        cut = value.find(" #")
-        value = value[:cut].strip(_GO_SPACE) if cut >= 0 else value
-        where = begun + raw.find(value, at - begun + len(key)) if space else at
-        word = Word(value, Span(source, where, where + len(value)) if space else Span(source, at, at + len(key)))
-        word = Word(word.text, word.span, holes_in(value))
+        value = value.strip(_GO_SPACE).partition(" #")[0].strip(_GO_SPACE) if space else "true"
+        where = begun + raw.find(value, at - begun + len(key))
+        span = Span(source, where, where + len(value)) if space else Span(source, at, at + len(key))
+        word = Word(value, span, holes_in(value))
         name = key if key in types else variables.get(key, "")
         if not name:
-            found.wrong.append(Wrong(key, Word(line, Span(source, at, at + len(line))), "unknown", word))
-        elif not _readable(types[name], word):
-            found.wrong.append(Wrong(name, word, "invalid"))
+            parsed.wrong.append(Wrong(key if space else "", Word(line, Span(source, at, at + len(line))), "unknown"))
+        elif not readable(types[name], word):
+            parsed.wrong.append(Wrong(name, word, "invalid"))
         elif name != "config":
-            found.given.append(Setting(name, word, "file"))
-    return found
+            parsed.given.append(Setting(name, word, "file"))
+    return parsed
 
 
 _PLACEHOLDER = re.compile(
@@ -229,13 +215,15 @@ _PLACEHOLDER = re.compile(
 
 def holes_in(text: str) -> tuple[str, ...]:
     """The placeholders in a text, such as <YOUR_RPC_URL>, ${RPC} or {{ rpc }}."""
-    if "<" not in text and "{" not in text:
-        return ()
-    return tuple(found[0] for found in _PLACEHOLDER.finditer(text))
+    return tuple(hole[0] for hole in _PLACEHOLDER.finditer(text)) if "<" in text or "{" in text else ()
 
 
 _OTHER_PROGRAMS = frozenset({"livepeer_cli", "livepeer_bench", "livepeer_router", "livepeer_cli.exe"})
-ROLES = frozenset({"gateway", "broadcaster", "orchestrator", "transcoder", "aiWorker", "remoteSigner", "redeemer"})
+ROLES = {
+    "redeemer": "redeemer", "remoteSigner": "remote-signer", "orchestrator": "orchestrator",
+    "transcoder": "transcoder", "aiWorker": "ai-worker", "broadcaster": "gateway", "gateway": "gateway",
+}  # fmt: skip
+"""The role that each flag gives a process: it has the first in this order, whatever else is set."""
 
 
 def starts_node(program: str, arguments: Sequence[Word]) -> bool:
@@ -243,34 +231,17 @@ def starts_node(program: str, arguments: Sequence[Word]) -> bool:
     base = re.split(r"[/\\]", program)[-1]
     if base in _OTHER_PROGRAMS or program.startswith("-"):
         return False
-    if base in ("livepeer", "livepeer.exe"):
-        return True
     flags = [word.text.lstrip("-").partition("=")[0] for word in arguments if word.text.startswith("-")]
-    known = [flag for flag in flags if flag in TYPES]
-    return (
-        bool(flags)
-        and flags[0] in TYPES
-        and len(known) > 1
-        and (bool(ROLES.intersection(known)) or base.startswith("livepeer"))
-    )
+    several = flags[:1] and flags[0] in TYPES and sum(flag in TYPES for flag in flags) > 1
+    own = bool(several) and (not ROLES.keys().isdisjoint(flags) or base.startswith("livepeer"))
+    return base in ("livepeer", "livepeer.exe") or own
 
 
-def storage_of(flag: str) -> str:
-    """Where the value of a flag lands: datadir and dataDir are two flags over one place."""
-    return "dataDir" if flag == "datadir" else flag
-
-
-_BY_VARIABLE: dict[str, list[str]] = {}
-for _name, _flag in FLAGS.items():
-    _BY_VARIABLE.setdefault(_flag.env, []).append(_name)
-
-
-def environment_flags(variables: Mapping[str, Word]) -> Iterator[tuple[str, Word]]:
-    """The flags that variables set, with their texts; an empty one counts as unset. Two flags share one variable."""
-    for variable in sorted(name for name in variables if name.startswith("LP_")):
-        word = variables[variable]
-        if word.text:
-            yield from ((name, word) for name in _BY_VARIABLE.get(variable, ()))
+def environment_flags(variables: Mapping[str, Word]) -> Iterator[Setting]:
+    """The settings of variables; an empty one counts as unset. Two flags share one variable."""
+    for variable in sorted(name for name in variables if name.startswith("LP_") and variables[name].text):
+        for name in (flag.name for flag in FLAGS.values() if flag.env == variable):
+            yield Setting(name, variables[variable], "environment")
 
 
 @dataclass
@@ -283,57 +254,16 @@ class Effective:
 
 def effective(words: Parsed, variables: Mapping[str, Word], config: Parsed | None) -> Effective:
     """All sources together. A source gives a flag only where none before it has."""
-    found = Effective()
-    given: set[str] = set()
-
-    def put(setting: Setting) -> None:
-        name = storage_of(setting.flag)
-        before = found.settings.get(name)
-        if before is not None:
-            found.lost.append((before, setting))
-        found.settings[name] = setting
-
-    for setting in words.given:
-        put(setting)
-        given.add(setting.flag)
-    in_environment = set()
-    for name, word in environment_flags(variables):
-        setting = Setting(name, word, "environment")
-        if name in given:
-            if storage_of(name) != "dataDir":
-                found.lost.append((setting, found.settings[storage_of(name)]))
-            continue
-        put(setting)
-        in_environment.add(name)
-    given |= in_environment
-    for setting in config.given if config else ():
-        if setting.flag in given:
-            found.lost.append((setting, found.settings[storage_of(setting.flag)]))
-        else:
-            put(setting)
-    return found
-
-
-def role_of(on: Mapping[str, bool]) -> str:
-    """The one role that a process has: the first in this order, whatever else is set. "" if it stops at its start."""
-    order = (
-        ("redeemer", "redeemer"), ("remoteSigner", "remote-signer"), ("orchestrator", "orchestrator"),
-        ("transcoder", "transcoder"), ("aiWorker", "ai-worker"), ("broadcaster", "gateway"), ("gateway", "gateway"),
-        ("reward", "reward"), ("initializeRound", "reward"),
-    )  # fmt: skip
-    return next((role for flag, role in order if on.get(flag)), "")
-
-
-_ALL = tuple({name.lower(): name for name in sorted(TYPES, reverse=True)}.values())
-"""The flags without datadir, a second name of dataDir."""
-_ALIKE = 5
-"""Characters with which a flag has to begin like another one to be meant by it."""
-
-
-def flags_like(name: str) -> list[str]:
-    """The flags that an unknown one may stand for: those that begin the most like it, and the most similar one."""
-    shared = {flag: len(posixpath.commonprefix((flag.lower(), name.lower()))) for flag in _ALL}
-    most = max(shared.values(), default=0)
-    first = [flag for flag, count in shared.items() if count == most >= max(_ALIKE, len(name) // 2)]
-    found = dict.fromkeys([*(first if len(first) < 3 else []), nearest_name(name, _ALL)])
-    return [flag for flag in found if flag]
+    result = Effective()
+    before: set[str] = set()
+    for source in (words.given, [*environment_flags(variables)], config.given if config else ()):
+        for setting in source:
+            place = "dataDir" if setting.flag == "datadir" else setting.flag  # two flags over one place
+            known = result.settings.get(place)
+            if setting.flag not in before:
+                result.settings[place] = setting
+                result.lost += [(known, setting)] if known is not None else []
+            elif known is not None and (setting.source == "file" or place != "dataDir"):
+                result.lost.append((setting, known))
+        before |= {setting.flag for setting in source}
+    return result

@@ -1,4 +1,4 @@
-"""How the node completes the addresses that it listens on and calls.
+"""How the node completes the addresses that it listens on and calls; and addresses of HTTP in lists and services.
 
 In: a role and the text of a flag. Out: host and port, "*" for all interfaces; or None for what no node listens on.
 Source: the node's source code at release v0.9.1, cmd/livepeer/starter/starter.go.
@@ -7,6 +7,9 @@ Source: the node's source code at release v0.9.1, cmd/livepeer/starter/starter.g
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
+
+from fleetc.text import leaks
 
 LOOPBACK = "127.0.0.1"
 HTTP = {"gateway": 9935, "orchestrator": 8935, "remote-signer": 8935, "redeemer": 8935}
@@ -80,3 +83,46 @@ def orchestrator_url(text: str) -> str:
 def service_url(text: str) -> str:
     """-serviceAddr as the node completes it."""
     return (text if text.startswith(("http://", "https://")) else f"https://{text}").rstrip("/")
+
+
+_ADDRESS = re.compile(r"(?i)(https?)://(?:[^/?#@\s]*@)?(\[[0-9a-f:.]+\]|[^/?#:@\s]+)(?::([0-9]{0,5}))?([/?#]\S*)?")
+_PORTS = {"http": 80, "https": 443}
+
+
+class Address(NamedTuple):
+    """Scheme, host without brackets, port, and what follows: a path, or nothing."""
+
+    scheme: str
+    host: str
+    port: int
+    rest: str
+
+    def at(self, host: str) -> str:
+        """The same address on another host."""
+        port = "" if self.port == _PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{f'[{host}]' if ':' in host else host}{port}{self.rest}"
+
+
+def address(text: str) -> Address | None:
+    """The address that a text is, where names of containers may have any letters; None for any other text."""
+    parts = _ADDRESS.fullmatch(text)
+    if parts is None:
+        return None
+    scheme = parts[1].lower()
+    port = int(parts[3]) if parts[3] else _PORTS[scheme]
+    return Address(scheme, parts[2].strip("[]").lower(), port, parts[4] or "") if 0 < port < 65536 else None
+
+
+_SITE = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+HIDDEN_SITE = "an address"
+
+
+def site_of(text: str) -> str:
+    """Where an address leads: its path and what stands before the host may be a key."""
+    if "://" not in text:
+        return "its own reference"
+    rest = text.partition("://")[2]
+    before_path = re.split("[/?#]", rest, maxsplit=1)[0]
+    site = before_path.rpartition("@")[2]
+    password = "@" in rest[len(before_path) :]  # it may have a slash in it
+    return leaks.shown(site) if _SITE.fullmatch(site) and not password else HIDDEN_SITE

@@ -1,209 +1,339 @@
 """What the settings of a process mean to the node, as the node reads them, with its own defaults filled in.
 
-In: a process, or the service of a compiled node. Out: values by flag; of a list, each entry is a setting of its own.
+In: a process, or the service of a compiled node. Out: values by flag. A list is LIST, and each of its entries a setting
+of its own, such as `aiModels image-to-video stabilityai/svd`, with the prices in force: where an entry leaves something
+out, the node takes it from its base price. Of an address in clear, only where it leads is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeVar
 
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.words import SET
-from fleetc.adopt.node import documents, price_lists
-from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.flags import boolean, value_of
-from fleetc.adopt.node.host_paths import default_data_dir, home_of
-from fleetc.adopt.node.listeners import (
-    LOOPBACK,
-    RTMP,
-    Listener,
-    cli_listener,
-    completed,
-    http_listener,
-    is_loopback,
-    orchestrator_url,
-    service_url,
-    split,
-    written,
-)  # fmt: skip
-from fleetc.adopt.node.own_files import own_file
-from fleetc.adopt.node.price_lists import Files
-from fleetc.adopt.node.reading import OFFCHAIN, Running
-from fleetc.adopt.node.rpc import ADDRESSES
-from fleetc.adopt.node.runner_list import FLAG as RUNNERS_FLAG
-from fleetc.adopt.node.runner_list import meaning as entry_meaning
-from fleetc.adopt.node.runner_list import read_list
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.node import documents, listeners, runner_list
+from fleetc.adopt.node.documents import DocumentError, ModelEntry, PriceEntry
+from fleetc.adopt.node.flags import value_of
+from fleetc.adopt.node.paths import default_data_dir, home_of, own_file
+from fleetc.adopt.node.settings import ADDRESSES, NO_SETTINGS, OFFCHAIN, PRICED_FLAGS, Running, is_known
+from fleetc.adopt.node.values import flag_amount, flag_price, price_text
 from fleetc.blueprint.blueprint import Service
 from fleetc.emit.artifacts import json_document
 from fleetc.upstream import FLAGS, NETWORKS
 
-_SKIPPED = frozenset({"config", "version", "j", "broadcaster", "datadir", "pixelsPerUnit", "pricePerBroadcaster"})
-PRICED_FLAGS = frozenset({"maxPricePerUnit", "maxPricePerCapability", "pricePerUnit", "pricePerGateway", "ticketEV",
-                           "maxFaceValue", "maxTicketEV", "maxTotalEV", "depositMultiplier", "autoAdjustPrice",
-                           "priceFeedAddr", "selectRandFreq", "selectStakeWeight", "selectPriceWeight"})  # fmt: skip
+Files = Callable[[str], str | None]
+_Value = TypeVar("_Value")
+
+_MODELS, _CAPS, _OF_GATEWAYS, _RENDITIONS = LISTS = (
+    "aiModels", "maxPricePerCapability", "pricePerGateway", "transcodingOptions",
+)  # fmt: skip
+TOKENS = f"{_MODELS} token"
+"""Stands for the credentials of runners in a list of models: those that have one."""
+LIST = ("a list",)
+"""Stands for a list whose entries are settings of their own."""
+_ORDER = "order"
+"""Stands for the order of a list behind its flag: GPUs are given to models in that order."""
+_NODES_OWN = {"fpsDen": 1, "quality": 0, "encoder": "H.264", "fps": 0}
+"""What a rendition has that does not say it."""
 
 
 def of_process(node: Running, library: Library) -> dict[str, object]:
     """What the settings of a process mean to the node, by flag."""
     texts = {flag: setting.text for flag, setting in node.settings.items()}
-    home = home_of(node.process)
 
     def read(path: str) -> str | None:
         source = own_file(library, node.process, path).source
         return source.text if source else None
 
-    return meaning(node.role, texts, read, home or "~", frozenset()) | _runners(texts, read, node.runners)
+    return _meaning(node.role, texts, read, home_of(node.process) or "~", frozenset(), node.runners)
 
 
 def of_service(role: str, service: Service) -> dict[str, object]:
     """What the settings of a compiled node mean to it, by flag."""
-    texts = {argument.flag: argument.value for argument in service.arguments}
     names = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
-    for variable in service.variables:
-        if variable.name in names:
-            texts[names[variable.name]] = variable.value
+    texts = {argument.flag: argument.value for argument in service.arguments}
+    texts |= {names[one.name]: one.value for one in service.variables if one.name in names}
     secrets = frozenset(names[secret.name] for secret in service.secrets if secret.name in names)
     files = {f"{service.directory}/{file.name}": json_document(file.content) for file in service.files}
-    return meaning(role, texts, files.get, service.data_dir, secrets) | _runners(texts, files.get, {})
+    return _meaning(role, texts, files.get, service.data_dir, secrets, {})
 
 
-def meaning(role: str, texts: Mapping[str, str], read: Files, home: str, secrets: frozenset[str]) -> dict[str, object]:
-    """What settings mean to the node, by flag."""
-    found: dict[str, object] = {}
+def _meaning(
+    role: str, texts: Mapping[str, str], read: Files, home: str, secrets: frozenset[str], runners: Mapping[str, str]
+) -> dict[str, object]:
+    values: dict[str, object] = {}
     texts = {**texts, **dict.fromkeys(secrets, SET)}
     chain = (texts.get("network") or OFFCHAIN) != OFFCHAIN
     for name, flag in FLAGS.items():
-        if name in _SKIPPED:
-            continue
         text = texts.get(name)
         if name in secrets or (flag.secret and text and name not in ADDRESSES):
-            found[name] = SET
-        elif text is None or (not text and flag.type != "string"):
-            found[name] = _typed(flag.type, _default(flag.default))
-        else:
-            found[name] = _typed(flag.type, text)
+            values[name] = SET
+        elif name not in NO_SETTINGS:
+            values[name] = _typed(flag.type, text if flag.type == "string" else text or None, name)
     for name in ("ethAcctAddr", "ethOrchAddr", "priceFeedAddr", "ethController", "region"):
-        found[name] = str(found[name]).lower()
-    found["gateway"] = role == "gateway"
-    found |= _listeners(role, texts)
-    found |= _places(role, texts)
-    found |= _depending(role, texts, chain, home)
-    if chain:
-        found |= price_lists.prices(texts, read)
-    else:
-        found |= dict.fromkeys(PRICED_FLAGS, "off-chain")
-    found |= price_lists.models(texts, read, chain and role == "orchestrator") | _documents(texts, read)
-    return found
+        values[name] = str(values[name]).lower()
+    values["gateway"] = role == "gateway"
+    values |= _addresses(role, texts) | _depending(role, texts, chain, home)
+    values |= _prices(texts, read) if chain else dict.fromkeys(PRICED_FLAGS, "off-chain")
+    values |= _models(texts, read, chain and role == "orchestrator")
+    if read(texts.get(_RENDITIONS, "")) is not None:
+        values |= _list(_RENDITIONS, texts[_RENDITIONS], read, _renditions)
+    values["aiRunnerImageOverrides"] = _parsed(texts.get("aiRunnerImageOverrides", ""), read, documents.image_overrides)
+    versions = _parsed(texts.get("aiMinRunnerVersion", ""), read, lambda text: sorted(documents.runner_versions(text)))
+    listed = _list(runner_list.FLAG, texts.get(runner_list.FLAG, ""), read, _runners(runners, chain))
+    return values | {"aiMinRunnerVersion": versions or ""} | listed
 
 
-def _default(value: object) -> str:
-    return ("true" if value else "false") if isinstance(value, bool) else str(value)
-
-
-def _typed(kind: str, text: str) -> object:
+def _typed(kind: str, text: str | None, name: str = "") -> object:
+    """A text as the node reads it; the default of a flag for none."""
+    if text is None:
+        default = FLAGS[name].default
+        text = str(default).lower() if isinstance(default, bool) else str(default)
     try:
         return value_of(kind, text)
     except ValueError:
         return text
 
 
-def _listeners(role: str, texts: Mapping[str, str]) -> dict[str, object]:
-    scheme, http = http_listener(role, texts.get("httpAddr", ""), texts.get("serviceAddr", ""))
-    found: dict[str, object] = {
-        "cliAddr": _address(cli_listener(role, texts.get("cliAddr", ""))),
-        "httpAddr": ("http://" if scheme == "http" else "") + _address(http),
-    }
-    if role == "gateway":
-        found["rtmpAddr"] = _address(split(completed(texts.get("rtmpAddr", ""), LOOPBACK, RTMP)))
-    return found
+def _addresses(role: str, texts: Mapping[str, str]) -> dict[str, object]:
+    def at(listener: listeners.Listener | None) -> str:
+        return listeners.written(listener) if listener is not None else ""
 
-
-def _address(listener: Listener | None) -> str:
-    return written(listener) if listener is not None else ""
-
-
-def _places(role: str, texts: Mapping[str, str]) -> dict[str, object]:
-    urls = [orchestrator_url(item) for item in texts.get("orchAddr", "").split(",") if item.strip()]
+    scheme, http = listeners.http_listener(role, texts.get("httpAddr", ""), texts.get("serviceAddr", ""))
+    urls = [listeners.orchestrator_url(item) for item in _items(texts, "orchAddr")]
     if role in ("transcoder", "ai-worker"):
         urls = urls[:1]
-    elif texts.get("orchWebhookUrl"):
-        urls = []
-    service = texts.get("serviceAddr", "")
-    redeemer = texts.get("redeemerAddr", "")
+    service, redeemer = texts.get("serviceAddr", ""), texts.get("redeemerAddr", "")
+    advertised = service not in ("", "none") and role == "orchestrator"
+    rtmp = listeners.split(listeners.completed(texts.get("rtmpAddr", ""), listeners.LOOPBACK, listeners.RTMP))
     return {
-        "orchAddr": tuple(urls),
-        "serviceAddr": service_url(service) if service not in ("", "none") and role == "orchestrator" else service,
-        "redeemerAddr": completed(redeemer, LOOPBACK, 8935) if redeemer else "",
-        "nodes": tuple(item.strip() for item in texts.get("nodes", "").split(",") if item.strip()),
-        "transcodingOptions": texts.get("transcodingOptions", str(FLAGS["transcodingOptions"].default)),
+        "cliAddr": at(listeners.cli_listener(role, texts.get("cliAddr", ""))),
+        "httpAddr": ("http://" if scheme == "http" else "") + at(http),
+        **({"rtmpAddr": at(rtmp)} if role == "gateway" else {}),
+        "orchAddr": () if texts.get("orchWebhookUrl") and role not in ("transcoder", "ai-worker") else tuple(urls),
+        "serviceAddr": listeners.service_url(service) if advertised else service,
+        "redeemerAddr": listeners.completed(redeemer, listeners.LOOPBACK, 8935) if redeemer else "",
+        "nodes": tuple(_items(texts, "nodes")),
+        _RENDITIONS: texts.get(_RENDITIONS, str(FLAGS[_RENDITIONS].default)),
     }
+
+
+def _items(texts: Mapping[str, str], flag: str) -> list[str]:
+    return [item.strip() for item in texts.get(flag, "").split(",") if item.strip()]
 
 
 def _depending(role: str, texts: Mapping[str, str], chain: bool, home: str) -> dict[str, object]:
     """Settings whose default depends on others."""
+
+    def flag(name: str, default: object) -> object:
+        return _typed("bool", texts[name]) if texts.get(name) else default
+
     network = texts.get("network") or OFFCHAIN
     directory = texts.get("dataDir") or default_data_dir(home, network)
     known = NETWORKS.get(network)
-    found: dict[str, object] = {
+    works = texts.get("aiWorker", "false") != "false"
+    values: dict[str, object] = {
         "dataDir": directory,
         "ethKeystorePath": (texts.get("ethKeystorePath") or f"{directory}/keystore") if chain else "off-chain",
-        "aiModelsDir": texts.get("aiModelsDir") or f"{directory}/models",
+        "aiModelsDir": (texts.get("aiModelsDir") or f"{directory}/models") if works else "unused",
         "ethController": (texts.get("ethController") or (known.controller if known else "")).lower(),
-        "reward": boolean(texts["reward"]) if texts.get("reward") else ("if registered" if chain else False),
-        "localVerify": _flag(texts, "localVerify", chain),
+        "reward": flag("reward", "if registered" if chain else False),
+        "localVerify": flag("localVerify", chain),
         "minGasPrice": _typed("int64", texts.get("minGasPrice") or str(known.min_gas_price if known else 0)),
-        "hevcDecoding": _flag(texts, "hevcDecoding", None),
+        "hevcDecoding": flag("hevcDecoding", None),
     }
-    if "aiWorker" not in texts or texts["aiWorker"] == "false":
-        found["aiModelsDir"] = "unused"
     if role == "gateway":
-        http = http_listener(role, texts.get("httpAddr", ""), "")[1]
-        local = http is not None and is_loopback(http[0])
-        found["httpIngest"] = _flag(texts, "httpIngest", local or bool(texts.get("authWebhookUrl")))
-    return found
+        http = listeners.http_listener(role, texts.get("httpAddr", ""), "")[1]
+        local = http is not None and listeners.is_loopback(http[0])
+        values["httpIngest"] = flag("httpIngest", local or bool(texts.get("authWebhookUrl")))
+    return values
 
 
-def _flag(texts: Mapping[str, str], name: str, default: object) -> object:
-    return _typed("bool", texts[name]) if texts.get(name) else default
-
-
-def _documents(texts: Mapping[str, str], read: Files) -> dict[str, object]:
-    found: dict[str, object] = {}
-    options = texts.get("transcodingOptions", "")
-    if options and read(options) is not None:
-        found |= price_lists.renditions(options, read)
-    images = texts.get("aiRunnerImageOverrides", "")
-    found["aiRunnerImageOverrides"] = _read(images, read, documents.image_overrides)
-    versions = texts.get("aiMinRunnerVersion", "")
-    found["aiMinRunnerVersion"] = _read(versions, read, lambda text: sorted(documents.runner_versions(text)) or "")
-    return found
-
-
-def _runners(texts: Mapping[str, str], read: Files, names: Mapping[str, str]) -> dict[str, object]:
-    """What each entry of a list of live runners means, by its name in the spec; the path where the list is unread."""
-    path = texts.get(RUNNERS_FLAG, "")
-    content = read(path) if path else None
-    if content is None:
-        return {}
-    chain = (texts.get("network") or OFFCHAIN) != OFFCHAIN
+def _parsed(text: str, read: Files, parse: Callable[[str], _Value]) -> _Value | str:
+    """What a text says, or the file that it names; the text itself where the node cannot read it, and "" for none."""
+    content = read(text) if text else None
     try:
-        entries = read_list(path, content, chain).entries
-    except DocumentError:
-        return {}
-    found: dict[str, object] = {RUNNERS_FLAG: "a list" if entries else ""}
-    for entry in entries:
-        name = names.get(entry.text("label"), entry.text("label"))
-        found |= {f"{RUNNERS_FLAG} {name} {key}": value for key, value in entry_meaning(entry, chain).items()}
-    return found
-
-
-def _read(text: str, read: Files, parse: Callable[[str], Any]) -> object:
-    """What a file or a text says; the text itself where the node cannot read it."""
-    if not text:
-        return ""
-    content = read(text)
-    try:
-        return parse(text if content is None else content)
+        return parse(text if content is None else content) if text else ""
     except DocumentError:
         return text
+
+
+def _runners(names: Mapping[str, str], chain: bool) -> Callable[[str], dict[str, object]]:
+    """What each key of a list of live runners means, by the name that its entry has in the spec."""
+
+    def parse(text: str) -> dict[str, object]:
+        entries = runner_list.read_list("", text, chain).entries
+        labels = [names.get(entry.text("label"), entry.text("label")) for entry in entries]
+        meanings = [runner_list.meaning(entry, chain) for entry in entries]
+        return {f"{label} {k}": v for label, keys in zip(labels, meanings, strict=True) for k, v in keys.items()}
+
+    return parse
+
+
+# ------------------------------------------------------------------------------------------ prices and lists
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A price for one pixel, or unit of work; `text` is how people write it."""
+
+    worth: Fraction
+    currency: str
+    text: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _rate(price: PriceEntry) -> Rate:
+    plain = f"{price.amount} {price.currency} / {price.pixels} pixels"
+    return Rate(Fraction(price.amount) / price.pixels, price.currency, price_text(price) or plain)
+
+
+def _pixels(texts: Mapping[str, str]) -> int:
+    """The pixels of the base price, and of all prices that say none of their own."""
+    pixels = _typed("float", texts.get("pixelsPerUnit") or "1")
+    return int(pixels) if isinstance(pixels, Fraction) and pixels > 0 else 1
+
+
+def _base(texts: Mapping[str, str], flag: str) -> PriceEntry | None:
+    """The price that a flag says; None where it says none that the node takes."""
+    return flag_price(texts.get(flag, ""), _pixels(texts))
+
+
+def _prices(texts: Mapping[str, str], read: Files) -> dict[str, object]:
+    """The prices of flags, and of the lists of prices."""
+
+    def caps(text: str) -> dict[str, object]:
+        amount = flag_amount(texts.get("maxPricePerUnit") or "0") or Decimal(0)
+        entries = documents.caps(text, _pixels(texts), amount)
+        return {f"{one.pipeline} {one.model_id}": _rate(one.price) if one.price else "any" for one in entries}
+
+    def of_gateways(text: str) -> dict[str, object]:
+        return {account.lower(): _rate(one) for account, one in documents.gateway_prices(text).items()}
+
+    highest, price = _base(texts, "maxPricePerUnit"), _base(texts, "pricePerUnit")
+    values: dict[str, object] = {
+        "maxPricePerUnit": texts.get("maxPricePerUnit") or "any", "pricePerUnit": texts.get("pricePerUnit"),
+    }  # fmt: skip
+    values |= {"maxPricePerUnit": _rate(highest) if highest.amount else "any"} if highest else {}
+    values |= {"pricePerUnit": _rate(price)} if price else {}
+    listed = texts.get(_OF_GATEWAYS) or texts.get("pricePerBroadcaster", "")
+    return values | _list(_CAPS, texts.get(_CAPS, ""), read, caps) | _list(_OF_GATEWAYS, listed, read, of_gateways)
+
+
+def _models(texts: Mapping[str, str], read: Files, sells: bool) -> dict[str, object]:
+    """The models of a list, with their prices where the node `sells` them: only an orchestrator on a chain does."""
+    base = _base(texts, "pricePerUnit")
+    tokens: list[str] = []
+
+    def sold(entry: ModelEntry) -> Rate | None:
+        own = entry.price if entry.price is not None and entry.price.amount else None
+        price = own or (base if base is not None and base.amount else entry.price)
+        return _rate(price) if price is not None and sells else None
+
+    def parse(text: str) -> dict[str, object]:
+        entries: list[tuple[str, object]] = []
+        for one in documents.models(text, _pixels(texts)):
+            gateway = f" for {one.gateway}" if one.gateway not in ("", "default") else ""
+            values = {
+                "price": sold(one), "warm": one.warm, "capacity": one.capacity, "url": one.url,
+                "optimization_flags": one.optimization if one.warm else (),
+            }  # fmt: skip
+            given = {key: value for key, value in values.items() if value not in (None, "", ())}
+            entries.append((f"{one.pipeline} {one.model_id}{gateway}", given))
+            tokens.extend([f"{one.model_id}: {SET}"] if one.token else [])
+        return _ordered(entries)
+
+    values = _list(_MODELS, texts.get(_MODELS, ""), read, parse)
+    return values | ({TOKENS: tuple(tokens)} if tokens else {})
+
+
+def _renditions(text: str) -> dict[str, object]:
+    """The renditions of a file, without what the node takes for one that does not say it."""
+    return _ordered(
+        (str(one["name"]), {k: v for k, v in one.items() if k != "name" and _NODES_OWN.get(k, ...) != v})
+        for one in documents.renditions(text)
+    )
+
+
+def _ordered(entries: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """The entries of a list by name, also of those of one name, and their order."""
+    met: Counter[str] = Counter()
+    values: dict[str, object] = {}
+    for name, value in entries:
+        met[name] += 1
+        values[name if met[name] == 1 else f"{name} ({met[name]})"] = value
+    return values | ({_ORDER: tuple(values)} if values else {})
+
+
+def _list(flag: str, text: str, read: Files, parse: Callable[[str], dict[str, object]]) -> dict[str, object]:
+    """What a list says, by entry; the text itself where the node cannot read it."""
+    entries = _parsed(text, read, parse)
+    if isinstance(entries, str):
+        return {flag: entries}
+    return {flag: LIST if entries else ""} | {f"{flag} {name}": value for name, value in entries.items()}
+
+
+# ------------------------------------------------------------------------------------------------ comparing
+
+
+def list_of(flag: str) -> str:
+    """The flag whose list an entry is in; other settings as they are."""
+    name = flag.partition(" ")[0]
+    return name if name in LISTS and flag != TOKENS else flag
+
+
+def comparable(flag: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
+    """Whether a setting says something that none of the others says: entries do where both sides have a list, and
+    an order does where what both sides have is in another one.
+    """
+    name = list_of(flag)
+    if name == flag or before.get(name) != after.get(name):
+        return name == flag
+    ours, theirs = before.get(f"{name} {_ORDER}"), after.get(f"{name} {_ORDER}")
+    if flag != f"{name} {_ORDER}" or not isinstance(ours, tuple) or not isinstance(theirs, tuple):
+        return True
+    return ours == theirs or [one for one in ours if one in theirs] != [one for one in theirs if one in ours]
+
+
+def fill_caps(before: dict[str, object], after: dict[str, object]) -> None:
+    """Give each side of a gateway the caps that only the other lists, as it looks them up: for a model without a cap it
+    takes that of the `default` model of its pipeline, and else its base cap. A request is for one model.
+    """
+    sides = (before, after)
+    if any(side.get(_CAPS) not in (LIST, "") for side in sides):
+        return
+    listed = [{name: value for name, value in side.items() if name.startswith(f"{_CAPS} ")} for side in sides]
+    for side, own in zip(sides, listed, strict=True):
+        for name in (*listed[0], *listed[1]):
+            usual = own.get(f"{' '.join(name.split(' ')[:2])} default", "any")
+            side[name] = own.get(name, side.get("maxPricePerUnit") if usual == "any" else usual)
+        if listed[0] or listed[1]:
+            side[_CAPS] = LIST
+
+
+def compare_addresses(one: Running, today: MutableMapping[str, object], compiled: MutableMapping[str, object]) -> None:
+    """Put where they lead, or SET, in place of the addresses that a node has today and those of a compiled node.
+
+    A reference has the address of today, unless the spec asks which one it has.
+    """
+    for flag in ADDRESSES:
+        made, text = compiled.get(flag), one.text(flag)
+        asked = flag in one.reasons and one.reasons[flag].asked
+        if not is_known(one, flag) or not made or made == text or (made == SET and not asked):
+            unset = today.get(flag), made
+            today[flag], compiled[flag] = (SET if value else value for value in unset)
+        elif made == SET:
+            today[flag], compiled[flag] = listeners.site_of(text), "the address in its reference"
+        else:
+            ours, theirs = listeners.site_of(text), listeners.site_of(str(made))
+            schemes = [address.partition("://")[0] for address in (text, str(made))]
+            if ours == theirs != listeners.HIDDEN_SITE and schemes[0] != schemes[1]:
+                ours, theirs = (f"{scheme}://{ours}" for scheme in schemes)
+            today[flag], compiled[flag] = ours, theirs if ours != theirs else "another address there"

@@ -1,35 +1,29 @@
 """Reads the list of live runners that an orchestrator's -liveRunnerConfig names, with the place of every key.
 
 In: the text of a list. Out: `Entry`s with the keys that the node takes, and a `Fault` for each that makes it refuse the
-list and stop; or DocumentError. Keys match in any case, and the node passes over unknown ones.
+list and stop; or DocumentError. Keys match in any case, and the node ignores unknown ones.
 Source: the node's own check of an entry at release v0.9.1, ai/runner/live_runner.go.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from fleetc.adopt.found.yaml_nodes import YamlError, documents
 from fleetc.adopt.node.documents import DocumentError, parsed_json
-from fleetc.adopt.node.web import address
-from fleetc.adopt.read.yaml_nodes import Node, YamlError, documents
+from fleetc.adopt.node.listeners import address
 from fleetc.places.diagnostic import Span
 
 FLAG = "liveRunnerConfig"
 """The flag that names a list."""
-
-TEXTS = ("label", "routing", "runner_url", "health_url", "app", "metadata", "version", "mode")
-COUNTS = ("healthy_status_code", "capacity")
-KEYS = frozenset((*TEXTS, *COUNTS, "proxy", "gpu", "price_info"))
 MODES = {"": "persistent", "persistent": "persistent", "single-shot": "single-shot", "single_shot": "single-shot"}
 UNITS = {"": "hour", "hour": "hour", "720p": "720p hour", "fixed": "request"}
 """The unit of a spec for each of the node's."""
-
-_MOST_METADATA = 1024
 _GO_SPACE = "\t\n\v\f\r \x85\xa0"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
 
@@ -52,26 +46,30 @@ class Fault(NamedTuple):
 
 @dataclass
 class Entry:
-    """One runner of a list: its keys in lower case, without those at fault; `odd` are those that it passes over."""
+    """One runner of a list: its keys in lower case, without those at fault; `odd` are those that the node ignores."""
 
     span: Span
     keys: dict[str, Key] = field(default_factory=dict)
     odd: dict[str, Span] = field(default_factory=dict)
 
+    def value(self, key: str, default: Any) -> Any:
+        """The value of a key; zero and nothing are the default."""
+        return (self.keys[key].value if key in self.keys else None) or default
+
     def text(self, key: str) -> str:
         """A text, "" where the entry has none."""
-        return str(self.keys[key].value) if key in self.keys else ""
+        return str(self.value(key, ""))
 
     @property
     def health(self) -> str:
         """The address that the orchestrator asks, in full."""
-        said = self.text("health_url")
-        return f"{self.text('runner_url').rstrip('/')}{said}" if said.startswith("/") else said
+        path = self.text("health_url")
+        return f"{self.text('runner_url').rstrip('/')}{path}" if path.startswith("/") else path
 
 
 @dataclass
 class RunnerList:
-    """What a list says, and why the node refuses it, if it does."""
+    """The entries of a list, and why the node refuses it, if it does."""
 
     entries: list[Entry] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
@@ -80,27 +78,34 @@ class RunnerList:
 def read_list(name: str, text: str, on_chain: bool) -> RunnerList:
     """Read a list. Raises DocumentError where the node's decoder gives up."""
     value = parsed_json(text)
-    if value is None:
-        return RunnerList()
-    if not isinstance(value, dict):
+    if not isinstance(value, dict | None):
         raise DocumentError("it is not an object with a list of runners")
-    entries = {str(key).lower(): item for key, item in value.items()}.get("runners") or []
+    entries = _lower(value or {}).get("runners") or []
     if not isinstance(entries, list) or not all(isinstance(item, dict) for item in entries):
         raise DocumentError("runners is not a list of objects")
-    places = _places(name, text, len(entries))
-    found = RunnerList()
+    result = RunnerList()
     labels: set[str] = set()
-    for raw, (span, keys) in zip(entries, places, strict=True):
+    for raw, (span, places) in zip(entries, _places(name, text, len(entries)), strict=True):
         entry = Entry(span)
-        found.entries.append(entry)
-        found.faults += _read(raw, keys, entry, on_chain)
+        result.entries.append(entry)
+        for key, item in _lower(raw).items():
+            if key not in _KEYS:
+                entry.odd[key] = places.get(key, span)
+            elif item is not None and item != "":
+                entry.keys[key] = Key(item, places.get(key, span))
+        for key, message, advice in _faults(entry, on_chain):
+            place = entry.keys.pop(key).span if key in entry.keys else places.get(key, span)
+            result.faults.append(Fault(place, key, message, advice))
         label = entry.text("label")
-        if label and label in labels:
-            found.faults.append(
-                Fault(entry.keys["label"].span, "label", "another entry has the same label", "rename it")
-            )
-        labels.add(label)
-    return found
+        if label in labels:
+            place = entry.keys["label"].span
+            result.faults.append(Fault(place, "label", "another entry has the same label", "rename it"))
+        labels |= {label} - {""}
+    return result
+
+
+def _lower(value: dict[Any, Any]) -> dict[str, Any]:
+    return {str(key).lower(): item for key, item in value.items()}
 
 
 def _places(name: str, text: str, count: int) -> list[tuple[Span, dict[str, Span]]]:
@@ -113,119 +118,61 @@ def _places(name: str, text: str, count: int) -> list[tuple[Span, dict[str, Span
     items = next((value.items for key, value in reversed(root.pairs) if key.text.lower() == "runners"), [])
     if len(items) != count:
         return nowhere
-    return [(_opening(item, name), {key.text.lower(): value.span(name) for key, value in item.pairs}) for item in items]
+    return [
+        (Span(name, item.start, item.start + 1), {key.text.lower(): value.span(name) for key, value in item.pairs})
+        for item in items
+    ]
 
 
-def _opening(item: Node, name: str) -> Span:
-    return Span(name, item.start, item.start + 1)
-
-
-def _read(raw: dict[str, Any], places: dict[str, Span], entry: Entry, on_chain: bool) -> Iterator[Fault]:
-    values = {str(key).lower(): value for key, value in raw.items()}
-    for key, value in values.items():
-        span = places.get(key, entry.span)
-        if key not in KEYS:
-            entry.odd[key] = span
-        elif value is not None and value != "":
-            entry.keys[key] = Key(value, span)
-    for check in (_types, _texts, _addresses, _choices, _price):
-        for key, message, advice in check(entry, on_chain):
-            place = entry.keys.pop(key).span if key in entry.keys else places.get(key, entry.span)
-            yield Fault(place, key, message, advice)
-
-
-_Problems = Iterator[tuple[str, str, str]]
-
-
-def _types(entry: Entry, on_chain: bool) -> _Problems:
-    """What the decoder of the node does not read; then it refuses the file before it looks at anything."""
-    for key, (value, _) in list(entry.keys.items()):
-        if key in TEXTS and not isinstance(value, str):
-            yield key, f"{key} is not text", "put it into quotes"
-        elif key in COUNTS and type(value) is not int:
-            yield key, f"{key} is not a whole number", "write it without quotes and without a point"
-        elif key == "proxy" and not isinstance(value, bool):
-            yield key, "proxy is neither true nor false", "write true or false without quotes"
-        elif key == "gpu" and not _is_gpu(value):
-            yield key, "gpu is neither a whole number nor an object", 'write { "id": "0", "name": "RTX 4090" }'
-        elif key == "price_info" and not isinstance(value, dict):
-            yield key, "price_info is not an object", 'write { "price": 0.72, "unit": "hour" }'
+def _text(takes: Callable[[str], bool] = lambda _: True) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and takes(value)
 
 
 def _is_gpu(value: Any) -> bool:
-    if isinstance(value, dict):
-        said = {str(key).lower(): item for key, item in value.items()}
-        texts = all(isinstance(said.get(key) or "", str) for key in ("id", "name"))
-        return texts and type(said.get("vram_mb") or 0) is int
-    return type(value) is int
+    if not isinstance(value, dict):
+        return type(value) is int
+    keys = _lower(value)
+    texts = all(isinstance(keys.get(key) or "", str) for key in ("id", "name"))
+    return texts and type(keys.get("vram_mb") or 0) is int
 
 
-def _texts(entry: Entry, on_chain: bool) -> _Problems:
-    for key in ("label", "app"):
-        text = entry.text(key)
-        if not text.strip():
-            yield key, f"a runner needs {'a label' if key == 'label' else 'an app'}", f'write "{key}": "..."'
-        elif text != text.strip():
-            yield key, f"{key} has spaces around it", "remove them"
-    if "metadata" in entry.keys and (
-        len(entry.text("metadata").encode()) > _MOST_METADATA or "\ufffd" in entry.text("metadata")
-    ):
-        yield "metadata", f"metadata has more than {_MOST_METADATA} bytes, or a broken character", "shorten it"
+_NAME = _text(lambda text: bool(text) and text == text.strip()), "a text without spaces around it"
+_KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "label": _NAME, "app": _NAME, "version": (_text(), "a text"),
+    "metadata": (_text(lambda text: len(text.encode()) <= 1024 and "\ufffd" not in text), "a text of 1024 bytes"),
+    "runner_url": (_text(lambda text: address(text) is not None), "an address with http:// or https://"),
+    "health_url": (_text(lambda text: text[:1] == "/" or address(text) is not None), 'a path or an address'),
+    "mode": (_text(lambda text: text in MODES), '"persistent" or "single-shot"'),
+    "routing": (_text(lambda text: text.strip(_GO_SPACE) in ("", "label", "runner-id")), '"label" or "runner-id"'),
+    "healthy_status_code": (lambda n: type(n) is int and (n == 0 or 100 <= n <= 599), "a status of HTTP as 200"),
+    "capacity": (lambda n: type(n) is int and n >= 0, "a whole number of sessions"),
+    "proxy": (lambda value: isinstance(value, bool), "true or false, without quotes"),
+    "gpu": (_is_gpu, 'a number, or an object as { "id": "0", "name": "RTX 4090" }'),
+    "price_info": (lambda value: isinstance(value, dict), 'an object as { "price": AMOUNT, "unit": "hour" }'),
+}  # fmt: skip
+"""What the node takes for each key."""
 
 
-def _addresses(entry: Entry, on_chain: bool) -> _Problems:
-    if address(entry.text("runner_url")) is None:
-        yield "runner_url", "runner_url is no address with http:// or https://", 'write "http://127.0.0.1:8000"'
-    health = entry.text("health_url")
-    if not health:
-        yield "health_url", "a runner needs a health_url", 'write "health_url": "/health"'
-    elif not (health.startswith("/") or address(health)):
-        yield "health_url", "health_url is neither a path nor an address", 'write "/health"'
-
-
-def _choices(entry: Entry, on_chain: bool) -> _Problems:
-    if entry.text("mode") not in MODES:
-        yield "mode", "mode is neither persistent nor single-shot", 'write "persistent" or "single-shot"'
-    routing = entry.text("routing")
-    if routing.strip(_GO_SPACE) not in ("", "label", "runner-id"):
-        yield "routing", "routing is neither label nor runner-id", 'write "label" or "runner-id"'
-    elif routing.strip(_GO_SPACE) == "label" and "/" in entry.text("label"):
+def _faults(entry: Entry, on_chain: bool) -> Iterator[tuple[str, str, str]]:
+    """What the node refuses, as key, message and advice. The caller takes each of these keys out."""
+    for key, (takes, what) in _KEYS.items():
+        if key in entry.keys and not takes(entry.keys[key].value):
+            yield key, f"{key} is not {what}", f"write {what}"
+        elif key not in entry.keys and key in ("label", "app", "runner_url", "health_url"):
+            yield key, f"a runner needs {key}", f"write {what}"
+    if entry.text("routing").strip(_GO_SPACE) == "label" and "/" in entry.text("label"):
         yield "label", "a label with / cannot be routed by label", "rename it"
-    status = entry.keys.get("healthy_status_code")
-    if status is not None and status.value != 0 and not 100 <= status.value <= 599:
-        yield "healthy_status_code", "healthy_status_code is no status of HTTP", "write 200, or leave it out"
-    capacity = entry.keys.get("capacity")
-    if capacity is not None and capacity.value < 0:
-        yield "capacity", "capacity is below zero", "write how many sessions it takes at once"
-
-
-def _price(entry: Entry, on_chain: bool) -> _Problems:
-    said = price_keys(entry)
-    amount = said.get("price")
+    amount = _given(entry.value("price_info", {})).get("price")
     if amount is not None and price_of(amount) is None:
-        yield "price_info", "its price is no number", 'write { "price": 0.72, "unit": "hour" }'
-    elif not on_chain:
-        return
-    elif amount is None:
-        why = "its price is for pixels, and runners are sold by time" if "price_per_unit" in said else "it has no price"
-        yield "price_info", f"on a chain a runner needs a price: {why}", 'write { "price": 0.72, "unit": "hour" }'
-    elif (price_of(amount) or 0) <= 0:
-        yield "price_info", "the price of a runner is not above zero", "write what it costs in USD"
-    elif _word(said, "currency") not in ("", "usd"):
-        yield "price_info", "the node sells runners for USD alone", 'write the price in USD, with "currency": "usd"'
-    elif _word(said, "unit") not in UNITS:
-        yield "price_info", "its unit is neither hour, 720p nor fixed", 'write "unit": "hour"'
+        yield "price_info", "its price is no number", "write a number"
+    elif on_chain and quoted_price(entry) is None:
+        what = "price in USD above zero, for an hour, 720p or fixed"
+        yield "price_info", f"on a chain a runner needs a {what}", f"write a {what}"
 
 
-def price_keys(entry: Entry) -> dict[str, Any]:
-    """The keys of a price, in lower case."""
-    value = entry.keys["price_info"].value if "price_info" in entry.keys else {}
-    return {str(key).lower(): item for key, item in value.items() if item is not None and item != ""}
-
-
-def _word(said: dict[str, Any], key: str) -> str:
-    value = said.get(key, "")
-    return value.strip(_GO_SPACE).lower() if isinstance(value, str) else "?"
+def _given(value: Any) -> dict[str, Any]:
+    """The keys of an object that has a value for them, in lower case."""
+    return {key: item for key, item in _lower(value).items() if item is not None and item != ""}
 
 
 def price_of(value: Any) -> Decimal | None:
@@ -233,19 +180,17 @@ def price_of(value: Any) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
         return None
     text = str(value)
-    if not _NUMBER.fullmatch(text) or len(text) > 200:
-        return None
-    number = Decimal(text)
-    return number if number.is_finite() else None
+    number = Decimal(text) if _NUMBER.fullmatch(text) and len(text) <= 200 else None
+    return number if number is not None and number.is_finite() else None
 
 
 def quoted_price(entry: Entry) -> tuple[Decimal, str] | None:
     """Amount in USD and unit of a spec; None for an entry without a price that can be paid."""
-    said = price_keys(entry)
-    amount, unit = price_of(said.get("price")), UNITS.get(_word(said, "unit"))
-    if amount is None or amount <= 0 or unit is None or _word(said, "currency") not in ("", "usd"):
-        return None
-    return amount, unit
+    keys = _given(entry.value("price_info", {}))
+    amount = price_of(keys.get("price"))
+    unit, currency = (str(keys.get(key, "")).strip(_GO_SPACE).lower() for key in ("unit", "currency"))
+    paid = amount is not None and amount > 0 and unit in UNITS and currency in ("", "usd")
+    return (amount, UNITS[unit]) if amount is not None and paid else None
 
 
 def meaning(entry: Entry, on_chain: bool) -> dict[str, object]:
@@ -255,23 +200,20 @@ def meaning(entry: Entry, on_chain: bool) -> dict[str, object]:
         **{key: entry.text(key) for key in ("label", "app", "metadata", "version")},
         "runner_url": entry.text("runner_url").rstrip("/"),
         "health_url": entry.health,
-        "healthy_status_code": (entry.keys["healthy_status_code"].value if "healthy_status_code" in entry.keys else 0)
-        or 200,
+        "healthy_status_code": entry.value("healthy_status_code", 200),
         "mode": MODES.get(entry.text("mode"), ""),
         "routing": entry.text("routing").strip(_GO_SPACE) or "runner-id",
-        "capacity": (entry.keys["capacity"].value if "capacity" in entry.keys else 0) or 1,
-        "proxy": entry.keys["proxy"].value if "proxy" in entry.keys else False,
+        "capacity": entry.value("capacity", 1),
+        "proxy": entry.value("proxy", False),
         "gpu": gpu_text(entry),
         "price_info": "" if price is None else f"{Fraction(price[0])} USD / {price[1]}",
     }
 
 
 def gpu_keys(entry: Entry) -> dict[str, Any]:
-    """What clients are told of a GPU: id, name and vram_mb, as far as the entry has them."""
+    """What clients see of a GPU: id, name and vram_mb, as far as the entry has them."""
     value = entry.keys["gpu"].value if "gpu" in entry.keys else {}
-    if not isinstance(value, dict):
-        return {"id": str(value)}
-    return {str(key).lower(): item for key, item in value.items() if item is not None and item != ""}
+    return _given(value) if isinstance(value, dict) else {"id": str(value)}
 
 
 def gpu_text(entry: Entry) -> str:

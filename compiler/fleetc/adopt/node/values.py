@@ -1,21 +1,22 @@
 """Turns the text of a flag into the value that a spec has for it: the rows of `language/rows.py`, read backwards.
 
-In: a row and a text. Out: the value whose field, written by `rows.written`, says the same to the node; or None where no
-value does.
+In: a row and a text. Out: the value whose field, written by `rows.written`, means the same to the node; None where no
+value does. Prices of flags and lists too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
+from decimal import Context, Decimal
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from fleetc.adopt.node.documents import PriceEntry, currency
 from fleetc.adopt.node.flags import value_of
 from fleetc.language.fleet import Fleet
-from fleetc.language.host import FleetSettings
 from fleetc.language.quantities import Duration, Price, QuantityError, Wei
 from fleetc.language.rows import ROWS, Row, written
 from fleetc.language.secret_fields import SecretRef
@@ -46,61 +47,10 @@ def _adapter(table: str, parts: tuple[str, ...]) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
-def mean_same(table: str, parts: tuple[str, ...], one: Any, other: Any) -> bool:
-    """Whether two values of a place below a table, such as texts of one price, are the same as the language reads them.
-
-    False where it reads either of them not at all.
-    """
-    kind = _type_at(FleetSettings if table == "fleet" else model_of(table), parts)
-    if kind is None:
-        return False
-    try:
-        read = [TypeAdapter(kind).validate_python(value) for value in (one, other)]
-    except (ValidationError, QuantityError, ValueError):
-        return False
-    return bool(_worth(read[0]) == _worth(read[1]))
-
-
-def _type_at(kind: Any, parts: tuple[str, ...]) -> Any:
-    """The type of what is so far below a value of a type; None where nothing can be there."""
-    for part in parts:
-        kinds = [*_alternatives(kind)]
-        model = next((one for one in kinds if isinstance(one, type) and issubclass(one, BaseModel)), None)
-        if model is not None and part in model.model_fields:
-            field = model.model_fields[part]
-            kind = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
-            continue
-        of_map = next((one for one in kinds if get_origin(one) is dict), None)
-        if of_map is None:
-            return None
-        kind = get_args(of_map)[1]
-    return kind
-
-
-def _alternatives(kind: Any) -> Iterator[Any]:
-    """A type and all that it may stand for."""
-    yield kind
-    if get_origin(kind) in (Annotated, Union, UnionType):
-        for one in get_args(kind):
-            yield from _alternatives(one)
-
-
-def _worth(value: Any) -> Any:
-    """A value that the language has read, with prices as what they are worth for a pixel."""
-    if isinstance(value, Price):
-        return value.currency, value.per_pixel
-    if isinstance(value, Mapping):
-        return {key: _worth(item) for key, item in value.items()}
-    return [_worth(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 @cache
 def takes_secret(row: Row) -> bool:
     """Whether the field of a row takes a reference to a secret."""
-    try:
-        return isinstance(_adapter(row.table, row.parts).validate_python({"env": "NAME"}), SecretRef)
-    except ValidationError:
-        return False
+    return isinstance(_read(row, {"env": "NAME"}), SecretRef)
 
 
 @cache
@@ -125,12 +75,9 @@ def why_refused(row: Row, text: str) -> str:
         _adapter(row.table, row.parts).validate_python(text)
     except ValidationError as problem:
         first = problem.errors(include_url=False, include_context=False)[0]
-        own = first["type"] not in _PLAIN_FAULTS
-        return str(first["msg"]).partition(";")[0] if own else "it is none that this field has"
-    return "it is none that this field has"
-
-
-_PLAIN_FAULTS = ("int_type", "bool_type", "string_type", "list_type", "literal_error", "dict_type", "float_type")
+        if not first["type"].endswith("_type") and first["type"] != "literal_error":
+            return str(first["msg"]).partition(";")[0]
+    return "no value of this field means that"
 
 
 def _read(row: Row, value: Any) -> Any:
@@ -142,38 +89,27 @@ def _read(row: Row, value: Any) -> Any:
 
 def _candidates(kind: str, text: str) -> Iterator[Any]:
     """What a person would write for a text, the best form first."""
+    value: Any = value_of(kind, text)
     if kind == "bool":
-        yield value_of("bool", text)
-        return
-    if kind in ("int", "int64"):
-        number = value_of(kind, text)
-        assert isinstance(number, int)  # noqa: S101  # that is what the type says
-        yield number
-        yield f"{number}s"
-        if number >= 0:
-            yield str(Wei(number))
-        return
-    if kind == "duration":
-        nanoseconds = value_of(kind, text)
-        assert isinstance(nanoseconds, int)  # noqa: S101  # that is what the type says
-        if nanoseconds >= 0 and nanoseconds % 1000 == 0:
-            yield short_duration(Duration(nanoseconds // 1000))
-        return
-    if text.isascii() and text.isdigit():
-        yield int(text)
-        yield str(Wei(int(text))) if int(text) < 2**256 else text
-    yield text
-    items = [item.strip() for item in text.split(",")]
-    yield [item for item in items if item]
-    yield text.strip()
+        yield value
+    elif kind in ("int", "int64"):
+        yield from (value, f"{value}s", *([str(Wei(value))] if value >= 0 else []))
+    elif kind == "duration":
+        if value >= 0 and value % 1000 == 0:
+            yield _short_duration(Duration(value // 1000))
+    else:
+        if text.isascii() and text.isdigit():
+            yield int(text)
+            yield str(Wei(int(text))) if int(text) < 2**256 else text
+        yield text
+        yield [item.strip() for item in text.split(",") if item.strip()]
+        yield text.strip()
 
 
-def short_duration(duration: Duration) -> str:
+def _short_duration(duration: Duration) -> str:
     """A duration without the parts that are zero: "1h" for "1h0m0s"."""
-    text = str(duration)
-    if "m" in text and text.endswith("m0s"):
-        text = text.removesuffix("0s")
-    return text.removesuffix("0m") if text.endswith("h0m") else text
+    text = re.sub(r"(?<=m)0s$", "", str(duration))
+    return re.sub(r"(?<=h)0m$", "", text)
 
 
 def _same(kind: str, one: str, other: str) -> bool:
@@ -196,10 +132,39 @@ def _same(kind: str, one: str, other: str) -> bool:
 
 def extra_value(flag: str, text: str) -> bool | int | str:
     """A value of `extra_flags`."""
-    kind = FLAGS[flag].type if flag in FLAGS else ""
-    if kind == "bool":
-        return value_of("bool", text) is True
-    if kind in ("int", "int64"):
-        number = value_of(kind, text)
-        return number if isinstance(number, int) else text
-    return text
+    kind = FLAGS[flag].type
+    value: Any = value_of(kind, text)
+    return value if kind in ("bool", "int", "int64") else text
+
+
+_LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
+_LONGEST_PRICE = 200
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z^_\[\]\\`][A-Za-z0-9]*)?")
+
+
+def price_text(price: PriceEntry) -> str | None:
+    """A price as a person writes it; None where no spec has such a price."""
+    try:
+        text = str(Price(price.amount if price.amount else Decimal(0), price.currency, price.pixels))
+    except QuantityError:
+        return None
+    unit = _LONG_COUNTS.get(price.pixels)
+    return text.replace(f"{price.pixels} pixels", unit) if unit else text
+
+
+def flag_amount(text: str) -> Decimal | None:
+    """The amount of such a text, in whatever currency it is; None for a text that the node refuses."""
+    form = _AMOUNT.fullmatch(text)
+    return Decimal(form[1]) if form is not None and len(text) <= _LONGEST_PRICE else None
+
+
+def flag_price(text: str, pixels: int) -> PriceEntry | None:
+    """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
+    amount = flag_amount(text)
+    if amount is None:
+        return None
+    form = _AMOUNT.fullmatch(text)
+    unit = ((form[2] if form else "") or "wei").lower()
+    if unit == "eth":
+        return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
+    return PriceEntry(amount, pixels, currency(unit))

@@ -12,17 +12,19 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fleetc.adopt.found.words import Fate, InClear, Ledger, Mount, Process, Published, Unread, Word
+from fleetc.adopt.found.ledger import Fate, InClear, Ledger
+from fleetc.adopt.found.process import Container, Mount, Process, Published, Unread
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.flags import TYPES
-from fleetc.adopt.read.bounds import of_unit
-from fleetc.adopt.read.systemd import commands_of_unit
-from fleetc.adopt.read.unit_orders import orders_of
-from fleetc.adopt.tables.filling import SECRET_VARIABLES
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
 
+_SECRET_VARIABLES = {"ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET"}
+"""The names of variables for secrets that stay on their host, where they are not those of the flags."""
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a word of the name of a flag ends."""
 _NUMBER = re.compile(r"\*\*\*([0-9]{1,6})\*\*\*")
 _FLAG_OF = {flag.env: name for name, flag in FLAGS.items()}
 _ROLES = {
@@ -55,8 +57,6 @@ class Facts:
     unit: str
     container: str
     managed: bool
-    enabled: bool
-    compose: str
     process: str = ""
     """The host's own name of the process, which no other one ever gets."""
 
@@ -83,97 +83,71 @@ def observed(host: str, answer: Mapping[str, Any], ledger: Ledger, only: Collect
 class _Reader:
     def __init__(self, host: str, ledger: Ledger, only: Collection[str]) -> None:
         self.host, self.ledger, self.only = host, ledger, only
-        self.found = Observed()
+        self.result = Observed()
         self.variables: dict[str, str] = {}
 
     def read(self, answer: Mapping[str, Any]) -> Observed:
-        files = [one for one in _items(answer["files"]) if isinstance(one, Mapping)]
+        files = [file for file in _items(answer["files"]) if isinstance(file, Mapping)]
         managed = {_text(name) for name in _items(answer.get("managed", []))}
-        for told in _items(answer["processes"]):
-            self._process(told, files, managed)
-        self._overview(answer)
-        return self.found
-
-    def _overview(self, answer: Mapping[str, Any]) -> None:
-        lines = [f"{len(self.found.processes)} processes of nodes on {self.host}"]
-        source = Source(f"{self.host}/processes", lines[0] + "\n")
-        self.found.sources.append(source)
-        self.ledger.note(Span(source.name, 0, len(lines[0])), lines[0], Fate.UNDERSTOOD, "each is a source of its own")
+        for process in _items(answer["processes"]):
+            self._process(process, files, managed)
+        line = f"{len(self.result.processes)} processes of nodes on {self.host}"
+        span = Span(f"{self.host}/processes", 0, len(line))
+        self.result.sources.append(Source(span.source, line + "\n"))
+        self.ledger.note(span, line, Fate.UNDERSTOOD, "each is a source of its own")
         if int(answer.get("more", 0)):
-            self.ledger.warn(
-                "adopt-host-cut", Span(source.name, 0, len(lines[0])),
-                f"{self.host} has {int(answer['more'])} more processes of nodes than are read at once",
-                "adopt their units or commands as files",
-            )  # fmt: skip
+            more = f"{self.host} has {int(answer['more'])} more processes of nodes than are read at once"
+            self.ledger.warn("adopt-host-cut", span, more, "adopt their units or commands as files")
+        return self.result
 
-    def _process(self, told: Mapping[str, Any], files: list[Mapping[str, Any]], managed: set[str]) -> None:
-        pid = int(told["pid"])
+    def _process(self, answer: Mapping[str, Any], files: list[Mapping[str, Any]], managed: set[str]) -> None:
+        pid = int(answer["pid"])
         folder = f"{self.host}/process-{pid}"
-        name = f"{folder}/arguments"
-        unit, container = told.get("unit") or {}, told.get("container") or {}
-        unit_name = _text(unit.get("name", ""))
-        called = _text(container.get("name", "")) or unit_name.removesuffix(".service")
-        called = called or self._by_role([_text(word) for word in _items(told["arguments"])])
-        if self.only and not {called, str(pid)} & set(self.only):
+        unit, container = answer.get("unit") or {}, answer.get("container") or {}
+        unit_name, contained = _text(unit.get("name", "")), _text(container.get("name", ""))
+        arguments = [_text(word) for word in _items(answer["arguments"])]
+        name = contained or unit_name.removesuffix(".service") or self._by_role(arguments)
+        if self.only and not {name, str(pid)} & set(self.only):
             return
-        page = _Page(name, f"# {self.host}: process {pid}, {called}")
-        program = page.line(_text(told["program"]))
-        words = tuple(self._word(page, _text(word), "") for word in _items(told["arguments"]))
-        given = told["environment"].items()
-        variables = {_text(key): self._word(page, _text(value), _text(key)) for key, value in list(given)[:_MOST]}
-        for other in _items(told.get("other_variables", [])):
+        page = _Page(f"{folder}/arguments", f"# {self.host}: process {pid}, {name}")
+        program = page.line(_text(answer["program"]))
+        words = tuple(self._word(page, word, "") for word in arguments)
+        variables = {_text(key): self._word(page, _text(value), _text(key))
+                     for key, value in list(answer["environment"].items())[:_MOST]}  # fmt: skip
+        for other in _items(answer.get("other_variables", [])):
             word = page.line(_text(other))
-            self.ledger.note(
-                word.span, word.text, Fate.DROPPED, "a variable that the node does not read; it was left there"
-            )
-        self.found.sources.append(Source(name, page.text))
+            self.ledger.note(word.span, word.text, Fate.DROPPED, "no node reads this variable; it was left there")
+        self.result.sources.append(Source(page.name, page.text))
         for file in files:
             if file["pid"] == pid:
-                self._file(folder, file, program)
+                self._file(folder, file, program.span)
         home = variables.pop("HOME").text if "HOME" in variables else ""
-        process = Process(
-            called, program.span, words, variables, host=self.host, program=program.text,
-            user=_text(told.get("user", "")), home=home, directory=_text(told.get("directory", "")),
-            bounds=of_unit((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
-            commands=commands_of_unit(self._commands(unit, program)),
-            orders=orders_of((_text(pair[0]), _text(pair[1])) for pair in _items(unit.get("settings", []))),
-            unread=() if told.get("environment_read", True) is True else (self._unread(pid, program),),
-        )  # fmt: skip
-        if told.get("container"):
-            process = self._contained(process, container, program)
-        if int(told.get("more_arguments", 0)):
-            self._warn(
-                "adopt-host-cut", program, "the process has more arguments than are read", "adopt its command as a file"
-            )
-        self._unit(unit, unit_name, program, words)
-        node = called.removeprefix("livepeer-")
-        if called.startswith("livepeer-") and node in managed:
+        user, directory = _text(answer.get("user", "")), _text(answer.get("directory", ""))
+        process = Process(name, program.span, words, variables, user=user, directory=directory)
+        if container:
+            process = self._container(process, container)
+        unread: tuple[Unread, ...] = ()
+        if answer.get("environment_read", True) is not True:
+            unread = (Unread(program.span, f"/proc/{pid}/environ"),)
+            self.ledger.warn(
+                "adopt-host-cut", program.span,
+                f"{self.host} does not let this user read {unread[0].shown}: no variable of it is known",
+                "ask the host as root, or adopt its unit or its command as a file",
+            )  # fmt: skip
+        process = replace(process, host=self.host, home=home, program=program.text, unread=unread)
+        self.result.processes.append(process)
+        if int(answer.get("more_arguments", 0)):
+            more = "the process has more arguments than are read"
+            self.ledger.warn("adopt-host-cut", program.span, more, "adopt its command as a file")
+        self._unit(unit, unit_name, process)
+        node = name.removeprefix("livepeer-")
+        ours = name.startswith("livepeer-") and node in managed
+        if ours:
             self.ledger.remark(
                 "adopt-host-managed", program.span, f"fleetc has rolled {node} out on {self.host} already",
                 "the spec that did so is the one to keep; this one repeats what came of it",
             )  # fmt: skip
-        self.found.processes.append(process)
-        self.found.facts[name] = Facts(
-            pid, unit_name, _text(container.get("name", "")), called.startswith("livepeer-") and node in managed,
-            unit.get("enabled") == "enabled", _text(container.get("project", "")), _text(told.get("process", "")),
-        )  # fmt: skip
-
-    def _unread(self, pid: int, program: Word) -> Unread:
-        """The variables of a process that its host does not let fleetc read: any of them may be set."""
-        file = f"/proc/{pid}/environ"
-        self._warn(
-            "adopt-host-cut", program, f"{self.host} does not let this user read {file}: no variable of it is known",
-            "ask the host as root, or adopt its unit or its command as a file",
-        )  # fmt: skip
-        return Unread(program.span, file)
-
-    def _commands(self, unit: Mapping[str, Any], program: Word) -> dict[str, list[Word]]:
-        """The settings of a unit that are commands; secrets in them are variables."""
-        found: dict[str, list[Word]] = {}
-        for key, value in (map(_text, pair[:2]) for pair in _items(unit.get("settings", []))):
-            if key.startswith("Exec"):
-                found.setdefault(key, []).append(Word(self._known(value), program.span))
-        return found
+        self.result.facts[page.name] = Facts(pid, unit_name, contained, ours, _text(answer.get("process", "")))
 
     def _by_role(self, words: list[str]) -> str:
         """A name for a process that is in no unit: its role, and its host."""
@@ -181,44 +155,41 @@ class _Reader:
         role = next((name for flag, name in _ROLES.items() if flag in flags), "node")
         return f"{role}-{self.host}"
 
-    def _contained(self, process: Process, container: Mapping[str, Any], program: Word) -> Process:
+    def _container(self, process: Process, container: Mapping[str, Any]) -> Process:
         image = _text(container.get("image", ""))
         if not image:
-            self._warn(
-                "adopt-host-cut", program, "Docker on the host does not know the container of this process",
+            self.ledger.warn(
+                "adopt-host-cut", process.span, "Docker on the host does not know the container of this process",
                 "its paths and ports inside the container are not those of the host; look at them before a rollout",
             )  # fmt: skip
-        mounts = tuple(
-            Mount(_text(one["inside"]), _text(one["outside"])) for one in _items(container.get("mounts", []))
-        )
-        return replace(
-            process, runtime="docker", image=Word(image, program.span) if image else None,
-            network="host" if container.get("network") == "host" else "bridge", mounts=mounts,
-            published=tuple(_published(container.get("ports", []))), peers=tuple(filter(None, (process.name,))),
-            directory="", bounds=(), orders=(), container=process.name,
-        )  # fmt: skip
+        mounts = [
+            Mount(_text(mount["inside"]), _text(mount["outside"])) for mount in _items(container.get("mounts", []))
+        ]
+        return Container(
+            process.name, Word(image, process.span) if image else None, process.variables,
+            _text(container.get("network", "")), process.user, tuple(mounts),
+            tuple(_published(container.get("ports", []))), (process.name,), called=process.name,
+        ).process(process.span, process.words)  # fmt: skip
 
-    def _unit(self, unit: Mapping[str, Any], name: str, program: Word, words: tuple[Word, ...]) -> None:
+    def _unit(self, unit: Mapping[str, Any], name: str, process: Process) -> None:
         """Say where a unit would start its process otherwise than it runs."""
         started = [_text(pair[1]) for pair in _items(unit.get("settings", [])) if pair[0] == "ExecStart"]
-        lines = [line for line in started if line and not {"$", "%"} & set(line.replace("***", ""))]
-        if len(started) != 1 or not lines:
+        if len(started) != 1 or not started[0] or {"$", "%"} & set(started[0].replace("***", "")):
             return
-        own = [self._known(word) for word in shlex.split(lines[0])[1:]]
-        if own != [word.text for word in words]:
-            self._warn(
-                "adopt-unit-changed", program, f"{name} would start this process with other arguments than it has",
+        if [self._known(word) for word in shlex.split(started[0])[1:]] != [word.text for word in process.words]:
+            self.ledger.warn(
+                "adopt-unit-changed", process.span, f"{name} would start this process with other arguments than it has",
                 "the spec is of the process that runs; see which of both you want, because the next start of the unit "
                 "has the others",
             )  # fmt: skip
 
-    def _file(self, folder: str, file: Mapping[str, Any], program: Word) -> None:
+    def _file(self, folder: str, file: Mapping[str, Any], span: Span) -> None:
         path, text, why = _text(file["path"]), _text(file["text"], _FILE_LIMIT), _text(file.get("why", ""))
-        if why:
-            self._warn("adopt-file-missing", program, f"{visible(path)} was not read: {visible(why)}",
-                       "copy what the node reads there, and name it among the sources")  # fmt: skip
+        if not why:
+            self.result.sources.append(Source(f"{folder}/{path.lstrip('/')}", self._known(text)))
             return
-        self.found.sources.append(Source(f"{folder}/{path.lstrip('/')}", self._known(text)))
+        self.ledger.warn("adopt-file-missing", span, f"{visible(path)} was not read: {visible(why)}",
+                         "copy what the node reads there, and name it among the sources")  # fmt: skip
 
     def _word(self, page: _Page, text: str, variable: str) -> Word:
         """A line for an argument, or for a variable, with the secrets in it as variables."""
@@ -230,8 +201,7 @@ class _Reader:
         takes = text.startswith("-") and not equals and not variable
         page.waiting = text.lstrip("-") if takes and TYPES.get(text.lstrip("-")) != "bool" else ""
         word = page.line(known, f"{variable}=" if variable else "")
-        for number in numbers:
-            name = self.variables[number]
+        for name in (self.variables[number] for number in numbers):
             kind = f"-{flag}" if flag in FLAGS else flag or "an argument"
             self.ledger.in_clear.append(InClear(name, word.span, keeper=self.host))
             self.ledger.warn(
@@ -239,15 +209,14 @@ class _Reader:
                 f"give it to whoever deploys in the variable {name}, or into a file on {self.host}, and write "
                 '{ host_file = "/path" }', elsewhere=True,
             )  # fmt: skip
-        holes = tuple("${" + self.variables[number] + "}" for number in numbers)
-        return Word(word.text, word.span, holes)
+        return Word(word.text, word.span, tuple("${" + self.variables[number] + "}" for number in numbers))
 
     def _known(self, text: str, flag: str = "") -> str:
         """A text in which each number of a secret is a variable, named by where it was met first."""
 
         def one(found: re.Match[str]) -> str:
             if found[0] not in self.variables:
-                what = SECRET_VARIABLES.get(flag, flag) or "SECRET"
+                what = _SECRET_VARIABLES.get(flag) or _HUMP.sub("_", flag) or "SECRET"
                 base = re.sub(r"[^A-Z0-9]+", "_", f"{self.host}_{what}".upper()).strip("_")
                 name, number = base if not base[:1].isdigit() else f"HOST_{base}", 2
                 while name in self.variables.values():
@@ -256,9 +225,6 @@ class _Reader:
             return "${" + self.variables[found[0]] + "}"
 
         return _NUMBER.sub(one, text)
-
-    def _warn(self, code: str, word: Word, message: str, help: str) -> None:
-        self.ledger.warn(code, word.span, message, help)
 
 
 class _Page:

@@ -1,370 +1,378 @@
-"""Reads shell commands and scripts, and finds the node processes that they start. A script is read, never run.
+"""Reads scripts of plain commands, and finds the nodes that they start. A script is read, never run.
 
-In: text. Out: `Process`es, files that heredocs would write, and the account of all other commands. Variables with known
-values are filled in; the branch of an `if` is followed where the script itself decides it.
+In: text. Out: `ShellText`. Branches, loops and functions are not followed: a variable that they set has no known value
+behind them, and one message names each that may matter to a node.
 """
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from posixpath import basename, join, normpath
 
-from fleetc.adopt.found.words import Fate, Ledger, Process, Unread, Word
-from fleetc.adopt.node.flags import starts_node
-from fleetc.adopt.node.reading import missing
-from fleetc.adopt.read.beside_commands import UNDER, Prepared, bounding, prepared, preparing, with_commands, writing
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process, Unread
+from fleetc.adopt.found.words import Word, unknown
+from fleetc.adopt.node.flags import TYPES, starts_node
+from fleetc.adopt.node.secrets import file_name, program
+from fleetc.adopt.node.settings import missing
+from fleetc.adopt.read import shell_words as grammar
 from fleetc.adopt.read.docker_run import docker_process
-from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.library import Library
-from fleetc.adopt.read.shell_account import note_other, note_passed_over
-from fleetc.adopt.read.shell_branches import Level
-from fleetc.adopt.read.shell_cut import loose
-from fleetc.adopt.read.shell_found import Function, ShellText, function_body, function_name, is_script
-from fleetc.adopt.read.shell_input import SHELLS, Inputs, note_unread, passed_on, script_of, written_script
-from fleetc.adopt.read.shell_places import mover
-from fleetc.adopt.read.shell_redirections import note_log, note_redirections, note_tee, without_redirections
-from fleetc.adopt.read.shell_state import MANY_WORDS, State
-from fleetc.adopt.read.shell_sums import MOST_WORDS
-from fleetc.adopt.read.shell_users import run_by, user_of
-from fleetc.adopt.read.shell_values import joined, traced
-from fleetc.adopt.read.shell_words import ENDS, LOOPS, ShellError, Token, body_of, tokens
-from fleetc.adopt.read.shell_wrappers import AS_USER, ASSIGNMENT, base_of, behind_wrappers, directory_after, is_flag
-from fleetc.adopt.read.showing import file_name
+from fleetc.adopt.read.shell_words import Places, ShellError, Values
 from fleetc.places.diagnostic import Span
+from fleetc.toml.document import Source
 
-_OPENS = {"if": "if", "for": "loop", "while": "loop", "until": "loop", "case": "case", "select": "loop"}
-_PARAMETERS = "123456789"
-_NO_NODE = "no node: fleetc starts and prepares nodes itself"
-_DEEPEST = 40
-_MOST_REPEATED = 20_000
-"""Words that loops of a text may repeat together."""
+_TOKEN = re.compile(
+    r"(?P<blank>(?:[ \t\r]|\\\r?\n)++)|(?P<comment>#[^\n]*)"
+    r"|(?P<operator>&&|\|\||\|&|;;&?|;&|<<<|<<-?|&>>?|[0-9]?(?:[<>]&(?:[0-9]+-?|-)?|>>|>\||<>|[<>])|[;&|()\n])"
+)
+_FIRST = re.compile(
+    r"(?P<function>(?:(?:function[ \t]++)?([A-Za-z_][\w.:-]*+)[ \t]*+\(\s*+\)|function[ \t]++(\S++))(?:\s|#.*)*+[{(])"
+    r"|(?P<keyword>(?:if|case|for|while|until|select|then|do|else|elif|fi|done|esac|[{}!])(?=[ \t\r\n;&|()<>]))|"
+    + _TOKEN.pattern
+)
+"""The same where a command begins."""
+_OPENS = dict.fromkeys(("for", "while", "until", "select"), ("done", "a loop")) | {
+    "if": ("fi", "a branch"), "case": ("esac", "a branch"), "{": ("}", ""), "(": (")", ""),
+}  # fmt: skip
+_DELIMITER = re.compile(r"[ \t]*(['\"\\]?)([^\s;&|<>()'\"\\]+)['\"]?")
+_BETWEEN_ITEMS = re.compile(r"(?:\s|\\\r?\n|#[^\n]*|[;&|<>(])++")
+_TEST = re.compile(r"\[\[?$|test$|\(\(")
+_EXPORTS = frozenset({"export", "declare", "readonly", "typeset", "local"})
+_SETS = frozenset({"read", "mapfile", "readarray", "getopts", "let", "unset"})
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su", "runuser"})
+_RUNS = {"ssh": "a command for another host", "tmux": "tmux", "screen": "screen", "xargs": "xargs", "eval": "eval"}
+_TALKS = frozenset({"echo", "printf", "cat", "grep", "pgrep", "pkill", "killall", "ps", "sed", "awk", "which"})
+"""Programs whose words start nothing."""
+_DEEPEST = 20
+_NONE: Mapping[str, Word] = {}
+_OF_TEXT = ("source", "place", "around", "doubt", "pipe", "heredoc", "cut")
+_OF_SHELL = ("variables", "arrays", "exported", "directory")
+Doubt = tuple[str, Span]
+"""What is not followed, and where it begins."""
+
+
+@dataclass
+class ShellText:
+    """Processes, and the files that the text writes, by path: each with its text, and the places of that."""
+
+    processes: list[Process] = field(default_factory=list)
+    files: dict[str, tuple[str, Places]] = field(default_factory=dict)
 
 
 def read_shell(
-    source: str, text: str, ledger: Ledger, variables: dict[str, Word] | None = None, library: Library | None = None,
-    starts_beside: bool = False, unread: tuple[Unread, ...] = (), parts: Sequence[range] = (),
+    source: str, text: str, ledger: Ledger, library: Library, variables: Mapping[str, Word] = _NONE,
+    unread: tuple[Unread, ...] = (), place: Places | None = None,
 ) -> ShellText:  # fmt: skip
-    """Read a script or a command; `library` has the files with variables that it may name. `starts_beside`: nothing
-    says that it starts anywhere but in its own folder. `unread` may have set any variable before it starts. `parts` are
-    those of a page, whose commands may be for several machines.
+    """Read a script or a command. `library` has the files that it may name, `unread` may have set any variable before
+    it starts. `place` says where its characters stand, if it is a part of `source`.
     """
-    reader = _Reader(source, ledger, dict(variables or {}), library)
-    reader.values.knows_folder, reader.values.unread, reader.unread = starts_beside, bool(unread), unread
+    reader = _Reader(
+        place or partial(Span, source), dict(variables), doubtful=bool(unread), source=source, ledger=ledger,
+        library=library, unread=unread, given=variables, exported=set(variables),
+    )  # fmt: skip
     try:
-        reader.read(text, 0)
+        reader.read(text)
     except ShellError as problem:
-        span = Span(source, problem.start, problem.start + 1)
-        ledger.secrets.append(span)  # it may be any text
-        ledger.refuse(
-            "adopt-source-unreadable", span, f"this is no shell text: {problem.message}",
-            "close the quote, or give the command without what is around it",
-        )  # fmt: skip
-    reader.found.processes = prepared(reader.found.processes, reader.prepared, parts)
+        message, start, cut = problem.args
+        span = reader.place(start, start + 1)
+        if cut:
+            ledger.not_followed(span, f"the script from here on, because {message}")
+        else:
+            advice = "close the quote, or give the command without what is around it"
+            ledger.refuse("adopt-source-unreadable", span, f"this is no shell text: {message}", advice)
     return reader.found
 
 
-class _Reader(State):
-    # ------------------------------------------------------------------------------------------- commands
+@dataclass
+class _Command:
+    """A simple command of a text: where it stands, its words, what it assigns, and the files that it writes."""
 
-    def read(self, text: str, depth: int) -> None:
+    start: int = 0
+    stop: int = 0
+    head: str = ""
+    words: list[Word] = field(default_factory=list)
+    assigned: list[tuple[re.Match[str], list[Word]]] = field(default_factory=list)
+    outputs: list[Word] = field(default_factory=list)
+    target: str = ""
+
+
+@dataclass(kw_only=True)
+class _Reader(Values):
+    """`doubt` is what the text is read in that is not followed, and `doubts` that of the variables which it sets."""
+
+    source: str
+    ledger: Ledger
+    library: Library
+    unread: tuple[Unread, ...]
+    given: Mapping[str, Word]
+    exported: set[str]
+    exports: bool = False
+    found: ShellText = field(default_factory=ShellText)
+    directory: str = ""
+    functions: set[str] = field(default_factory=set)
+    """Functions, and the variables that they set."""
+    doubt: Doubt | None = None
+    doubts: dict[str, Doubt] = field(default_factory=dict)
+    around: tuple[str, ...] = ()
+    command: _Command = field(default_factory=_Command)
+    pipe: str = ""
+    heredoc: tuple[str, Places] | None = None
+    cut: bool = False
+
+    def read(self, text: str) -> None:
         """Read all commands of a text."""
-        if depth <= _DEEPEST:
-            self.texts[self.source] = text
-            self._commands(tokens(text), text, depth)
-            for name in [name for name in self.functions if name not in self.called]:
-                self.levels.append(Level("function", self.mode, "maybe"))
-                self._call(name, [], depth)
-                self.levels.pop()
-            self.inputs.warn(self.source, self.ledger)
-
-    def _commands(self, stream: Iterator[Token], text: str, depth: int) -> None:
-        line: list[Token] = []
-        last_end, cut = 0, False
-        while (token := next(stream, None)) is not None:
-            if name := function_name(line, token):
-                inner, stream = function_body(token, stream)
-                self.functions |= {name: Function(inner, text, self.source)} if inner is not None else {}
-                line = []
-                continue
-            if token.kind == "comment":
-                if line and "\n" in text[last_end : token.start]:
-                    cut = True  # the line before ended with a backslash
-                continue
-            if token.kind == "array":
-                self.array(token, stream)
-            elif token.kind == "op" and token.text in ENDS:
-                self._command(line, depth)
-                if line:
-                    self.cut, cut = cut, False
-                    self.inputs.end(token.text)
-                line = []
-                self._operator(token)
-                if self.loop is not None:
-                    self._repeat(stream, text, depth)
+        self.take(len(text))
+        text, self.pipe, self.heredoc = f"{text}\n", "", None
+        levels: list[tuple[str, Doubt | None, Doubt | None, str, dict[str, Word]]] = []
+        maybe: Doubt | None = None
+        place = begun = behind = 0
+        comment = joins = False
+        while place < len(text):
+            command = self.command
+            free = not command.head and not command.assigned
+            match = None if grammar.PLACEHOLDER.match(text, place) else (_FIRST if free else _TOKEN).match(text, place)
+            kind, word = (match.lastgroup, match[0]) if match else ("", "")
+            if kind == "blank":
+                place += len(word)
+            elif kind == "comment":
+                comment = comment or (not free and "\n" in text[command.stop : place])  # the line before went on
+                place += len(word)
+            elif kind == "function" or (free and word in _OPENS):
+                span = self.place(place, place + len(word))
+                closes, what = _OPENS.get(word) or (_OPENS[word[-1]][0], "a function")
+                levels.append((closes, self.doubt, maybe, self.directory, self.variables))
+                self.take(len(self.variables) if closes == ")" else 0)
+                self.variables = dict(self.variables) if closes == ")" else self.variables
+                self.functions |= {*filter(None, match.groups()[1:3])} if match and kind == "function" else set()
+                self.doubt, maybe = self.doubt or maybe or ((what, span) if what else None), None
+                if self.doubt:
+                    why = "not followed: only a running shell decides it"
+                    self.ledger.note(self.doubt[1], self.doubt[0], Fate.DROPPED, why)
+                command.head = word if word in ("for", "select", "case") else ""
+                place += len(word)
+            elif word in ("<<", "<<-") and (delimiter := _DELIMITER.match(text, place + len(word))):
+                place = delimiter.end()
+                first = behind or (grammar.LINE.match(text, place) or delimiter).end() + 1
+                tabs = "\t*" if word == "<<-" else ""
+                last = re.compile(f"^{tabs}{re.escape(delimiter[2])}\r?$", re.MULTILINE).search(text, first)
+                stop, behind = (last.start(), last.end() + 1) if last else (len(text), len(text))
+                body = re.sub("(?m)^\t+", "", text[first:stop]) if tabs else text[first:stop]
+                self.pipe += text[first:stop]
+                self.heredoc = self._inside(body if delimiter[1] else self.heredoc_text(body), text, first, stop)
+            elif kind == "operator" and ("<" in word or ">" in word):
+                command.target = word if word.endswith(("<", ">", "<&", ">&", ">|")) else ""
+                place += len(word)
+            elif not match:
+                command.start = place if free else command.start
+                place = command.stop = self._word(text, place, command)
             else:
-                line.append(token)
-                if token.body_start:
-                    self.inputs.seen[token.body_start] = token
-                if len(line) > MANY_WORDS:
-                    raise ShellError(f"a command has more than {MANY_WORDS} words", line[0].start)
-            last_end = token.end
-        self._command(line, depth)
+                self.at = command.start
+                self.take(len(self.pipe))
+                self.pipe += text[begun:place]
+                doubt, self.doubt, self.command = self.doubt, self.doubt or maybe, _Command()
+                self._run(text, command)
+                self.doubt, (self.cut, comment) = doubt, (self.cut, comment) if free else (comment, False)
+                joins = word in ("&&", "||", "|", "|&", "!") or (joins and free and word == "\n")
+                if word == "||" or (word == "&&" and _TEST.match(command.head)):
+                    maybe = maybe or ("a branch", self.place(place, place + len(word)))
+                maybe = maybe if joins else None
+                if word not in ("|", "|&") and not (joins and word == "\n"):
+                    self.pipe, self.heredoc = "", None
+                place += len(word)
+                if levels and word == levels[-1][0]:
+                    _, self.doubt, maybe, directory, variables = levels.pop()
+                    if word == ")":
+                        self.directory, self.variables = directory, variables
+                if word == "\n" and behind:
+                    place, behind = behind, 0
+                begun = place
 
-    def _call(self, name: str, words: list[Word], depth: int) -> None:
-        """A call of a function of the script: what is in it, with the words of the call."""
-        self.called.add(name)
-        inner, text, source = self.functions[name]
-        self.repeated += len(inner)
-        if depth >= _DEEPEST or self.repeated > _MOST_REPEATED:
-            return
-        outer = {number: self.values.variables.pop(number, None) for number in _PARAMETERS}
-        self.values.variables.update(zip(_PARAMETERS, words, strict=False))
-        with self.reading(source):
-            self._commands(iter(inner), text, depth + 1)
-        for number, word in outer.items():
-            self.values.variables.pop(number, None)
-            if word is not None:
-                self.values.variables[number] = word
-        self.found.drop_repeats()
-
-    def _operator(self, token: Token) -> None:
-        self.joined = token.text if token.text in ("&&", "||") else ""
-        self.piped = self.started if token.text in ("|", "|&") else None
-        if token.text == "(":
-            self.outer.append(self.directory)
-        elif token.text == ")" and self.outer:
-            self.directory = self.outer.pop()
-        elif token.text == ";;":
-            self.found.branch_over()
-
-    def _repeat(self, stream: Iterator[Token], text: str, depth: int) -> None:
-        """A `for` whose words are all known: what is in it, once for each word, as the script would do it."""
-        assert self.loop is not None  # noqa: S101  # whoever calls this has looked
-        (name, words), self.loop = self.loop, None
-        inner = list(body_of(stream, LOOPS, "done"))
-        self.repeated += len(inner) * len(words)
-        if self.repeated > _MOST_REPEATED:
-            self.levels.append(Level("loop", self.mode, "maybe"))
-            self.values.variables.pop(name, None)
-            self._commands(iter(inner), text, depth + 1)
-            self.levels.pop()
-            return
-        for word in words:
-            self.values.variables[name] = word
-            self._commands(iter(inner), text, depth + 1)
-
-    def _command(self, line: list[Token], depth: int) -> None:
-        if not line:
-            return
-        head = line[0].text if line[0].kind == "word" else ""
-        if head in _OPENS and len(self.levels) < _DEEPEST:
-            self._open(_OPENS[head], line, depth)
-        elif head in ("then", "do"):
-            self.condition_over()
-            self._command(line[1:], depth)
-        elif head in ("else", "elif"):
-            self.other_branch(head)
-            self._command(line[1:], depth)
-        elif head in ("fi", "done", "esac") or (head == "}" and self.levels and self.levels[-1].kind == "function"):
-            if self.levels:
-                self.levels.pop()
-            self.truth = True
-        elif head == "function" or (len(line) > 1 and line[1].text == "{") or line[-1].text == "{":
-            if len(self.levels) < _DEEPEST:
-                self.levels.append(Level("function", self.mode, "maybe" if self.mode == "run" else self.mode))
-        elif head == "{":
-            self.levels.append(Level("function", self.mode, self.mode))
-            self._command(line[1:], depth)
+    def _word(self, text: str, place: int, command: _Command) -> int:
+        """Take one word of a command; where it ends."""
+        sign = grammar.ASSIGNMENT.match(text, place)
+        if sign and command.head in ("", *_EXPORTS):
+            words, stop = ([], sign.end()) if sign[4] else self.words(text, sign.end(), whole=True)
+            while sign[4] and not text.startswith(")", stop):
+                if stop >= len(text):
+                    raise ShellError("an array is never closed", place, False)
+                between = _BETWEEN_ITEMS.match(text, stop)
+                more, stop = ([], between.end()) if between else self.words(text, stop)
+                words = words + more
+            command.assigned.append((sign, words))
+            return stop + len(sign[4])
+        words, stop = self.words(text, place)
+        if command.target:
+            command.outputs += words if command.target in (">", ">>", ">|") else []
+            command.target = ""
         else:
-            self._simple(line, depth)
+            command.words += words
+            command.head = command.head or text[place:stop]
+        return stop
 
-    def _open(self, kind: str, line: list[Token], depth: int) -> None:
-        if line[0].text == "for" and len(line) > 3 and line[2].text == "in" and depth < _DEEPEST:
-            words = self.values.looped(line[3:])
-            if words is not None and len(words) <= MOST_WORDS:
-                self.loop = (line[1].text, words)
-                return
-        self.levels.append(Level(kind, self.mode, self.mode, condition=True))
-        if kind == "if":
-            self._command(line[1:], depth)
-        elif line[0].text == "for" and len(line) > 1:
-            self.values.variables.pop(line[1].text, None)
-        elif kind == "case":
-            self.levels[-1].mode = "skip" if self.mode == "skip" else "maybe"
+    def _inside(self, text: str, script: str, start: int, stop: int) -> tuple[str, Places]:
+        """A text that a shell makes of a piece of a script, with its places: its own, or all of that piece."""
+        place, at = self.place, script.find(text, start, stop)
+        return text, (lambda begin, end: place(at + begin, at + end)) if at >= 0 else lambda *_: place(start, stop)
 
-    # -------------------------------------------------------------------------------------- one command
+    def _unknown(self, name: str, span: Span) -> None:
+        """A variable gets a value that only a running shell knows."""
+        self.variables[name] = unknown(name, Word("", span))
+        self.arrays.pop(name, None)
+        if self.doubt:
+            self.doubts[name] = self.doubt
+            self.functions |= {name} if self.doubt[0] == "a function" else set()
 
-    def _simple(self, line: list[Token], depth: int) -> None:
-        if self.piped is None:
-            self.started = len(self.found.processes)
-        if (self.joined == "&&" and self.truth is False) or (self.joined == "||" and self.truth is not False):
-            if self.joined == "||":
-                return
-            self._passed_over(line, "its condition does not hold")
-            return
-        maybe = self.mode == "maybe" or (self.joined == "&&" and self.truth is None)
-        self.inputs.begin(line, self.values)
-        for path, text in self.values.written(line) if self.mode != "skip" else ():
-            self.found.files[path] = text
-            self.inputs.taken.add(text.span)
-        words_of = [token for token in without_redirections(line) if token.kind == "word"]
-        own: dict[str, Word] = {}
-        place = 0
-        while place < len(words_of) and (found := ASSIGNMENT.match(words_of[place].text)):
-            own[found[1]] = self.values.assigned(words_of[place], found)
-            if found[2] == "+=":
-                own[found[1]] = joined(self.values.variables.get(found[1]), own[found[1]])
-            place += 1
-        rest = words_of[place:]
-        if not rest:
-            for name, word in own.items():
-                self.assign(name, word, maybe)
-            if own:
-                self.truth = True
-            return
-        words = self.values.command(rest)
-        if not words:
-            return
-        if words[0].text in ("[", "[[", "test"):
-            self.truth = self.values.test(rest)
-            return
-        if words[0].text in ("export", "declare", "local", "readonly", "typeset"):
-            self.export(rest[1:], maybe)
-            return
-        if self.mode == "skip":
-            self._passed_over(line, "the script does not take this branch")
-            return
-        before = len(self.found.processes)
-        if words[0].text == "echo" and (writes := writing(line, words)):
-            self.prepared.append(Prepared(writes, words[0].span.start))
-        self._start(words, own, depth)
-        note_redirections(line, self.found.processes[before:], self.source, self.ledger)
-        if self.piped is not None:
-            note_tee(words, self.found.processes, self.piped)
-        note_log(line, words, self.found.processes, before)
-        self.truth = True
+    def _forget(self, unread: Unread) -> None:
+        """Something that is no source may set any variable."""
+        self.unread += (unread,)
+        self.doubtful, self.arrays = True, {}
+        self.variables = {name: unknown(name, word) for name, word in self.variables.items()}
 
-    def _passed_over(self, line: list[Token], why: str) -> None:
-        self.called.add(line[0].text)
-        note_passed_over(line, why, self.source, self.ledger, bool(self.repeated))
+    def _assign(self, sign: re.Match[str], words: list[Word]) -> None:
+        name, span = sign[1], self.place(*sign.span())
+        if self.doubt or sign[2] or name in self.functions:
+            self._unknown(name, span)
+            return
+        self.ledger.note(span, name, Fate.UNDERSTOOD, "a variable, filled in where it is used")
+        self.exported |= {name} if self.exports else set()
+        before, items = self.variables.pop(name, None), self.arrays.pop(name, [])
+        if sign[4]:
+            self.take(len(items))
+            self.arrays[name] = [*(items or filter(None, [before]) if sign[3] == "+=" else []), *words]
+            return
+        text, holes = (before.text, before.holes) if before and sign[3] == "+=" else ("", ())
+        word = replace(words[0], text=text + words[0].text, holes=holes + words[0].holes)
+        self.variables[name] = word
 
-    def _start(self, words: list[Word], own: dict[str, Word], depth: int) -> None:
-        """A command: a node, a container of one, a shell with a text, or something else."""
-        own, before, user = dict(own), len(self.found.processes), user_of(words)
-        behind = behind_wrappers(words, own)
-        under, words = bounding(words[:behind]), words[behind:]
-        if not words:  # sudo -i
-            self._given(depth)
-            self.found.processes[before:] = run_by(user, self.found.processes[before:])
-            return
-        span = Span(self.source, words[0].span.start, words[-1].span.end)
-        if words[0].text in self.functions:
-            self._call(words[0].text, words[1:], depth)
-            return
-        base = base_of(words[0].text)
-        if base in ("source", ".") and len(words) > 1:
-            self._source(words[1], depth)
-            return
-        if base in ("cd", "pushd", "popd"):
-            sure = self.mode == "run" and not (self.joined == "&&" and self.truth is None)
-            self.directory = directory_after(words, self.directory, self.values.knows_folder) if sure else ""
-            if [word.text for word in words[1:] if not word.text.startswith("-")] != ["."]:
-                self.values.leave_folder()
-        if base == "set":
-            self.exports = any(word.text in ("-a", "allexport") for word in words) or self.exports
-        variables = {**self.exported, **own}
-        if base not in ("docker", "podman") and base not in SHELLS and starts_node(words[0].text, words[1:]):
-            path = words[0].text
-            if "/" in path and not words[0].holes and self.directory.startswith("/"):
-                path = posixpath.normpath(posixpath.join(self.directory, path))
-            fresh = Process("", span, tuple(words[1:]), variables, program=path, directory=self.directory)
-            self.found.processes.append(replace(fresh, unread=self.unread, likely=dict(self.values.likely)))
-        elif base in ("docker", "podman") and len(words) > 2 and words[1].text in ("run", "create", "container"):
-            process = docker_process(words[2:], span, variables, self.ledger, self.library)
-            if process is not None:
-                self.found.processes.append(replace(process, directory=self.directory))
-            else:
-                note_other(words, "no node: it starts by another program", self.ledger)
-        elif base in SHELLS | AS_USER and any(word.text == "-c" for word in words[1:6]):
-            at = next(i for i, word in enumerate(words) if word.text == "-c")
-            if at + 1 < len(words):
-                self._inside(words[at + 1], depth, self.inputs.own)
-        elif self._runs_written(words, depth):
-            pass
-        elif base in AS_USER or (base in SHELLS and script_of(words) is None):
-            if not self._given(depth):
-                note_other(words, "no node: it only opens a shell", self.ledger)
-        elif words[0].text.startswith("-") and is_flag(words[0].text):
-            loose(words, span, self.found.processes, self.cut, self.ledger)
+    def _source(self, word: Word) -> None:
+        """`. FILE`: as if its text stood there, if it is among the sources."""
+        source = self.library.find(word.text, self.source)
+        if source is None:
+            self._forget(missing(word, "the file that this script reads", self.ledger, bool(self.doubt)))
+        elif self.doubt:
+            self._forget(Unread(word.span, file_name(word.text), optional=True))
+        elif source.name in (self.source, *self.around):
+            self.ledger.not_followed(word.span, "a script that reads itself")
         else:
-            self.inputs.left = passed_on(words, self.inputs.own)
-            note_unread(words, self.ledger)
-            prepares = preparing(words)
-            self.prepared += [Prepared(prepares, words[0].span.start)] if prepares else []
-            why = "its words are said beside the settings of the nodes" if prepares else _NO_NODE
-            note_other(words, why, self.ledger)
-        begun = run_by(user, self.found.processes[before:])
-        self.found.processes[before:] = with_commands(begun, [(UNDER, under)] if under else [])
-
-    def _source(self, word: Word, depth: int) -> None:
-        """`. FILE`: its variables, and the functions and commands of a script, if it is among the sources."""
-        found = self.library.find(word.text, self.source) if self.library is not None else None
-        if found is None:
-            self.unread += (missing(word, "the file that this script reads", self.ledger),)
-            self.values.read_unknown()
-            self.exported = {name: self.values.variables.get(name, one) for name, one in self.exported.items()}
-        elif is_script(found.text) and depth < _DEEPEST:
             self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a script that this one reads")
-            self.texts[found.name] = found.text
-            with self.reading(found.name):
-                self._commands(tokens(found.text), found.text, depth + 1)
-            self.called |= {name for name, one in self.functions.items() if one.source == found.name}
-        else:
-            known = environment(found.name, found.text).variables
-            self.values.variables |= known
-            self.exported |= {name: at for name, at in known.items() if self.exports or name.startswith("LP_")}
-            self.ledger.note(word.span, file_name(word.text), Fate.UNDERSTOOD, "a file with variables")
+            self._within(source.text, partial(Span, source.name), source.name)
 
-    def _given(self, depth: int) -> bool:
-        """A shell that takes its commands from its input; whether there are some."""
-        given = self.inputs.take()
-        if given is not None:
-            self._inside(given, depth)
-        return given is not None
+    def _within(self, text: str, place: Places, source: str, own: dict[str, Word] | None = None) -> None:
+        """Read a text that this one reads, or that another shell runs with variables of its `own`."""
+        outer = {name: getattr(self, name) for name in (*_OF_TEXT, *(_OF_SHELL if own is not None else ()))}
+        self.source, self.place, self.around = source, place, (*self.around, self.source)
+        if len(self.around) > _DEEPEST:
+            raise ShellError("its texts are nested too deeply", self.at, True)
+        if own is not None:
+            self.exported, self.arrays = self.exported | own.keys(), {}
+            self.variables = {name: word for name, word in (self.variables | own).items() if name in self.exported}
+        self.read(text)
+        for name, value in outer.items():
+            setattr(self, name, value)
 
-    def _runs_written(self, words: list[Word], depth: int) -> bool:
-        """Whether a command is a script that was written before; then what is in it is read."""
-        path = written_script(words, self.found.files)
-        if path is not None:
-            self.found.run.add(path)
-            self._inside(self.found.files[path], depth)
-        return path is not None
+    def _run(self, text: str, command: _Command) -> None:
+        if command.head in ("", *_EXPORTS):
+            for sign, words in command.assigned if command.head != "local" else ():
+                self._assign(sign, words)
+            rest = command.words[1:]
+            if command.head == "export" or any(re.match("-[a-zA-Z]*x", word.text) for word in rest):
+                self.exported |= {*(sign[1] for sign, _ in command.assigned), *(word.text for word in rest)}
+            for word in (word for word in rest if word.holes):  # export $(cat FILE)
+                self._forget(Unread(word.span, "what a command prints"))
+        elif command.head in ("for", "select") and command.words:
+            self._unknown(command.words[0].text, command.words[0].span)
+        elif command.words and not _TEST.match(command.head):
+            self._start(text, command, {sign[1]: words[0] for sign, words in command.assigned if words})
 
-    def _inside(self, word: Word, depth: int, given: Word | None = None) -> None:
-        """The text of `sh -c`, read as a script of its own; each word of it has its place in this one.
-
-        `given` is its input.
-        """
+    def _start(self, text: str, command: _Command, own: dict[str, Word]) -> None:
+        at, user = grammar.behind_wrappers(command.words, own)
+        words, span = command.words[at:], self.place(command.start, command.stop)
+        first, base = words[0].text, basename(words[0].text)
         begun = len(self.found.processes)
-        inside = f"{self.source}\0"  # words of this script are among its variables, and stay where they are
-        move = mover(word, inside, self.texts)
-        account = Ledger()
-        inner = _Reader(inside, account, dict(self.values.variables), self.library)
-        if True:
-            inner.exported, inner.directory = dict(self.exported), self.directory
-            inner.values.arrays = dict(self.values.arrays)
-            inner.values.beside = set(self.values.beside)
-            inner.values.unread, inner.unread = self.values.unread, self.unread
-            inner.values.likely = dict(self.values.likely)
-        inner.texts, inner.inputs = dict(self.texts), Inputs(given, self.inputs.taken)
-        inner.read(word.text, depth + 1)
-        inner.found.processes = [traced(one, self.values.variables) for one in inner.found.processes]
-        self.ledger.take(account, move)
-        inner.found.processes = prepared(inner.found.processes, inner.prepared)
-        self.found.take(inner.found, move)
-        self.prepared += [one._replace(at=word.span.start) for one in inner.prepared]
-        if len(self.found.processes) == begun:
-            if not inner.inputs.seen and not inner.found.files:
-                note_unread([word], self.ledger)
-            note_other([word], _NO_NODE, self.ledger)
+        inner = grammar.inner_text(words) if base in _SHELLS else 0
+        run = 1 + (len(words) > 1 and words[1].text == "container")
+        if base in (".", "source") and len(words) > 1:
+            self._source(words[1])
+        elif base in ("cd", "pushd", "popd"):
+            self.directory = "" if self.doubt else grammar.directory_after(words, self.directory)
+        elif first == "set":
+            self.exports = any(re.match("-[a-z]*a|allexport", word.text) for word in words[1:])
+        elif first in _SETS:
+            for word in words[1:]:
+                self._unknown(word.text, word.span)
+        elif base in ("docker", "podman") and len(words) > run and words[run].text in ("run", "create"):
+            account = Ledger() if self.doubt else self.ledger
+            process = docker_process(words[run + 1 :], span, self._environment(own), account, self.library)
+            if process is None:
+                self._other(words, base, span)
+            else:
+                self._node(process, words)
+        elif inner:
+            user = grammar.user_of(words) if base in ("su", "runuser") else user
+            self._within(*self._inside(words[inner].text, text, command.start, command.stop), self.source, own)
+        elif first not in self.functions and starts_node(first, words[1:]):
+            below = "/" in first and not words[0].holes and self.directory.startswith("/")
+            path = normpath(join(self.directory, first)) if below else first
+            given = self._environment(own)
+            self._node(Process("", span, tuple(words[1:]), given, program=path, unread=self.unread), words)
+        elif command.head[0] == "-" and first.lstrip("-").partition("=")[0] in TYPES:
+            self._loose(words, span)
+        elif base in ("cat", "tee") and self.heredoc and (command.outputs or base == "tee"):
+            self._write([*command.outputs, *(words[1:] if base == "tee" else [])], self.heredoc)
+        else:
+            self._other(words, base, span)
+        for at, one in enumerate(self.found.processes[begun:], begun):
+            self.found.processes[at] = replace(one, user=one.user or user) if one.runtime == "systemd" else one
+
+    def _environment(self, own: dict[str, Word]) -> dict[str, Word]:
+        """What a process gets from the script, beside what that was given itself."""
+        self.take(len(self.exported))
+        exported = {name: self.variables[name] for name in sorted(self.exported & self.variables.keys())}
+        return {name: word for name, word in exported.items() if self.given.get(name) is not word} | own
+
+    def _node(self, process: Process, words: Sequence[Word]) -> None:
+        """A process that a command starts."""
+        names = [re.sub(r"^\W*|\W.*", "", hole) for word in words for hole in word.holes]
+        for what, span in [self.doubt] if self.doubt else [self.doubts[name] for name in names if name in self.doubts]:
+            self.ledger.not_followed(span, what)
+        if not self.doubt:
+            self.found.processes.append(replace(process, directory=self.directory))
+
+    def _loose(self, words: list[Word], span: Span) -> None:
+        """Flags without a program: all of a text, or the rest of a command that a comment cut."""
+        started = self.found.processes
+        fragment = not started or (not started[-1].program and started[-1].runtime == "systemd")
+        started += [] if started else [Process("", span, ())]
+        if fragment or self.cut:
+            started[-1] = replace(started[-1], words=(*started[-1].words, *words))
+        if not fragment:
+            adopted = "they are adopted as they were meant: remove the comment lines in the command"
+            self.ledger.mistake(
+                "adopt-command-cut", span, words[0].text.partition("=")[0],
+                "these flags are outside the command: the node never gets them",
+                adopted if self.cut else "if they belong to it, end the line before them with a backslash",
+            )  # fmt: skip
+
+    def _write(self, paths: Sequence[Word], heredoc: tuple[str, Places]) -> None:
+        """A file whose text stands in the script: it is a source of its own."""
+        if self.doubt and grammar.NODE.search(heredoc[0]):
+            self.ledger.not_followed(self.doubt[1], self.doubt[0])
+        for path in paths if not self.doubt else ():
+            if not path.text.startswith(("-", "/dev/null")):
+                self.ledger.note(path.span, file_name(path.text), Fate.UNDERSTOOD, "a file that the script writes")
+                self.found.files[path.text] = heredoc
+                self.library.written[path.text] = Source(f"{path.text} in {self.source}", heredoc[0])
+
+    def _other(self, words: Sequence[Word], base: str, span: Span) -> None:
+        """A command that starts no node, as far as fleetc can see."""
+        loose = base in _RUNS or (base in _SHELLS and self.heredoc is not None)
+        if (loose and grammar.NODE.search(self.pipe)) or (base not in _TALKS and any(grammar.node_commands(self.pipe))):
+            what = _RUNS.get(base, "the input of a shell" if base in _SHELLS else f"what {program(words[0].text)} runs")
+            self.ledger.not_followed(span, what)
+        elif not self.doubt:
+            why = "no node: fleetc starts and prepares nodes itself"
+            self.ledger.note(span, program(words[0].text), Fate.DROPPED, why)

@@ -1,277 +1,261 @@
-"""Cuts a shell text into words and operators, with their places. Nothing is expanded or run here.
+"""The words of a shell text, with the values of its variables as far as it has been read. Nothing is run.
 
-In: text. Out: `Token`s: words made of parts, operators, and the texts of heredocs with the redirections they belong to.
+In: text. Out: `Word`s. What only a running shell knows, and a placeholder, is a hole of the word.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from posixpath import basename, join, normpath
+from typing import NamedTuple
+
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node.flags import ROLES, holes_in
+from fleetc.adopt.node.secrets import harmless
+from fleetc.places.diagnostic import Span
+
+Places = Callable[[int, int], Span]
+PLACEHOLDER = re.compile(
+    r"<[A-Za-z#][^<>\n;&]{0,80}>|<#>|\{\{[^{}\n]{1,80}\}\}|\{[^{}\s'\"]{0,80}(?:,|\.\.)[^{}\s'\"]{0,80}\}"
+    r"|\(\([^\n]{0,300}?\)\)"
+)
+"""A placeholder that people fill in, a value of a template, words in braces, and a sum that is a command."""
+_ENDS_WORD = " \t\r\n<>;&|()"
+_PLAIN = {False: re.compile(r"[^ \t\r\n\\'\"$`<>{;&|()]++"), True: re.compile(r'[^"\\$`]++')}
+_SIMPLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|[0-9@*#?$!-])")
+_BRACED = re.compile(r"\$\{([A-Za-z_]\w*|[1-9])(?:\[([@*]|\$?\w+)\])?(?:(:?)([-=?])(.*))?\}", re.DOTALL | re.ASCII)
+_ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*+)'", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|[0-7]{1,3}|[abfnrtv\\'\"])")
+_ITEMS = re.compile(r'"?\$\{([A-Za-z_][A-Za-z0-9_]*)\[@\]\}"?')
+_SUM = re.compile(r"\$\(\(\s*\$?\{?(\w+)\}?\s*(?:\+\s*\$?\{?(\w+)\}?\s*)?\)\)")
+_NUMBER = re.compile("[1-9][0-9]{0,17}|0")
+_PAIRS = {"(": ")", "{": "}", '"': '"'}
+_PIECE = re.compile(r"[^\\'\"`(){}$]++|\\.|'[^']*'|`[^`]*`|\$[({]|.", re.DOTALL)
+_QUOTED_PIECE = re.compile(r"[^\\\"`$]++|\\.|`[^`]*`|\$[({]|.", re.DOTALL)
+LINE = re.compile(r"(?:[^\n\\]++|\\.|\\\Z)++", re.DOTALL)
+NODE = re.compile(r"(?<![A-Za-z0-9_.-])livepeer(?:\.exe|/go-livepeer)?(?![A-Za-z0-9_./-])")
+_ROLE = re.compile(rf"(?<=[\s\"'\[,])--?(?:{'|'.join(sorted(ROLES))})(?![A-Za-z0-9_.-])")
+_DEEPEST = 40
+ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]\s]*\])?(\+?=)(\(?)")
+_WRAPPERS = frozenset({
+    "$", "sudo", "nohup", "exec", "env", "time", "nice", "ionice", "setsid", "command", "stdbuf", "chrt", "numactl",
+    "taskset", "runuser", "systemd-run", "timeout",
+})  # fmt: skip
+_OPTION = re.compile(r"-|[A-Za-z_]\w*=|(?:0x)?[0-9][0-9a-f.:,-]*[smhd]?$")
+"""What may stand between a wrapper and its command, beside the words that some options take."""
+_VALUED = frozenset({
+    "-u", "-g", "-s", "-a", "-p", "-C", "-D", "--user", "--group", "--uid", "--gid", "--unit", "--signal", "--chdir",
+})  # fmt: skip
+_USER = re.compile(r"(?:sudo|runuser)\b.*? (?:-u|--user)[ =]?([\w.-]+)")
+_HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of a word. `kind` is text, variable, sum, or hole (what only a running shell knows, and placeholders).
-
-    A variable has its `name`, of an array also the `index`, and in `text` what follows it in braces, such as
-    ":-default". A sum has what stands in $(( )) as its text.
-    """
-
-    kind: str
-    text: str
-    quoted: bool = False
-    name: str = ""
-    index: str = ""
+def inner_text(words: Sequence[Word]) -> int:
+    """Which word is the text of `sh -c` and its like; 0 for none."""
+    options = [at for at, word in enumerate(words[1:8], 1) if re.fullmatch("-[a-z]*c", word.text)]
+    return options[0] + 1 if options and options[0] + 1 < len(words) else 0
 
 
-@dataclass(slots=True)
-class Token:
-    """A word with its parts, or an operator. A redirection `<<` has its heredoc in `body`, from `body_start` on."""
+def behind_wrappers(words: Sequence[Word], own: dict[str, Word]) -> tuple[int, str]:
+    """How many words stand before a command, and the user that they name; variables that they set go to `own`."""
+    at, names = 0, [basename(word.text) for word in words]
+    while at < len(words) and names[at] in _WRAPPERS and not (names[at] == "runuser" and inner_text(words)):
+        at += 1
+        while at < len(words) and _OPTION.match(words[at].text):
+            if sign := ASSIGNMENT.match(words[at].text):
+                own[sign[1]] = words[at].part(sign.end())
+            at += 1 + (words[at].text in _VALUED)
+    user = _USER.search(" ".join(word.text for word in words[:at]))
+    return (at, user[1] if user else "") if at < len(words) else (0, "")
 
-    kind: str
-    text: str
-    start: int
-    end: int
-    parts: list[Part] = field(default_factory=list)
-    body: str = ""
-    body_start: int = 0
-    literal: bool = False
+
+def user_of(words: Sequence[Word]) -> str:
+    """The user of `su` and its like."""
+    named = (word for before, word in pairwise(words) if before.text not in ("-c", "-s", "-g"))
+    return next((word.text for word in named if not word.text.startswith("-") and not word.holes), "root")
 
 
-ENDS = (";", "&", "&&", "||", "|", "|&", "\n", ";;", "(", ")")
-_BEFORE_COMMANDS = frozenset({"do", "then", "else", "elif", "if", "while", "until", "{", "!", "time"})
-_PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+^?*\[\]!~-]+")
-_BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
-_COMMENT = re.compile(r"#[^\n]*")
-_PLACEHOLDER = re.compile(r"<[A-Za-z#][^<>\n;&]{0,80}>|<#>")
-_OPERATOR = re.compile(r"&&|\|\||\|&|;;|<<<|<<-?|&>>?|[0-9]?(?:[<>]&(?:[0-9]+-?|-)?|>>|>\||[<>])|[;&|()\n]")
-_SIMPLE_VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_BRACED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*|[1-9])(?:\[([@*]|\$?[A-Za-z0-9_]+)\])?")
-_QUOTED_TEXT = re.compile(r'[^"\\$`]+')
-_SINGLE = re.compile(r"'[^']*'")
-_ESCAPE = {'"', "\\", "$", "`"}
+def directory_after(words: Sequence[Word], before: str) -> str:
+    """Where `cd` leads; "" where only a running script knows. A folder of the caller's home begins with ~."""
+    to = [word for word in words[1:] if not word.text.startswith("-")]
+    home = _HOME.match(to[0].text) if len(to) == 1 else None
+    if len(to) != 1 or any(home is None or hole != home[0] for hole in to[0].holes):
+        return ""
+    path = normpath(f"~{to[0].text[home.end() :]}" if home else join(before, to[0].text))
+    return path if path.startswith("/") or (path[0] == "~" and (home or before)) else ""
 
 
 class ShellError(Exception):
-    """The text is no shell text that can be read: `start` is where a quote begins that never ends, or the like."""
-
-    def __init__(self, message: str, start: int) -> None:
-        super().__init__(message)
-        self.message, self.start = message, start
+    """The text is no shell text, or more than is read: a message, where, and whether it is only too much."""
 
 
-def _close(text: str, place: int, opening: str, closing: str) -> int:
-    """Behind the bracket that closes the one before `place`; quotes inside count. Raises ShellError."""
-    depth, start = 1, place
-    while place < len(text):
-        char = text[place]
-        if char == "\\":
-            place += 2
-            continue
-        if char == "'" and opening == "(":
-            found = _SINGLE.match(text, place)
-            place = found.end() if found else place + 1
-            continue
-        if char == opening:
-            depth += 1
-        elif char == closing:
-            depth -= 1
-            if depth == 0:
-                return place + 1
-        place += 1
-    raise ShellError(f"a {opening} is never closed", start - 1)
+class Piece(NamedTuple):
+    """A part of a word: its text with its holes, whether spaces in it end words, and the variable that it is."""
+
+    text: str
+    holes: Sequence[str] = ()
+    splits: bool = False
+    name: str = ""
 
 
-def _dollar(text: str, place: int, quoted: bool, end: int) -> tuple[Part, int]:
-    """What stands at a dollar sign, and where it ends."""
-    if text.startswith("$(", place):
-        stop = _close(text, place + 2, "(", ")")
-        if text.startswith("$((", place) and text[place:stop].endswith("))"):
-            return Part("sum", text[place + 3 : stop - 2], quoted), stop
-        return Part("hole", text[place:stop], quoted), stop
-    if text.startswith("${", place):
-        stop = _close(text, place + 2, "{", "}")
-        found = _BRACED.match(text, place)
-        if found is None or text[place:stop].startswith("${env:"):
-            return Part("hole", text[place:stop], quoted), stop
-        return Part("variable", text[found.end() : stop - 1], quoted, found[1], found[2] or ""), stop
-    simple = _SIMPLE_VARIABLE.match(text, place)
-    if simple is None or simple.end() > end:
-        return Part("text", "$", quoted), place + 1
-    if not (simple[1][0].isalnum() or simple[1][0] == "_"):
-        return Part("hole", simple[0], quoted), simple.end()
-    return Part("variable", "", quoted, simple[1]), simple.end()
+def node_commands(text: str) -> Iterator[int]:
+    """Where lines of a text, with those that they go on in, have the command of a node; a comment is none."""
+    for line in LINE.finditer(text) if "livepeer" in text else ():
+        node = NODE.search(line[0])
+        if node and not line[0].lstrip().startswith(("#", ";", "//")) and _ROLE.search(line[0], node.end()):
+            yield line.start() + node.start()
 
 
-def quoted_parts(text: str, place: int, end: int) -> tuple[list[Part], int]:
-    """The inside of double quotes, or of a heredoc; up to `"` or the end."""
-    parts: list[Part] = []
-    while place < end:
-        char = text[place]
-        if char == '"':
-            break
-        plain = _QUOTED_TEXT.match(text, place, end)
-        if plain:
-            parts.append(Part("text", plain[0], True))
-            place = plain.end()
-        elif char == "\\":
-            after = text[place + 1 : place + 2]
-            parts.append(Part("text", after if after in _ESCAPE else "" if after == "\n" else char + after, True))
-            place += 2
-        elif char == "$":
-            part, place = _dollar(text, place, True, end)
-            parts.append(part)
-        else:
-            stop = text.find("`", place + 1)
-            stop = end if stop < 0 else stop + 1
-            parts.append(Part("hole", text[place:stop], True))
-            place = stop
-    return parts, place
-
-
-def tokens(text: str) -> Iterator[Token]:
-    """All words and operators of a text. Raises ShellError for a quote that never ends.
-
-    A line with a heredoc comes when its text is known, which stands behind it.
-    """
-    held: list[Token] = []
-    for token in _cut(text):
-        if not held and not (token.kind == "op" and token.text in ("<<", "<<-")):
-            yield token
-            continue
-        held.append(token)
-        if token.kind == "op" and token.text == "\n":
-            yield from held
-            held = []
-    yield from held
-
-
-def _cut(text: str) -> Iterator[Token]:
-    place, size = 0, len(text)
-    waiting: list[Token] = []
-    while place < size:
-        blank = _BLANK.match(text, place)
-        if blank:
-            place = blank.end()
-            continue
-        if text[place] == "#":
-            found = _COMMENT.match(text, place)
-            assert found is not None  # noqa: S101  # it begins with what the pattern begins with
-            yield Token("comment", found[0], place, found.end())
-            place = found.end()
-            continue
-        if _begins_operator(text, place):
-            operator = _OPERATOR.match(text, place)
-            assert operator is not None  # noqa: S101  # every such character is one
-            token = Token("op", operator[0], place, operator.end())
-            place = operator.end()
-            if token.text.startswith("<<") and token.text != "<<<":
-                place = _heredoc(text, place, token)
-                waiting.append(token)
-            if token.text == "\n" and waiting:
-                place = _bodies(text, place, waiting)
-                waiting = []
-            yield token
-            continue
-        token, place = _word(text, place)
-        yield token
-
-
-def _begins_operator(text: str, place: int) -> bool:
-    redirects = text[place].isdigit() and text[place + 1 : place + 2] in ("<", ">")
-    return (text[place] in "<>&|;()\n" or redirects) and _PLACEHOLDER.match(text, place) is None
-
-
-def _heredoc(text: str, place: int, token: Token) -> int:
-    """Read the word that ends a heredoc; its text comes behind the line."""
-    found = re.compile(r"[ \t]*(['\"]?)([A-Za-z0-9_.-]+)\1").match(text, place)
-    if found is None:
-        return place
-    token.body, token.literal = found[2], bool(found[1])
-    return found.end()
-
-
-def _bodies(text: str, place: int, waiting: list[Token]) -> int:
-    """The texts of the heredocs of a line, one after the other."""
-    for token in waiting:
-        tabs = r"\t*" if token.text == "<<-" else ""
-        end = re.compile(rf"^{tabs}{re.escape(token.body)}[ \t]*$", re.MULTILINE).search(text, place)
-        stop = end.start() if end else len(text)
-        token.body, token.body_start = text[place:stop], place
-        place = min(len(text), (end.end() if end else stop) + 1)
+def _close(text: str, place: int) -> int:
+    """Behind the bracket that closes the one at `place`. Raises ShellError."""
+    start, stack = place, [_PAIRS[text[place]]]
+    place += 1
+    while 0 < len(stack) < _DEEPEST and (piece := (_QUOTED_PIECE if stack[-1] == '"' else _PIECE).match(text, place)):
+        place = piece.end()
+        if piece[0] == stack[-1]:
+            stack.pop()
+        elif piece[0] in ("$(", "${", '"') or piece[0] + stack[-1] == "()":
+            stack.append(_PAIRS[piece[0][-1]])
+    if stack:
+        raise ShellError(f"a {text[start]} is never closed", start, len(stack) == _DEEPEST)
     return place
 
 
-def _word(text: str, place: int) -> tuple[Token, int]:
-    start, size = place, len(text)
-    parts: list[Part] = []
-    while place < size:
-        plain = _PLAIN.match(text, place)
-        if plain:
-            parts.append(Part("text", plain[0]))
-            place = plain.end()
-            continue
-        char = text[place]
-        if char in " \t\r\n;&|)" or (char == ">" and parts):
-            break
-        if char == "<":
-            hole = _PLACEHOLDER.match(text, place)
-            if hole is None:
+@dataclass
+class Values:
+    """Variables and arrays. `doubtful` says that something which is no source may have set any of them.
+
+    `place` says where characters of the text stand, `left` how many may still be read or filled in, and `at` where the
+    reader is.
+    """
+
+    place: Places
+    variables: dict[str, Word]
+    arrays: dict[str, list[Word]] = field(default_factory=dict)
+    doubtful: bool = False
+    left: int = 1_200_000
+    at: int = 0
+
+    def take(self, amount: int) -> None:
+        """Spend some of the work that is left. Raises ShellError."""
+        self.left -= amount
+        if self.left < 0:
+            raise ShellError("it is too long", self.at, True)
+
+    def words(self, text: str, place: int, whole: bool = False) -> tuple[list[Word], int]:
+        """The words that a word of the text becomes, and where it ends. As a `whole`, spaces in variables end none."""
+        pieces, stop = self._pieces(text, place, _ENDS_WORD)
+        items = _ITEMS.fullmatch(text, place, stop)
+        if items and not whole and items[1] in self.arrays:
+            self.take(sum(len(word.text) + 1 for word in self.arrays[items[1]]))
+            return self.arrays[items[1]], stop
+        joined = "".join(_separated(piece) if piece.splits and not whole else piece.text or "\2" for piece in pieces)
+        texts = [text.replace("\2", "").replace("\0", " ") for text in joined.split("\1") if text or whole]
+        return self._made(texts, pieces, self.place(place, stop)), stop
+
+    def heredoc_text(self, text: str) -> str:
+        """The text of a heredoc; what only a running shell knows is a hole as other files have them."""
+        pieces, _ = self._pieces(text, 0, quoted=True)
+        named = ("${" + (piece.name or "UNKNOWN") + "}" for piece in pieces)
+        return "".join(
+            piece.text if all(map(holes_in, piece.holes)) else name for piece, name in zip(pieces, named, strict=True)
+        )
+
+    def _made(self, texts: Sequence[str], pieces: Sequence[Piece], span: Span) -> list[Word]:
+        """Words with their holes, and with the variable whose value they end with."""
+        holes = dict.fromkeys(hole for piece in pieces for hole in piece.holes)
+        named = [piece.name for piece in pieces if piece.name in self.variables]
+        known = [self.variables[name] for name in named]
+        hidden = [self.variables[name] for name in named if not harmless(name)] or known
+        said = (hidden[0].said or hidden[0].span) if len(hidden) == 1 else None
+        lone = len(known) == len(texts) == 1 and not pieces[-1].text.startswith("-")
+        name, behind = (pieces[-1].name, len(texts[0]) - len(pieces[-1].text)) if lone and pieces[-1].name else ("", 0)
+        return [
+            Word(text, span, tuple(dict.fromkeys([*filter(text.count, holes), *holes_in(text)])), name, said, behind)
+            for text in texts
+        ]
+
+    def _pieces(self, text: str, place: int, until: str = "", quoted: bool = False) -> tuple[list[Piece], int]:
+        """The pieces of a word up to a character of `until`, or the end; `quoted` as "" and heredocs are."""
+        pieces: list[Piece] = []
+        while place < len(text):
+            char, begun = text[place], place
+            if not quoted and (match := PLACEHOLDER.match(text, place)):
+                new, place = [Piece(match[0], (match[0],))], match.end()
+            elif char in until:
                 break
-            parts.append(Part("hole", hole[0], True))
-            place = hole.end()
-        elif char == "'":
-            stop = text.find("'", place + 1)
-            if stop < 0:
-                raise ShellError("a quote is never closed", place)
-            parts.append(Part("text", text[place + 1 : stop], True))
-            place = stop + 1
-        elif char == '"':
-            inner, stop = quoted_parts(text, place + 1, size)
-            if stop >= size:
-                raise ShellError("a quote is never closed", place)
-            parts += inner or [Part("text", "", True)]
-            place = stop + 1
-        elif char == "\\":
-            if text.startswith(("\\\n", "\\\r\n"), place):
-                break
-            parts.append(Part("text", text[place + 1 : place + 2], True))
-            place += 2
-        elif char == "$":
-            if text.startswith("$'", place) or text.startswith('$"', place):
-                place += 1
-                continue
-            part, place = _dollar(text, place, False, size)
-            parts.append(part)
-        elif char == "`":
-            stop = text.find("`", place + 1)
-            if stop < 0:
-                raise ShellError("a quote is never closed", place)
-            parts.append(Part("hole", text[place : stop + 1]))
-            place = stop + 1
-        elif char == "(":
-            if not (parts and parts[-1].kind == "text" and parts[-1].text.endswith("=")):
-                break
-            return Token("array", text[start:place], start, place + 1, parts), place + 1
-        else:
-            parts.append(Part("text", char))
-            place += 1
-    return Token("word", text[start:place], start, max(place, start + 1), parts), max(place, start + 1)
+            elif match := _PLAIN[quoted].match(text, place):
+                new, place = [Piece(match[0])], match.end()
+            elif char == "\\":
+                after = "\r\n" if text.startswith("\r\n", place + 1) else text[place + 1 : place + 2]
+                kept = char if not after or (quoted and after not in f"\\$`{until}") else ""
+                new, place = [] if after.endswith("\n") else [Piece(kept + after)], place + 1 + len(after)
+            elif char == "$":
+                piece, place = self._dollar(text, place, quoted)
+                new = [piece]
+            elif char == '"' and not quoted:
+                new, place = self._pieces(text, place + 1, '"', True)
+                new, place = new or [Piece("")], place + 1
+            elif char == "`" or (char == "'" and not quoted):
+                place = text.find(char, place + 1) + 1 or len(text) + 1
+                raw = text[begun:place]
+                new = [Piece(raw, (raw,)) if char == "`" else Piece(raw[1:-1])]
+            else:
+                new, place = [Piece(char)], place + 1
+            if place > len(text):
+                raise ShellError("a quote is never closed", begun, False)
+            pieces += new
+        return pieces, place
+
+    def _dollar(self, text: str, place: int, quoted: bool) -> tuple[Piece, int]:
+        """What stands at a dollar sign, and where it ends."""
+        if text.startswith(("$(", "${"), place):
+            stop = _close(text, place + 1)
+            raw = text[place:stop]
+            if braced := _BRACED.fullmatch(raw):
+                return self._variable(quoted, *braced.groups()), stop
+            known = self._sum(raw)
+            return (Piece(known) if known else Piece(raw, (raw,))), stop
+        if ansi := None if quoted else _ANSI.match(text, place):
+            return Piece(_ESCAPE.sub(lambda code: code[0].encode().decode("unicode_escape"), ansi[1])), ansi.end()
+        if simple := _SIMPLE.match(text, place):
+            name = simple[1]
+            return self._variable(quoted, name) if name else Piece(simple[0], (simple[0],)), simple.end()
+        return Piece("" if not quoted and text.startswith('$"', place) else "$"), place + 1
+
+    def _variable(
+        self, quoted: bool, name: str, index: str | None = None, colon: str = "", sign: str = "", default: str = ""
+    ) -> Piece:
+        known = self.variables.get(name) if (index or "0") in "@*0" else None
+        items = self.arrays.get(name)
+        if items and index and index in "@*":
+            holes = [hole for word in items for hole in word.holes]
+            known = Word(" ".join(word.text for word in items), items[0].span, tuple(holes))
+        unset = not self.doubtful and items is None if known is None else colon and not known.text
+        if unset and sign and sign != "?":
+            pieces, _ = self._pieces(default.replace('"', "") if quoted else default, 0, quoted=quoted)
+            holes = [hole for piece in pieces for hole in piece.holes]
+            return Piece("".join(piece.text for piece in pieces), holes, not quoted)
+        if known is None:
+            hole = "${" + name + (f"[{index}]" if index else "") + "}"
+            return Piece(hole, (hole,), not quoted, name)
+        self.take(len(known.text))
+        return Piece(known.text, known.holes, not quoted, name)
+
+    def _sum(self, text: str) -> str:
+        """What $((a+b)) is; "" where only a running shell knows."""
+        summed = _SUM.fullmatch(text)
+        names = [name or "0" for name in summed.groups()] if summed else [""]
+        texts = [self.variables[name].text if name in self.variables else name for name in names]
+        return str(sum(map(int, texts))) if all(map(_NUMBER.fullmatch, texts)) else ""
 
 
-LOOPS = ("for", "while", "until", "select")
-
-
-def body_of(stream: Iterator[Token], opens: Sequence[str], closes: str) -> Iterator[Token]:
-    """The words of a loop or a function up to the word that closes it, without the `do` of the loop itself."""
-    deep, begins = 0, True
-    for token in stream:
-        if begins and token.kind == "word":
-            deep += (token.text in opens) - (token.text == closes)
-            if deep < 0:
-                return
-        goes_on = token.kind == "comment" or (token.kind == "word" and token.text in _BEFORE_COMMANDS)
-        if not (begins and deep == 0 and token.text == "do"):
-            yield token
-        begins = (begins and goes_on) or (token.kind == "op" and token.text in ENDS)
+def _separated(piece: Piece) -> str:
+    """An unquoted value with \\1 between its fields; spaces in a hole, which are \\0, are none of its value."""
+    text = piece.text
+    for hole in piece.holes:
+        text = text.replace(hole, hole.replace(" ", "\0"))
+    return re.sub("[ \t\n]+", "\1", text)

@@ -1,33 +1,47 @@
 """Reads every source by what it is, and joins what they say: processes with their environment files, and hosts.
 
-In: sources. Out: `Found`. What kind a source is shows in its text; its name only decides where texts look alike.
+In: sources. Out: `Found`. What kind a source is shows in its text; its name only decides where texts look alike. What
+may start a node and is no kind that fleetc reads is named, with its line and what to do instead.
 """
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from fleetc.adopt.found.words import OURS, Fate, Ledger, Other, Process, Word
+from fleetc.adopt.found.ledger import Fate, Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Other, Process
+from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.compose import read_compose
-from fleetc.adopt.read.compose_files import extended, projects
+from fleetc.adopt.read.compose_project import note_unused, projects
 from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.library import Library
-from fleetc.adopt.read.shell import read_shell
-from fleetc.adopt.read.shell_files import read_written
-from fleetc.adopt.read.shell_input import node_commands, warn_unread
+from fleetc.adopt.read.shell import ShellText, read_shell
+from fleetc.adopt.read.shell_words import node_commands
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
-from fleetc.adopt.read.unit_instances import is_link
-from fleetc.adopt.tables.session import Table
+from fleetc.adopt.read.tree import HostTable, flags_of, is_of_hosts, on_host, plain_json, read_hosts
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
-_COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
+_PROGRAMS = (
+    ("a page of notes", r"(?i)\.(?:md|markdown|rst|html?)$", r"(?!)"),
+    ("a template", r"\.(?:j2|jinja2?|tpl|tmpl)$",
+     r"(?m)^[ \t]*(?:ExecStart[ \t]*=[-@:+!]*)?[ \t]*\{\{|\{%[^\n]{1,300}?%\}|<%[^\n]{1,300}?%>"),
+    ("a launch file of an editor", r"(?:^|/)launch\.json$", r'"(?:configurations"\s*:\s*\[|request"\s*:\s*"launch")'),
+    ("a Kubernetes manifest", r"(?!)", r"(?m)^[ \t{]*[\"']?apiVersion[\"']?[ \t]*:"),
+    ("an Ansible playbook", r"(?!)",
+     r"\A(?:(?:---|#)[^\n]*\n|\s)*-[ \t]+(?:name|hosts|become|block|[a-z_.]+\.[a-z_]+)[ \t]*:|\bdocker_container:"),
+    ("an Ansible inventory", r"(?:^|/)(?:group_vars|host_vars)/", r"\bansible_(?:host|user|connection)\b"),
+    ("a configuration of supervisor", r"(?!)", r"(?m)^[ \t]*\[program:"),
+    ("a crontab", r"(?:^|/)(?:crontab|cron\.[a-z]+/)",
+     r"\A(?:[ \t]*(?:#[^\n]*|[A-Za-z_]+[ \t]*=[^\n]*)?\n)*[ \t]*(?:@[a-z]+|(?:[0-9*/,-]+[ \t]+){4}[0-9*/,-]+)[ \t]+\S"),
+)  # fmt: skip
+"""What may start a node and is not followed: what it is, and how it shows in a name or in a text."""
+_HEREDOC = re.compile(r"<<-?[ \t]*['\"\\]?[A-Za-z_]")
 _YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
 _VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|docker)\s")
@@ -35,11 +49,16 @@ _COMMAND = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)+(?:\S*/)?(?:livepeer|d
 _READS = re.compile(r"(?m)(?:^|[;&|{(])[ \t]*(?:source|\.)[ \t]+(\S.*)$")
 """A command of a script that reads another one."""
 _CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
+_HEAD = 20_000
+"""Characters by which a kind shows."""
+_LONGEST_LINE = 1024 * 1024
+"""Neither systemd nor a command of a host takes a longer one."""
 
 
 @dataclass
 class Found:
-    """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names.
+    """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names, and
+    documents of capabilities.
 
     `others` are processes that are no nodes, of which some may be live runners. `claimed` are hosts that somebody named
     for some of the sources: what the others start may run anywhere.
@@ -47,182 +66,159 @@ class Found:
 
     processes: list[Process] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
-    hosts: dict[str, Table] = field(default_factory=dict)
+    hosts: dict[str, HostTable] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
+    capabilities: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
     claimed: set[str] = field(default_factory=set)
 
 
 def read_sources(
-    sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger,
-    instances: Collection[str] = (),
-) -> Found:  # fmt: skip
-    """Read all sources; `hosts` says which host a source is about, `instances` which units of templates run."""
-    found = Found()
+    sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger, listed: Collection[str] = ()
+) -> Found:
+    """Read all sources; `hosts` says which host a source is about, `listed` are those that nobody named, but the folder
+    that they are in.
+    """
+    result = Found()
     kinds: dict[str, list[Source]] = {}
     for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
-    hosts_of_tree: dict[str, Source] = {}
-    found.stacks = read_stacks(kinds.get("stack", []), hosts, hosts_of_tree, ledger)
-    below = extended(kinds.get("compose", []), library)
-    for source, overrides in projects(kinds.get("compose", [])):
-        found.processes += read_compose(source, library, ledger, overrides, below)
-    started = list(read_units(kinds.get("unit", []), library, ledger, kinds.get("shell", []), instances))
-    variables = _shell_variables(kinds.get("environment", []), library)
+    result.hosts = dict(read_hosts(kinds.get("tree", []), ledger))
+    of_tree = {name: host.source for name, host in result.hosts.items() if host.source is not None}
+    result.stacks = read_stacks(kinds.get("stack", []), hosts, of_tree, ledger)
+    processes: list[Process] = []
+    for project in projects(kinds.get("compose", []), listed, hosts, library, ledger):
+        processes += read_compose(project, library, ledger)
+    note_unused(kinds.get("compose", []), library, ledger)
+    started = list(read_units(kinds.get("unit", []), library, ledger))
     scripts = kinds.get("shell", [])
     reads = "\n".join(found[1] for source in scripts for found in _READS.finditer(source.text))
-    for source in sorted(scripts, key=lambda one: posixpath.basename(one.name) in reads):
-        if source.name in library.used:
-            continue
-        text = source.text
-        shell = read_shell(source.name, text, ledger, variables, library, starts_beside=True)
-        found.processes += [*shell.processes, *read_written(source.name, text, shell, library, ledger)]
-    found.processes += started
+    for source in sorted(scripts, key=lambda script: posixpath.basename(script.name) in reads):
+        if source.name not in library.used:
+            shell = read_shell(source.name, source.text, ledger, library)
+            processes += [*shell.processes, *_written(shell, library, ledger)]
+    processes += started
+    folders = {posixpath.dirname(process.span.source) for process in processes}
     for source in kinds.get("flags", []):
-        folder = posixpath.dirname(source.name)
-        if any(posixpath.dirname(process.span.source) == folder for process in found.processes):  # nodes and others
-            ledger.note(
-                Span(source.name, 0, 1), source.name, Fate.DROPPED, "the flags of the unit or container beside it"
-            )
-            continue
-        found.processes.append(_flags(source))
-    processes = [_on_host(process, hosts, library) for process in found.processes]
-    found.processes = [one for one in processes if not isinstance(one, Other)]
-    found.others = [one for one in processes if isinstance(one, Other)]
-    _alone(kinds, found, library, ledger)
-    _lost(kinds, processes, library, ledger)
-    found.models = kinds.get("models", [])
-    return found
+        if posixpath.dirname(source.name) in folders:
+            ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "flags of the unit or container beside it")
+        else:
+            processes.append(flags_of(source))
+    processes = [on_host(process, hosts, library) for process in processes]
+    _not_followed(kinds, processes, library, ledger)
+    result.others = [process for process in processes if isinstance(process, Other)]
+    result.processes = [process for process in processes if not isinstance(process, Other)]
+    _alone(kinds, listed, result, library)
+    result.models = kinds.get("models", [])
+    result.capabilities = kinds.get("capability", [])
+    return result
 
 
-def _lost(kinds: Mapping[str, list[Source]], processes: Sequence[Process], library: Library, ledger: Ledger) -> None:
-    """Warn of commands of nodes in sources that start none, such as tasks of a playbook, and in functions that no
-    script calls which reads their file.
-    """
-    read = {process.span.source for process in processes}
-    for source in kinds.get("shell", []):
-        spans = [one.span for one in processes if one.span.source == source.name]
-        for at in node_commands(source.text) if source.name in library.used else ():
-            if not any(span.start <= at < span.end for span in spans):
-                warn_unread(Span(source.name, at, at + len("livepeer")), ledger)
+def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process]:
+    """The processes of the files that a script writes, at their places in the script."""
+    account = Ledger()
+    kinds: dict[str, list[Source]] = {}
+    for path, (text, _) in shell.files.items():
+        kinds.setdefault(kind_of(Source(path, text)), []).append(Source(path, text))
+    texts = {path: Source(path, text) for path, (text, _) in shell.files.items()}
+    library = Library(library.sources | texts, library.written, library.used)
+    processes = list(read_units(kinds.get("unit", []), library, account))
+    for project in projects(kinds.get("compose", []), (), {}, library, account):
+        processes += read_compose(project, library, account)
+    started = {process.span.source for process in processes}
+    left = {
+        kind: [source for source in sources if library.written[source.name].name not in started]
+        for kind, sources in kinds.items()
+    }
+    for script in left.get("shell", []):
+        if script.text.startswith("#!") or script.name.endswith(".sh"):
+            processes += read_shell(script.name, script.text, account, library).processes
+    _not_followed(left, processes, library, account)
+    places = {name: place for path, (_, place) in shell.files.items() for name in (path, library.written[path].name)}
+
+    def move(span: Span) -> Span:
+        return places[span.source](span.start, span.end) if span.source in places else span
+
+    ledger.take(account, move)
+    return [process.moved(move) for process in processes]
+
+
+def _not_followed(
+    kinds: Mapping[str, list[Source]], processes: Sequence[Process], library: Library, ledger: Ledger
+) -> None:
+    """Name each source that may start a node in a way that is not read, once; and lines that are too long."""
+    for source in kinds.get("long", []):
+        span = Span(source.name, 0, 1)
+        ledger.refuse(
+            "adopt-source-unreadable", span, f"a line of this file has more than {_LONGEST_LINE} characters",
+            "name the file that systemd, Docker or a shell reads; none of them takes such a line",
+        )  # fmt: skip
+    known = {process.span.source for process in processes} | library.used
+    known |= {finding.primary.place.source for finding in ledger.findings if isinstance(finding.primary.place, Span)}
     for kind, sources in kinds.items():
-        for source in sources if kind not in ("shell", "unit", "flags") else ():
-            if source.name not in read and source.name not in library.used:
-                for at in node_commands(source.text):
-                    warn_unread(Span(source.name, at, at + len("livepeer")), ledger)
-
-
-def _flags(source: Source) -> Process:
-    """One flag a line."""
-    words = []
-    place = 0
-    for line in source.text.split("\n"):
-        if line.startswith("-"):
-            words.append(Word(line, Span(source.name, place, place + len(line))))
-        place += len(line) + 1
-    return Process(posixpath.basename(posixpath.dirname(source.name)), Span(source.name, 0, 1), tuple(words))
+        program = any(kind == what for what, _, _ in _PROGRAMS)
+        for source in sources:
+            if source.name in known:
+                continue
+            node = source.text.find("livepeer") if program else next(node_commands(source.text), -1)
+            if node >= 0:
+                what = kind if program else "a text in which a node may start"
+                ledger.not_followed(Span(source.name, node, node + len("livepeer")), what)
 
 
 def kind_of(source: Source) -> str:
-    """What a source is: stack, compose, unit, flags, models, runners, prices,
-    renditions, json, config, environment or shell.
+    """What a source is: flags, tree, stack, unit, models, capability, json, compose, config, environment or shell.
+
+    It is "long" with a line that nothing takes, and what it is in words where it is not followed.
     """
     text, name = source.text, posixpath.basename(source.name)
-    start = text.lstrip()[:1]
+    json_text = name.endswith(".json") or text.lstrip()[:1] in ("{", "[")
     if name.endswith(".flags"):
         return "flags"
+    if is_of_hosts(source):
+        return "tree"
     if is_stack_file(source.name, text):
         return "stack"
-    if is_unit(text) or is_link(source.name):
+    for what, by_name, by_text in _PROGRAMS:
+        if re.search(by_name, source.name) or re.search(by_text, text[:_HEAD]):
+            return what
+    value = plain_json(text) if json_text else None
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "models" if "pipeline" in {str(key).lower() for key in value[0]} else "json"
+    if isinstance(value, dict) and {"name", "url"} <= value.keys() and {"capacity", "price_per_unit"} & value.keys():
+        return "capability"
+    if value is not None or name.endswith(".json"):
+        return "json"
+    if len(text) > _LONGEST_LINE and max(map(len, text.split("\n"))) > _LONGEST_LINE:
+        return "long"
+    if is_unit(source):
         return "unit"
-    if name.endswith(".json") or (start in ("{", "[") and _json(text) is not None):
-        return _kind_of_json(text)
-    if _COMPOSE_NAME.search(name) or (name.endswith((".yml", ".yaml")) or _YAML_KEY.search(text[:20_000])):
+    script = text.startswith("#!") or _HEREDOC.search(text[:_HEAD]) is not None
+    if name.endswith((".yml", ".yaml")) or (not script and _YAML_KEY.search(text[:_HEAD])):
         return "compose"
-    lines = [line.strip() for line in text[:20_000].split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    lines = [line.strip() for line in text[:_HEAD].split("\n") if line.strip() and not line.lstrip().startswith("#")]
     if lines and sum(line.split(" ")[0] in _CONFIG_NAMES for line in lines) * 2 > len(lines):
         return "config"
-    if name.endswith(".sh") or text.startswith("#!") or any(map(_COMMAND.match, lines)):
+    if script or name.endswith(".sh") or any(map(_COMMAND.match, lines)):
         return "shell"
     if lines and all(_VARIABLE_LINE.match(line) and "$(" not in line for line in lines):
         return "environment"
     return "shell"
 
 
-def _json(text: str) -> object:
-    if len(text) > 20_000_000:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _kind_of_json(text: str) -> str:
-    value = _json(text)
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        keys = {str(key).lower() for key in value[0]}
-        return "models" if "pipeline" in keys else "renditions" if {"width", "bitrate"} & keys else "json"
-    if isinstance(value, dict) and isinstance(value.get("runners"), list):
-        return "runners"
-    if isinstance(value, dict):
-        return "prices" if {"capabilities_prices", "gateways", "broadcasters"} & set(value) else "json"
-    return "json"
-
-
-def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Word]:
-    """What a script takes from a `.env` beside it."""
-    found: dict[str, Word] = {}
-    for source in files:
-        if posixpath.basename(source.name).endswith(".env"):
-            found |= environment(source.name, source.text).variables
-    return found
-
-
-def _on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
-    """The host that a source is about: as the user says, or by a folder of the tree that fleetc writes."""
-    said, located = hosts.get(process.span.source, ""), ""
-    parts = process.span.source.split("/")
-    if not said and "hosts" in parts[:-2]:
-        said, located = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1], ""
-    source = library.sources.get(process.span.source)
-    process = replace(process, host=said or process.host, located=located)
-    if source is None or not source.text.startswith(OURS):
-        return process
-    process = replace(process, located="")  # a tree of fleetc has no other folders
-    words = tuple(Word(word.text, word.span) for word in process.words)  # what looks like a placeholder is a value
-    variables = {name: Word(word.text, word.span) for name, word in process.variables.items()}
-    return replace(process, words=words, variables=variables, ours=True)
-
-
-def _alone(kinds: Mapping[str, list[Source]], found: Found, library: Library, ledger: Ledger) -> None:
-    """Config and environment files that no command names: each is a process of its own."""
+def _alone(kinds: Mapping[str, list[Source]], listed: Collection[str], result: Found, library: Library) -> None:
+    """Config and environment files that no command names: each is a process of its own, if people named it, or if no
+    source beside it could start one.
+    """
+    words = [word for process in result.processes for word in (*process.words, *process.variables.values())]
+    bases = {re.split("[/=]", word.text)[-1] for word in words}
+    alone = kinds.keys().isdisjoint(("compose", "unit", "shell"))
     for source in kinds.get("config", []):
-        if source.name in library.used or _named(found.processes, source.name):
-            continue
-        word = Word(source.name, Span(source.name, 0, 1))
-        found.processes.append(Process("", word.span, (Word("-config", word.span), word)))
-    if found.processes:
-        return
-    for source in kinds.get("environment", []):
+        free = source.name not in library.used and posixpath.basename(source.name) not in bases
+        if free and (alone or source.name not in listed):
+            word = Word(source.name, Span(source.name, 0, 1))
+            result.processes.append(Process("", word.span, (Word("-config", word.span), word)))
+    for source in kinds.get("environment", []) if alone and not result.processes else ():
         read = environment(source.name, source.text)
         if any(name.startswith("LP_") for name in read.variables):
-            found.processes.append(Process("", Span(source.name, 0, 1), (), read.variables, secrets=read.secrets))
-    for source in kinds.get("json", []):
-        ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "no file that a node reads")
-
-
-def _named(processes: Sequence[Process], name: str) -> bool:
-    """Whether a process names a config file of this name."""
-    base = posixpath.basename(name)
-    for process in processes:
-        for at, word in enumerate(process.words):
-            flag, equals, value = word.text.lstrip("-").partition("=")
-            if flag == "config":
-                path = value if equals else process.words[at + 1].text if at + 1 < len(process.words) else ""
-                if posixpath.basename(path) == base:
-                    return True
-        config = process.variables.get("LP_CONFIG")
-        if config is not None and posixpath.basename(config.text) == base:
-            return True
-    return False
+            result.processes.append(Process("", Span(source.name, 0, 1), (), read.variables, secrets=read.secrets))

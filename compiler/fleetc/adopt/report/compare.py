@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Difference, Reason, Why
-from fleetc.adopt.found.words import Same
-from fleetc.adopt.node import price_lists
-from fleetc.adopt.node.meaning import of_process, of_service
-from fleetc.adopt.node.price_lists import TOKENS, comparable, list_of
-from fleetc.adopt.node.reading import PATH_OR_TEXT, Running
-from fleetc.adopt.node.rpc import ADDRESSES, compare_addresses
-from fleetc.adopt.read.library import Library
-from fleetc.adopt.tables.unread import open_settings
+from fleetc.adopt.node.meaning import TOKENS, comparable, compare_addresses, fill_caps, list_of, of_process, of_service
+from fleetc.adopt.node.settings import ADDRESSES, Running, open_settings
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.language.rows import READERS
 from fleetc.places.diagnostic import Path
@@ -57,9 +52,8 @@ def compare(
             continue
         before, after = of_process(node, library), of_service(node.role, service)
         compare_addresses(node, before, after)
-        _put_own(node, service, before, after)
         if node.role == "gateway":
-            price_lists.fill_caps(before, after)
+            fill_caps(before, after)
         unanswered = _open_flags(node, service, frozenset(examples)) if examples else frozenset[str]()
         unread = open_settings(node)
         for flag in _flags_of(node, before, after):
@@ -73,21 +67,6 @@ def compare(
     return Comparison(tuple(differences), count, tuple(waiting))
 
 
-def _put_own(node: Running, service: Service, today: dict[str, object], compiled: dict[str, object]) -> None:
-    """Where a wallet has from another node what this one has elsewhere, compare both places."""
-    for flag, own in node.own.items():
-        today[flag], compiled[flag] = own, _ways_of(service).get(flag, compiled.get(flag))
-
-
-def _ways_of(service: Service) -> dict[str, str]:
-    """How a node gets its secrets that may be in files, by flag: the path of the file on its host, or a reference."""
-    flags = {FLAGS[flag].env: flag for flag in PATH_OR_TEXT}
-    ways = {one.name: one.value for one in service.variables}
-    for one in service.secrets:
-        ways[one.name] = one.reference if one.kind == "host_file" else f"{one.kind} {one.reference}"
-    return {flag: ways[name] for name, flag in flags.items() if name in ways}
-
-
 def _flags_of(node: Running, before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     """What of the settings of both sides a node reads, in order."""
     readers = READERS[node.table]
@@ -95,17 +74,17 @@ def _flags_of(node: Running, before: Mapping[str, object], after: Mapping[str, o
     return [flag for flag in flags if list_of(flag) not in FLAGS or readers & FLAGS[list_of(flag)].roles]
 
 
-def _reason_of(node: Running, flag: str, unread: bool) -> Reason | str | None:
+def _reason_of(node: Running, flag: str, unread: bool) -> Reason | None:
     """Why a setting changes, as adopting has noted it; entries of a list have the reason of the list."""
     reason = node.reasons.get(flag) or node.reasons.get(list_of(flag))
     if unread:
         return Reason(Why.UNKNOWN, (("file", " or ".join(dict.fromkeys(one.shown for one in node.unread))),))
-    two_addresses = flag in ADDRESSES and (isinstance(reason, Same) or (isinstance(reason, Reason) and reason.same))
+    two_addresses = flag in ADDRESSES and reason is not None and reason.same
     return None if two_addresses else reason
 
 
 def _difference(
-    node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: Reason | str | None
+    node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: Reason | None
 ) -> Difference:
     """A setting that differs; of an entry only what differs of it."""
     today, compiled = before.get(flag), after.get(flag)
@@ -125,16 +104,12 @@ def _open_flags(node: Running, service: Service, examples: frozenset[tuple[str, 
     """The settings that wait for an answer: those that are asked for, or that follow from places with examples."""
     origins = _origins(service)
     flags = {flag for flag, origin in origins if any(_within(path, examples) for path in origin.paths)}
-    flags |= {flag for flag, reason in node.reasons.items() if isinstance(reason, Reason) and reason.asked}
-    flags |= {flag for flag, one in node.reasons.items() if isinstance(one, str) and one.startswith(QUESTION)}
+    flags |= {flag for flag, reason in node.reasons.items() if reason.asked}
     given = {flag for flag, _ in origins}
     for flag, others in _FOLLOWS.items():
         if flag not in given and not flags.isdisjoint(others):
             flags.add(flag)
     return frozenset(flags)
-
-
-QUESTION = "a question is left"
 
 
 def _origins(service: Service) -> list[tuple[str, Origin]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.found.words import Entry, Fate
+from fleetc.adopt.found.ledger import Entry, Fate
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.messages.locate import Located
 from fleetc.text.encoders import plain_output, visible

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.found.questions import Difference, Question
-from fleetc.adopt.node.meaning import PRICED_FLAGS
+from fleetc.adopt.node.settings import PRICED_FLAGS
 from fleetc.adopt.report.report import UNEXPLAINED, counted
 from fleetc.messages.locate import Located
 from fleetc.text.encoders import visible
@@ -32,7 +32,9 @@ def screen(adopted: Adopted, messages: Sequence[Located], output: str) -> Iterat
     yield from _capped(_hosts(adopted), "nodes")
     yield from _secrets(adopted)
     yield from _changes(adopted)
-    yield from _messages(messages)
+    yield from _messages(
+        [one for one in messages if (one.diagnostic.code, one.diagnostic.primary.place) not in adopted.elsewhere]
+    )
     yield from _questions(adopted, output)
     if adopted.unused:
         yield f"not used: {_some(list(map(visible, adopted.unused)))}"

@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Difference
-from fleetc.adopt.found.words import Ledger, Process
-from fleetc.adopt.node.host_paths import HOME, default_data_dir, home_of, known_host_path
-from fleetc.adopt.node.reading import Running, running
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.node.paths import default_data_dir, home_of, on_host
+from fleetc.adopt.node.settings import Running, running
 from fleetc.adopt.read.on_host import Facts, Observed, observed
 from fleetc.adopt.report.compare import compare
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
@@ -34,8 +35,10 @@ _MOST_CHANGES = 6
 
 @dataclass(frozen=True)
 class Taken:
-    """A node of the spec and the process whose place it takes. `match` says by what the process was known, `changes` are
-    settings, `other` what else differs in words, `secrets` variables that only the host can compare.
+    """A node of the spec and the process whose place it takes.
+
+    `match` says by what the process was known, `changes` are settings, `other` what else differs in words, `secrets`
+    variables that only the host can compare.
     """
 
     node: str
@@ -114,8 +117,9 @@ def _directory(node: Running) -> str:
     """The data directory of a process, by its path on the host; "" where nobody knows it."""
     if not node.text("dataDir") and not home_of(node.process) and node.process.unread:
         return ""  # its home, or the directory itself, may stand among the variables
-    text = node.text("dataDir") or default_data_dir(home_of(node.process) or HOME, node.network)
-    return known_host_path(node.process, text) or ""
+    text = node.text("dataDir") or default_data_dir(home_of(node.process) or "~", node.network)
+    place = on_host(node.process, text)
+    return place.path if place is not None else ""
 
 
 def _account(service: Service) -> str:

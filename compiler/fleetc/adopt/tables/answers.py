@@ -1,21 +1,26 @@
-"""Answers that people give beside the sources: values for places of the spec.
+"""Answers to questions: those that people give beside the sources, and examples in the place of all others.
 
-In: texts such as wallets.payer.deposit=0.5 ETH. Out: the same tables with these values, and without the questions that
-they answer.
+In: tables with questions, and texts such as wallets.payer.deposit=0.5 ETH. Out: the same tables with these values; and
+`Exemplary`, a fleet to compare before anybody has answered. No spec is written with examples: they would be guesses.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any, NamedTuple
 
 import tomli
 
-from fleetc.adopt.found.questions import Question
-from fleetc.adopt.tables.assembled import Assembled
-from fleetc.adopt.tables.session import Table
+from fleetc.adopt.tables.session import Assembled, Table, written
+from fleetc.language.fleet import Fleet
+from fleetc.language.spec import read_fleet, read_spec
+from fleetc.places.diagnostic import Diagnostic, Severity
 from fleetc.text.suggestions import did_you_mean
+from fleetc.toml.document import Source
+from fleetc.upstream import NEWEST_RELEASE, format_release
 
 _REFERENCE = re.compile(r"(env|host_file|vault|command) (\S+)")
 
@@ -37,7 +42,9 @@ def answer(assembled: Assembled, given: Sequence[str]) -> list[tuple[str, ...]]:
                 raise WrongAnswerError(f"{'.'.join(place)}: {key} has no keys of its own")
         values[keys[-1]] = value
         table.notes.pop(keys[0], None)
-        table.questions = [one for one in table.questions if not _answers(place, one)]
+        table.questions = [
+            question for question in table.questions if question.place[: len(place)] != place[: len(question.place)]
+        ]
         places.append(place)
     return places
 
@@ -74,6 +81,84 @@ def _table(assembled: Assembled, place: tuple[str, ...]) -> tuple[Table, tuple[s
     return members[name], tuple(keys)
 
 
-def _answers(place: tuple[str, ...], question: Question | str) -> bool:
-    """Whether an answer at a place is one to a question."""
-    return isinstance(question, Question) and question.place[: len(place)] == place[: len(question.place)]
+# ------------------------------------------------------------------------------------------------------------- examples
+
+
+_STAND_INS: dict[str, Any] = {
+    "... wei / pixel": "1200 wei / pixel", "... ETH": "0.5 ETH",
+    "node_release": format_release(NEWEST_RELEASE), "network": "offchain",
+    "service": "orch.example.net:8935", "image": "registry.example.net/name:tag", "models": [], "slots": 1,
+    "orchestrators": ["https://orch.example.net:8935"], "orchestrator": "https://orch.example.net:8935",
+}  # fmt: skip
+"""Values for blanks, and for keys whose questions have no example."""
+_MOST_NODES = 500
+"""Judging thousands of nodes takes as long as reading them."""
+_MOST_ROUNDS = 3
+
+
+class Exemplary(NamedTuple):
+    """The fleet that examples make of a spec with questions; `places` are those of the examples."""
+
+    fleet: Fleet
+    places: frozenset[tuple[str, ...]]
+
+
+def exemplary(assembled: Assembled) -> Exemplary | None:
+    """The fleet with examples, and without keys that the language refuses all the same; None where there is none."""
+    if len(assembled.nodes) > _MOST_NODES:
+        return None
+    places: set[tuple[str, ...]] = set()
+    numbers = count(1)
+    tables = {
+        kind: {name: _answered(table, places, numbers) for name, table in members.items()}
+        for kind, members in assembled.tables.items()
+    }
+    examples = replace(assembled, fleet=_answered(assembled.fleet, places, numbers), tables=tables)
+    for _ in range(_MOST_ROUNDS):
+        document, problems = read_spec([Source("fleet.toml", written(examples))])
+        fleet, more = read_fleet(document) if document is not None else (None, [])
+        if fleet is not None:
+            return Exemplary(fleet, frozenset(places))
+        errors = [one for one in (*problems, *more) if one.severity is Severity.ERROR]
+        if not errors or not all(_without(examples, one, places) for one in errors):
+            return None
+    return None
+
+
+def _answered(table: Table, places: set[tuple[str, ...]], numbers: Iterator[int]) -> Table:
+    """A table with an example for each question; `places` gets those of them."""
+    values = dict(table.values)
+    for question in table.questions:
+        if question.key in values:
+            continue
+        example: Any = _STAND_INS.get(question.key)
+        if question.example:
+            example = _unlike_others(tomli.loads(f"x = {question.example}")["x"], numbers)
+        if example is not None and "." not in question.key:
+            values[question.key] = example
+            places.add(question.place)
+    return Table(values, path=table.path)
+
+
+def _unlike_others(example: Any, numbers: Iterator[int]) -> Any:
+    """An example for one table: what only one may have is another one in each."""
+    if not isinstance(example, str):
+        return example
+    if example in _STAND_INS:
+        return _STAND_INS[example]
+    if example == "0x...":
+        return f"0x{next(numbers):040x}"
+    if example == "...":
+        return f"host-{next(numbers)}.example.net"
+    return f"/example/{next(numbers)}" if example == "/..." else example
+
+
+def _without(examples: Assembled, error: Diagnostic, places: set[tuple[str, ...]]) -> bool:
+    """Leave out the key that an error is about; False where it is about a whole table."""
+    place = tuple(map(str, error.primary.place)) if isinstance(error.primary.place, tuple) else ()
+    depth = 1 if place[:1] == ("fleet",) else 2
+    if len(place) <= depth:
+        return False
+    table = examples.fleet if depth == 1 else examples.tables.get(place[0], {}).get(place[1])
+    places.add(place[: depth + 1])
+    return table is not None and table.values.pop(place[depth], None) is not None

@@ -1,4 +1,4 @@
-"""Makes one fleet of all processes: names, hosts, network, and the tables of the nodes.
+"""Makes one fleet of all processes: their names and hosts, the network, and the tables of the nodes.
 
 In: processes, hosts that people or trees name, and what people say. Out: `Assembled`; None where the processes do not
 fit into one spec.
@@ -7,20 +7,23 @@ fit into one spec.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from fleetc.adopt.found.questions import Ask, Difference
+from fleetc.adopt.found.ledger import Ledger
+from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.found.said import FLEET_NAME, Said
-from fleetc.adopt.found.words import Process
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.listeners import http_listener, orchestrator_url, service_url, written
-from fleetc.adopt.node.own_files import note_mounted
-from fleetc.adopt.node.reading import OFFCHAIN, Running, running
+from fleetc.adopt.node.paths import located
+from fleetc.adopt.node.settings import OFFCHAIN, Running, running
+from fleetc.adopt.node.values import price_text
 from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.stack_files import StackFiles
-from fleetc.adopt.tables.assembled import Assembled
 from fleetc.adopt.tables.filling import Facts, Filling
 from fleetc.adopt.tables.fleet import (
     ask_models,
@@ -32,14 +35,11 @@ from fleetc.adopt.tables.fleet import (
     fill_rewards,
     rpc_value,
 )  # fmt: skip
-from fleetc.adopt.tables.free_ports import free_ports
-from fleetc.adopt.tables.links import at_private_addresses, on_loopback
-from fleetc.adopt.tables.machines import add_hosts, add_idle_hosts, ask_address, ask_users
-from fleetc.adopt.tables.naming import LONE_HOST, name_all, place_all, put_on_hosts
+from fleetc.adopt.tables.machines import Machines, add_hosts, add_idle_hosts, ask_address, ask_users
+from fleetc.adopt.tables.models import fill_capabilities
 from fleetc.adopt.tables.nodes import fill
-from fleetc.adopt.tables.registering import fill_others, registers_elsewhere
-from fleetc.adopt.tables.runner_host import Machines, complete_gpus
-from fleetc.adopt.tables.session import Session, Table, price_text
+from fleetc.adopt.tables.runners import fill_others
+from fleetc.adopt.tables.session import Assembled, Session, Table
 from fleetc.adopt.tables.stacks import stack_table
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -50,37 +50,34 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     known_hosts = sources.hosts
     processes = place_all(processes, known_hosts)
     sources.others = place_all(sources.others, known_hosts)
-    note_mounted(session.library, processes)
     read = [running(process, session.library, session.ledger, said.role) for process in processes]
     nodes = [node for node in read if node is not None]
     if len(nodes) < len(processes):
         return None
-    if not nodes and not sources.stacks and not any(map(registers_elsewhere, sources.others)):
+    if not nodes and not sources.stacks:
         return _only_models(sources, session)
     network = _network(nodes, session)
     if network is None:
         return None
-    put_on_hosts(nodes, said.folders.nodes, session, known_hosts, sources.claimed)
-    names, lone = name_all(nodes, session, known_hosts, sources.claimed)
+    put_on_hosts(nodes, said.folders.nodes, session, sources)
+    names, lone = name_all(nodes, session, sources)
     for node in nodes:
-        node.unplaced, node.process = node.process, said.folders.placed(node.process, node.host)
+        node.process = located(node.process, node.host, said.folders)
     fleet = Table({"name": FLEET_NAME, "network": network}, path=("fleet",))
     add_hosts(nodes, session, known_hosts)
     machines = Machines(session, sources.others, nodes, names, known_hosts, lone)
     machines.learn_state_dirs()
-    tables = _node_tables(nodes, fleet, _facts(nodes, network, machines), session)
-    differences, compared = _stacks(sources, tables, fleet, session)
+    tables = _node_tables(nodes, fleet, Facts.of(nodes, network, machines), session)
+    fill_capabilities(sources.capabilities, nodes, tables, session.ledger)
+    stacks = _stacks(sources, tables, fleet, session)
     add_idle_hosts(nodes, session, known_hosts)
     ask_users(nodes, tables, session)
-    complete_gpus(session.hosts, (one for kind in (*tables.values(), session.runners) for one in kind.values()))
+    machines.list_gpus(one for kind in (*tables.values(), session.runners) for one in kind.values())
     ordered = {
         "hosts": session.hosts, "wallets": session.wallets, "models": session.models, **tables,
         "runners": session.runners, "ladders": session.ladders,
     }  # fmt: skip
-    assembled = Assembled(fleet, ordered, nodes, differences, compared)
-    for table in assembled.each():
-        _without_hidden(table)
-    return assembled
+    return _without_hidden(Assembled(fleet, ordered, nodes, stacks))
 
 
 def _node_tables(nodes: Sequence[Running], fleet: Table, facts: Facts, session: Session) -> dict[str, dict[str, Table]]:
@@ -94,7 +91,6 @@ def _node_tables(nodes: Sequence[Running], fleet: Table, facts: Facts, session: 
         fill(Filling(session, node, facts, table))
         tables.setdefault(node.table, {})[node.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
-    free_ports(list(nodes), tables, session.runners.values(), session.ledger)
     fill_modes(tables)
     fill_chain(nodes, fleet, session)
     fill_releases(nodes, fleet, tables)
@@ -106,21 +102,16 @@ def _node_tables(nodes: Sequence[Running], fleet: Table, facts: Facts, session: 
 
 def _stacks(
     sources: Found, tables: dict[str, dict[str, Table]], fleet: Table, session: Session
-) -> tuple[list[Difference], int]:
+) -> dict[str, StackFiles]:
     """Tables of the avatar stacks, and of hosts that run nothing else; a release that all have is that of the fleet."""
-    differences: list[Difference] = []
-    compared = 0
     stacks: dict[str, Table] = {}
+    by_name: dict[str, StackFiles] = {}
     for files in sources.stacks:
         host = _host_of_stack(files, sources, session)
         lone = len(sources.stacks) == 1 and host != "stage"
-        called = files.counted or ("stage" if lone else f"{host}-avatars")
         taken = {*session.hosts, *session.runners, *stacks, *(name for kind in tables.values() for name in kind)}
-        name = session.name_for(called, "avatars", taken)
-        public = session.hosts[host].values.get("public", "")
-        stacks[name], changed, count = stack_table(files, session, name, host, public)
-        differences += changed
-        compared += count
+        name = session.name_for("stage" if lone else f"{host}-avatars", "avatars", taken)
+        stacks[name], by_name[name] = stack_table(files, session, name, host), files
     if stacks:
         tables["avatars"] = stacks
         first, *others = (table.values.get("avatar_release") for table in stacks.values())
@@ -128,7 +119,7 @@ def _stacks(
             fleet.values["avatar_release"] = first
             for table in stacks.values():
                 del table.values["avatar_release"]
-    return differences, compared
+    return by_name
 
 
 def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
@@ -148,11 +139,13 @@ def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
     return name
 
 
-def _without_hidden(table: Table) -> None:
+def _without_hidden(assembled: Assembled) -> Assembled:
     """Leave out values with hidden characters, which no spec may have, and ask for them."""
-    for key in [key for key, value in table.values.items() if _hidden(value)]:
-        del table.values[key]
-        table.put(Ask.HIDDEN, visible(key))
+    for table in assembled.each():
+        for key in [key for key, value in table.values.items() if _hidden(value)]:
+            del table.values[key]
+            table.put(Ask.HIDDEN, visible(key))
+    return assembled
 
 
 def _hidden(value: object) -> bool:
@@ -166,7 +159,7 @@ def _hidden(value: object) -> bool:
 def _only_models(sources: Found, session: Session) -> Assembled:
     """Lists of models that no node names: their tables, and the rest is asked."""
     fleet = Table({"name": FLEET_NAME}, path=("fleet",))
-    fleet.put(Ask.NETWORK, "network", '"offchain"')
+    fleet.put(Ask.NO_SOURCE, "network", '"offchain"')
     fleet.put(Ask.RELEASE, "node_release")
     for source in sources.models:
         try:
@@ -181,10 +174,10 @@ def _only_models(sources: Found, session: Session) -> Assembled:
             price = price_text(entry.price) if entry.price is not None else None
             if price is not None:
                 session.models[name].values["price"] = price
-    assembled = Assembled(fleet, {"models": session.models})
-    for table in assembled.each():
-        _without_hidden(table)
-    return assembled
+    host = Table(path=("hosts", LONE_HOST))
+    host.put(Ask.RUNTIME, "runtime", '"docker"')
+    ask_address(host)
+    return _without_hidden(Assembled(fleet, {"hosts": {LONE_HOST: host}, "models": session.models}))
 
 
 def _on_a_network(node: Running) -> bool:
@@ -206,43 +199,115 @@ def _network(nodes: Sequence[Running], session: Session) -> str | None:
             return None
         of_network.setdefault(node.network, []).append(node)
     if len(of_network) > 1:
-        some = "; ".join(
-            f"for {network} {' '.join(f'--only {leaks.shown(node.process.name or node.process.span.source)}' for node in members[:4])}"
-            for network, members in of_network.items()
-        )
+        ways = []
+        for network, members in of_network.items():
+            names = [leaks.shown(node.process.name or node.process.span.source) for node in members[:4]]
+            ways.append(f"for {network} --only {' --only '.join(names)}")
         session.ledger.refuse(
             "adopt-networks-differ", of_network[sorted(of_network)[-1]][0].process.span,
             f"these nodes are on {' and '.join(sorted(of_network)[:3])}, and a fleet is on one network",
-            f"adopt the nodes of each network into a spec of their own: {some}",
+            f"adopt the nodes of each network into a spec of their own: {'; '.join(ways)}",
         )  # fmt: skip
         return None
     behind = [node.network for node in nodes if node.on_chain and node.role == "gateway"]
     return next(iter(of_network), behind[0] if behind else OFFCHAIN)
 
 
-def _facts(nodes: Sequence[Running], network: str, machines: Machines) -> Facts:
-    services: dict[str, str] = {}
-    signers: dict[str, str] = {}
-    redeemers = at_private_addresses(list(nodes))
-    peers: dict[tuple[str, str], Running] = {}
+LONE_HOST = "host-1"
+_P = TypeVar("_P", bound=Process)
+_PLAIN_STEMS = frozenset({
+    "compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input", "arguments",
+})  # fmt: skip
+"""Names of files that say nothing of a node."""
+
+
+class UnknownNodeError(ValueError):
+    """Somebody says the host of nodes that no source starts; its text is the sentence for them."""
+
+
+def place_all(processes: Iterable[_P], known_hosts: Collection[str]) -> list[_P]:
+    """Give processes the hosts that paths of their sources name: those that are known, and copies of whole roots."""
+    listed = list(processes)
+    roots = {_root(process) for process in listed} - {""}
+    known = {*known_hosts, *roots} if len(roots) > 1 else {*known_hosts}
+    return [process if process.host else replace(process, host=_named_host(process, known)) for process in listed]
+
+
+def _root(process: Process) -> str:
+    """The folder that has a copy of the root of a host, as in gpu-1/etc/systemd/system/livepeer.service."""
+    folders = process.span.source.split("/")[:-1]
+    place = folders.index("etc") if "etc" in folders else 0
+    return folders[place - 1] if place > 0 and len(folders) > place + 1 else ""
+
+
+def _named_host(process: Process, known: Collection[str]) -> str:
+    """The nearest part of a source's path that is the name of a host; "" for none."""
+    *folders, file = process.span.source.split("/")
+    parts = (file, posixpath.splitext(file)[0], *reversed(folders))
+    return next((part for part in parts if part in known), "")
+
+
+def put_on_hosts(nodes: Sequence[Running], said: Mapping[str, str], session: Session, sources: Found) -> None:
+    """Put nodes on the hosts that people name for them, by the name of the node, its unit or its container; "" stands
+    for all that are on no host. Raises UnknownNodeError.
+    """
+    if not said:
+        return
+    name_all(nodes, Session(session.library, Ledger()), sources)
+    known = {name for node in nodes for name in (node.name, node.process.name) if name}
+    if unknown := sorted(set(said) - known - {""}):
+        raise UnknownNodeError(f"no source starts {' or '.join(unknown)}; nodes are {', '.join(sorted(known))}")
     for node in nodes:
-        for called in node.process.peers:
-            peers[node.process.span.source, called] = node
-        if node.role == "orchestrator" and node.text("serviceAddr") not in ("", "none"):
-            services.setdefault(orchestrator_url(service_url(node.text("serviceAddr"))), node.name)
-        elif node.role in ("remote-signer", "redeemer"):
-            _, listener = http_listener(node.role, node.text("httpAddr"), "")
-            if listener is not None:
-                where = written(("127.0.0.1" if listener[0] == "*" else listener[0], listener[1]))
-                if node.role == "redeemer":
-                    redeemers[f"{node.host} {where}"] = node.name
-                else:
-                    signers[f"{node.host} http://{where}"] = node.name
-    processes = {node.name: node for node in nodes}
-    facts = Facts(network, services, on_loopback(list(nodes)), signers, redeemers, peers, processes, {}, machines)
-    workers: dict[str, set[str]] = {}
+        host = said.get(node.name) or said.get(node.process.name)
+        host = host or ("" if node.process.host else said.get("", ""))
+        if host:
+            node.process = replace(node.process, host=host)
+
+
+def name_all(nodes: Sequence[Running], session: Session, sources: Found) -> tuple[dict[str, str], str]:
+    """Name nodes and hosts; those `claimed` run nothing but what was named for them. The names of hosts by what sources
+    call them come back, and what a lone host is called. No node has the name of a host: they share directories.
+    """
+    free = len(sources.hosts) == 1 and not set(sources.claimed).intersection(sources.hosts)
+    lone = next(iter(sources.hosts)) if free else LONE_HOST
+    hosts: dict[str, str] = {}
     for node in nodes:
-        if node.role in ("transcoder", "ai-worker") and node.text("orchAddr"):
-            url = orchestrator_url(node.text("orchAddr").split(",")[0])
-            workers.setdefault(facts.orchestrator_at(node, url), set()).add(node.role)
-    return replace(facts, workers={name: frozenset(roles) for name, roles in workers.items()})
+        host = node.process.host or lone
+        if host not in hosts:
+            hosts[host] = session.name_for(host, "host", set(hosts.values()))
+        node.host = hosts[host]
+    taken = {*hosts.values(), *(session.name_for(name, "host", set()) for name in sources.hosts)}
+    counted = Counter(node.process.span.source for node in nodes)
+    hints = [_hint(node, counted[node.process.span.source] == 1, taken, session) for node in nodes]
+    homes: dict[str, set[str]] = {}
+    for node, hint in zip(nodes, hints, strict=True):
+        homes.setdefault(hint, set()).add(node.host)
+    for node, hint in zip(nodes, hints, strict=True):
+        called = f"{hint}-{node.host}" if len(homes[hint]) > 1 else hint
+        node.name = session.name_for(called, node.role, taken)
+        taken.add(node.name)
+    return hosts, lone
+
+
+def _hint(node: Running, alone: bool, hosts: Collection[str], session: Session) -> str:
+    """What the source calls a node, or the name of a source that is about it `alone`, else its role."""
+    stem = posixpath.splitext(posixpath.basename(node.process.span.source))[0] if alone else ""
+    names = (text.removeprefix("livepeer-").removeprefix("livepeer_") for text in (node.process.name, stem))
+    plain = {*_PLAIN_STEMS, "", node.process.host}
+    free = (text for text in names if text not in plain and session.name_for(text, node.role, set()) not in hosts)
+    return next(free, node.role)
+
+
+def chosen(sources: Found, said: Said, library: Library) -> tuple[list[Process], set[str]]:
+    """The processes that --only names, by their own names or those of their nodes; and the names to choose from."""
+    own = {process.name for process in sources.processes if process.name}
+    if not said.only or own.issuperset(said.only):
+        return [process for process in sources.processes if not said.only or process.name in said.only], own
+    apart = Session(Library(library.sources, library.written), Ledger())  # what is read for names alone is not used
+    placed = place_all(sources.processes, sources.hosts)
+    nodes = [running(process, apart.library, apart.ledger, said.role) for process in placed]
+    name_all([node for node in nodes if node is not None], apart, sources)
+    names = [node.name if node is not None else "" for node in nodes]
+    both, others = zip(sources.processes, names, strict=True), set(said.only) - own
+    wanted = [process for process, name in both if process.name in said.only or name in others]
+    return wanted, own | {*filter(None, names)}

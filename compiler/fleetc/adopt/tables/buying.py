@@ -1,108 +1,69 @@
 """Fills what gateways and remote signers have: listeners, how they find orchestrators, caps, renditions, a signer.
 
-In: a `Filling`. Out: its fields. Off-chain nobody pays, so caps are left out there, with the reason.
+In: a `Filling`. Out: its fields.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from fleetc.adopt.found.words import Brief, Same
+from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node import documents
-from fleetc.adopt.node.documents import DocumentError, ModelEntry
+from fleetc.adopt.node.documents import ModelEntry, PriceEntry
 from fleetc.adopt.node.flags import number
-from fleetc.adopt.node.listeners import (
-    LOOPBACK,
-    RTMP,
-    completed,
-    http_listener,
-    is_loopback,
-    orchestrator_url,
-    split,
-)  # fmt: skip
-from fleetc.adopt.node.reading import in_file, missing, names_document
-from fleetc.adopt.node.values import rows_of, takes_text
-from fleetc.adopt.report.compare import QUESTION
+from fleetc.adopt.node.listeners import LOOPBACK, RTMP, completed, http_listener, is_loopback, orchestrator_url, split
+from fleetc.adopt.node.paths import names_document
+from fleetc.adopt.node.values import flag_price, price_text, rows_of, takes_text, why_refused
 from fleetc.adopt.tables.filling import Filling
-from fleetc.adopt.tables.links import LISTENS, loopback_port
-from fleetc.adopt.tables.listening import helper_http, open_listener, say_listener
-from fleetc.adopt.tables.session import PIXEL_PRICE, flag_price, price_text
+from fleetc.adopt.tables.session import PIXEL_PRICE
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
-from fleetc.text import leaks
 from fleetc.upstream import PIPELINES, RENDITIONS
 
 _AI_SIGNS = ("maxPricePerCapability", "aiMinRunnerVersion", "aiProcessingRetryTimeout", "liveAIAuthWebhookUrl",
              "liveAIHeartbeatURL", "mediaMTXApiPassword", "livePaymentInterval", "liveAICapReportInterval",
              "remoteSignerUrl", "aiModels")  # fmt: skip
 _VIDEO_SIGNS = ("transcodingOptions", "rtmpAddr", "maxSessions", "verifierUrl", "objectStore", "recordStore")
-_SELECTION = ("selectRandFreq", "selectStakeWeight", "selectPriceWeight", "selectPriceExpFactor", "minPerfScore",
-              "orchPerfStatsUrl", "region", "ignoreMaxPriceIfNeeded", "maxTicketEV", "maxTotalEV", "depositMultiplier",
-              "priceFeedAddr", "blockPollingInterval")  # fmt: skip
 
 
 def fill(work: Filling, behind_signer: bool) -> None:
     """Fill the table of a gateway or a signer."""
     running = work.running
-    gateway = running.role == "gateway"
-    if gateway:
-        ingest = _ingests(work)
-        work.say("mode", _mode(work) if ingest else "video")
+    if running.role == "gateway":
         _listeners(work)
-        _ingest(work, ingest)
         _renditions(work)
-        _runner_versions(work)
-    else:
-        helper_http(work)
-    if gateway or running.on("remoteDiscovery"):
+        work.read("aiMinRunnerVersion", "min_runner_versions", lambda text: {
+            _model(work, pipeline, model): version for pipeline, model, version in documents.runner_versions(text)
+        }, Why.IGNORED)  # fmt: skip
+    if running.role == "gateway" or running.on("remoteDiscovery"):
         _discovery(work, behind_signer)
-    else:
-        for flag in ("orchAddr", "orchWebhookUrl", "aiServiceRegistry", "orchBlocklist", "extraNodes",
-                     "discoveryTimeout", "liveAICapReportInterval"):  # fmt: skip
-            if work.has(flag):
-                _unread(work, flag, "a signer finds orchestrators only with -remoteDiscovery")
-    if gateway and behind_signer:
-        _signer(work)
-    _caps(work, behind_signer)
     if behind_signer:
-        for flag in _SELECTION:
-            if work.has(flag):
-                work.drop(flag, Same("behind a signer a gateway runs off-chain, where this does nothing"))
-    elif not running.on_chain and not work.process.ours:
-        for flag in ("maxTicketEV", "maxTotalEV", "depositMultiplier", "blockPollingInterval", "priceFeedAddr"):
-            if work.has(flag):
-                _unread(work, flag, "off-chain nobody pays")
+        helper(work, "remoteSignerUrl", "remote-signer", "remote_signer.url", "remote_signer.signer")
+    elif running.on_chain or work.process.ours:
+        _caps(work)
 
 
-def _unread(work: Filling, flag: str, why: str) -> None:
-    work.mistake("adopt-setting-unread", flag, f"-{flag} does nothing: {why}", "remove it")
-
-
-def _ingests(work: Filling) -> bool:
-    """Whether the node takes streams and requests over HTTP today."""
+def _listeners(work: Filling) -> None:
+    """The listeners of a gateway, and whether it takes streams and requests over HTTP."""
     running = work.running
-    if "httpIngest" in running.settings:
-        return running.on("httpIngest")
-    _, listener = http_listener("gateway", running.text("httpAddr"), "")
-    return listener is None or is_loopback(listener[0]) or bool(running.text("authWebhookUrl"))
-
-
-def _ingest(work: Filling, ingest: bool) -> None:
-    """What nobody says about HTTP ingest, where the listener in the spec would decide it in another way."""
-    running = work.running
-    if "httpIngest" in running.settings or running.text("authWebhookUrl"):
+    listener = http_listener("gateway", running.text("httpAddr"), "")[1]
+    ingest, webhook = running.on("httpIngest"), running.text("authWebhookUrl")
+    if "httpIngest" not in running.settings:
+        ingest = listener is None or is_loopback(listener[0]) or bool(webhook)
+    mode = _mode(work)
+    work.say("mode", mode if ingest else "video")
+    work.listens("httpAddr", "http", listener, str(GATEWAY_HTTP))
+    work.listens("rtmpAddr", "rtmp", split(completed(running.text("rtmpAddr"), LOOPBACK, RTMP)), str(GATEWAY_RTMP))
+    if "httpIngest" in running.settings or webhook:
         return
     if not ingest:
-        word = running.word("httpAddr")
-        wanted = "with the AI endpoints " if _mode(work) != "video" else ""
+        wanted = "with the AI endpoints " if mode != "video" else ""
         work.session.ledger.warn(
-            "adopt-ingest-off", word.span,
+            "adopt-ingest-off", running.word("httpAddr").span,
             f"HTTP ingest {wanted}is off: no webhook admits streams, and the listener is not on loopback",
-            'to serve them, write http_ingest = true, for AI also mode = "ai" or "dual"',
+            'to serve them, name the webhook that admits them as auth_webhook, for AI also mode = "ai" or "dual"',
         )  # fmt: skip
-    said = split(str(work.table.values.get("http", GATEWAY_HTTP)))
-    if said is not None and is_loopback(said[0]) is not ingest:
+    compiled = split(str(work.table.values.get("http", GATEWAY_HTTP)))
+    if compiled is not None and is_loopback(compiled[0]) is not ingest:
         work.say("http_ingest", ingest)
-        running.reasons.setdefault("httpIngest", "it stays as it is today, at another listener")
+        work.because("httpIngest", Why.INGEST)
 
 
 def _mode(work: Filling) -> str:
@@ -110,281 +71,125 @@ def _mode(work: Filling) -> str:
     running = work.running
     variables = any(name.startswith("LIVE_AI_") for name in work.process.variables)
     ai = running.on("aiServiceRegistry") or variables or any(flag in running.settings for flag in _AI_SIGNS)
-    video = any(running.text(flag) for flag in _VIDEO_SIGNS)
-    if ai:
-        return "dual" if video else "ai"
-    return "video"
-
-
-def _listeners(work: Filling) -> None:
-    running = work.running
-    if not (work.has("httpAddr") and work.unknown("httpAddr", "http")):
-        _, listener = http_listener("gateway", running.text("httpAddr"), "")
-        listener = open_listener(work, "httpAddr", listener, "HTTP listener")
-        if listener is None:
-            work.ask("http", "the node cannot listen where the source says", "httpAddr", '"127.0.0.1:9935"')
-        else:
-            say_listener(work, "httpAddr", "http", listener, str(GATEWAY_HTTP))
-    if not (work.has("rtmpAddr") and work.unknown("rtmpAddr", "rtmp")):
-        listener = split(completed(running.text("rtmpAddr"), LOOPBACK, RTMP))
-        listener = open_listener(work, "rtmpAddr", listener, "RTMP listener")
-        if listener is None:
-            work.ask("rtmp", "the node cannot listen where the source says", "rtmpAddr", '"127.0.0.1:1935"')
-            return
-        say_listener(work, "rtmpAddr", "rtmp", listener, str(GATEWAY_RTMP))
+    return ("dual" if any(map(running.text, _VIDEO_SIGNS)) else "ai") if ai else "video"
 
 
 def _discovery(work: Filling, behind_signer: bool) -> None:
-    running = work.running
+    """How a node finds orchestrators: by its webhook, else by a fixed list, else by a registry of the chain."""
+    running, registry = work.running, "aiServiceRegistry"
     if running.text("orchWebhookUrl"):
-        word = running.word("orchWebhookUrl")
-        plain = leaks.find(word.text, "orchWebhookUrl") is None and not word.holes
-        row = rows_of("gateways")["authWebhookUrl"]  # the same kind of address
-        ours = work.process.secrets.get("LP_ORCHWEBHOOKURL")
-        value: Any = (
-            word.text
-            if plain and not ours and takes_text(row, word.text)
-            else work.hidden("orchWebhookUrl", "discovery")
-        )
-        work.say("discovery", {"webhook": value})
-        running.reasons.setdefault("orchWebhookUrl", Same("a reference in the spec has the same value"))
-        work.take("orchWebhookUrl", "discovery")
-        if work.has("orchAddr"):
-            _unread(work, "orchAddr", "the node asks its webhook instead")
-        if work.has("aiServiceRegistry"):
-            work.drop("aiServiceRegistry", "a webhook says which orchestrators there are")
-        return
-    work.take("orchWebhookUrl", "")
-    if running.text("orchAddr"):
-        if work.unknown("orchAddr", "orchestrators"):
-            return
-        _orchestrators(work)
-        if work.has("aiServiceRegistry"):
-            work.drop("aiServiceRegistry", "a fixed list of orchestrators is given, so no registry is asked")
-        return
-    work.take("orchAddr", "")
-    registry = running.on("aiServiceRegistry")
-    if not running.on_chain or behind_signer:
-        if "aiServiceRegistry" in running.settings:
-            work.drop("aiServiceRegistry", "there is no registry off-chain")
+        webhook = work.in_clear("orchWebhookUrl") or work.secret("orchWebhookUrl", "discovery_webhook")
+        if webhook is not None:
+            work.because("orchWebhookUrl", Why.REFERENCE)
+            work.give("orchWebhookUrl", "discovery", {"webhook": webhook})
+        work.mistake("adopt-setting-unread", "orchAddr", Why.WEBHOOK_SAYS, "remove it")
+        work.drop(registry, Why.WEBHOOK_SAYS)
+    elif running.text("orchAddr"):
+        if not work.unknown("orchAddr", "orchestrators"):
+            urls = filter(None, (part.strip() for part in running.text("orchAddr").split(",")))
+            work.give("orchAddr", "orchestrators", [reached(work, url) for url in urls])
+        work.drop(registry, Why.LIST_SAYS)
+    elif not running.on_chain or behind_signer:
+        work.drop(registry, Why.NO_REGISTRY)
         if not behind_signer and running.role == "gateway":
-            work.ask("orchestrators", "off-chain a gateway finds nobody without a list",
-                     example='["https://orch.example.net:8935"]')  # fmt: skip
-            running.reasons["orchAddr"] = "a question is left: which orchestrators it uses"
+            work.asks(Ask.ORCHESTRATORS, "orchestrators", "orchAddr")
+    else:
+        asked, ai_only = running.on(registry), work.table.values.get("mode") == "ai"
+        if ai_only and not asked:
+            work.say("mode", "dual")  # without the flag, a node that serves AI asks the registry of video
+        work.give(registry, "discovery", "ai-registry" if asked and not ai_only else "registry")
+
+
+def reached(work: Filling, text: str) -> str:
+    """An orchestrator as the spec names it: by its name in the fleet, else by the address that the source has."""
+    running, url = work.running, orchestrator_url(text)
+    name = work.facts.node_at(running, "orchestrator", url)
+    service = work.facts.processes[name].text("serviceAddr") if name else ""
+    if name and url.rpartition("://")[2] != orchestrator_url(service).rpartition("://")[2]:
+        work.because("orchAddr", Why.SERVICE_ADDRESS, service=service or "its service address")
+    return name or text.rstrip("/")
+
+
+def helper(work: Filling, flag: str, role: str, key: str, by_name: str = "") -> None:
+    """A signer or a redeemer that a node calls: by its name in the fleet, else by its address."""
+    text = work.running.text(flag)
+    if not text or work.unknown(flag, key):
         return
-    ai_only = work.table.values.get("mode") == "ai"
-    if registry and not ai_only:
-        work.say("discovery", "ai-registry")
-    elif registry or not ai_only:
-        work.say("discovery", "registry")
-    else:  # without the flag, a node that serves AI only still asks the registry for video
-        work.say("mode", "dual")
-        work.say("discovery", "registry")
-    work.take("aiServiceRegistry", "discovery")
-
-
-def _orchestrators(work: Filling) -> None:
-    """The fixed list: names of this fleet where an address is that of an adopted orchestrator."""
-    word = work.running.word("orchAddr")
-    found: list[str] = []
-    for item in filter(None, (part.strip() for part in word.text.split(","))):
-        url = orchestrator_url(item)
-        name = work.facts.orchestrator_at(work.running, url)
-        if name:
-            found.append(name)
-            note_service_address(work, name, url)
-        else:
-            found.append(item.rstrip("/"))
-    work.say("orchestrators", found)
-    work.take("orchAddr", "orchestrators")
-
-
-_LOOK = Brief(
-    "the same orchestrator; make sure that the host reaches it there (curl -k)",
-    "the same orchestrator; try curl -k from the host",
-)
-"""Why to look at the address of an orchestrator that was called by a name, or at loopback."""
-
-
-def note_service_address(work: Filling, name: str, url: str) -> None:
-    """Say that a node reaches an orchestrator of its fleet by another address from now on."""
-    if work.facts.services.get(url) == name:
-        return
-    work.running.reasons["orchAddr"] = Same("it has the service address of that orchestrator")
-    host = (split(url.partition("://")[2]) or ("", 0))[0]
-    service = leaks.shown(work.facts.processes[name].text("serviceAddr")) or "its service address"
-    if loopback_port(work.running, url) is not None:
-        work.session.ledger.remark(
-            "adopt-name-unreached", work.running.word("orchAddr").span,
-            f"{work.running.name} reaches {name} on the same host at {service} from now on, and no longer at loopback",
-            f"make sure that this host reaches {service} itself; curl -k shows it", elsewhere=True,
-        )  # fmt: skip
-        work.running.reasons["orchAddr"] = _LOOK
-        return
-    if (work.process.span.source, host) not in work.facts.peers or work.process.runtime != "docker":
-        return
-    work.session.ledger.remark(
-        "adopt-name-unreached", work.running.word("orchAddr").span,
-        f"in the network of the host no other is called {leaks.shown(host)}: "
-        f"{work.running.name} reaches {name} at {service}",
-        f"make sure that this host reaches {service} itself; curl -k shows it", elsewhere=True,
-    )  # fmt: skip
-    work.running.reasons["orchAddr"] = _LOOK
-
-
-def _signer(work: Filling) -> None:
-    flag = "remoteSignerUrl"
-    if work.unknown(flag, "remote_signer.url"):
-        return
-    url = work.running.text(flag)
-    url = (url if "://" in url else f"https://{url}").rstrip("/")
-    name = work.facts.helper_at(work.running, work.facts.signers, url, "remote-signer")
+    if role == "remote-signer":
+        text = (text if "://" in text else f"https://{text}").rstrip("/")
+    elif ":" not in text:
+        text = f"{text}:8935"
+    name, row = work.facts.node_at(work.running, role, text), rows_of(work.running.table).get(flag)
     if name:
-        work.running.reasons[flag] = LISTENS.format(name)
-        work.say("remote_signer.signer", name)
-    elif takes_text(rows_of("gateways")[flag], url):
-        work.say("remote_signer.url", url)
+        work.because(flag, Why.LISTENS, node=name)
+        work.give(flag, by_name or key, name)
+    elif row is not None and not takes_text(row, text):
+        work.asks(Ask.NOT_IN_SPEC, key, flag, text=work.shown(flag), why=why_refused(row, text))
     else:
-        work.mistake("adopt-value-invalid", flag, "this is no address of a signer, and the node stops at its start",
-                     'write remote_signer = { url = "http://signer.example.net:8935" }')  # fmt: skip
-        if "orchestrators" not in work.table.values and "discovery" not in work.table.values:
-            work.ask("orchestrators", "off-chain a gateway finds nobody without a list",
-                     example='["https://orch.example.net:8935"]')  # fmt: skip
-            work.running.reasons["orchAddr"] = "a question is left: which orchestrators it uses"
-        return
-    work.take(flag, "remote_signer")
+        work.give(flag, key, text)
 
 
-def _caps(work: Filling, behind_signer: bool) -> None:
-    running = work.running
-    flags = ("maxPricePerUnit", "pixelsPerUnit", "maxPricePerCapability")
-    if behind_signer or (not running.on_chain and not work.process.ours):
-        why = "the signer compares prices" if behind_signer else "off-chain nobody pays"
-        for flag in flags:
-            if work.has(flag):
-                work.drop(flag, why)
-        return
+def base_price(work: Filling, flag: str, key: str) -> PriceEntry | None:
+    """The price of a flag for the pixels that go with it; None where a question stands in its place."""
     pixels = pixels_of(work)
-    if not running.on_chain and not work.has("maxPricePerUnit"):
-        work.take("pixelsPerUnit", "")
-    elif work.has("maxPricePerUnit") and (running.word("maxPricePerUnit").holes or pixels is None):
-        if not work.unknown("maxPricePerUnit", "max_price", PIXEL_PRICE):
-            work.ask("max_price", "the source leaves its pixels open", "maxPricePerUnit", PIXEL_PRICE)
-        account_for_pixels(work, "maxPricePerUnit", "max_price")
-    else:
-        text = running.text("maxPricePerUnit") or "0"
-        price = flag_price(text, pixels or 1)
-        shown = price_text(price) if price is not None else None
-        if price is not None and price.amount == 0:
-            work.say("max_price", "any")
-            if not running.text("maxPricePerUnit"):
-                work.table.ask("TODO max_price: today it pays any price, because nothing sets a cap")
-        elif shown is None:
-            work.ask_price("max_price", "maxPricePerUnit", refused=price is None)
-        else:
-            work.say("max_price", shown)
-        if work.has("maxPricePerUnit"):
-            work.take("maxPricePerUnit", "max_price")
-        account_for_pixels(work, "maxPricePerUnit", "max_price")
-    if running.text("maxPricePerCapability"):
-        _model_caps(work, pixels or 1)
-
-
-def account_for_pixels(work: Filling, flag: str, key: str) -> None:
-    """Account for the pixels of a price: they are understood or asked for with it."""
-    if work.running.reasons.get(flag, "").startswith(QUESTION):
-        work.leave_open("pixelsPerUnit", key, "the pixels of the price")
+    price = flag_price(work.running.text(flag) or "0", pixels or 1)
+    if work.unknown(flag, key, PIXEL_PRICE):
+        pass
+    elif price is None or price_text(price) is None:
+        work.asks(Ask.PRICE_REFUSED, key, flag, PIXEL_PRICE, text=work.shown(flag))
+    elif pixels is None and price.amount:
+        work.asks(Ask.PIXELS, key, flag, PIXEL_PRICE)
     else:
         work.take("pixelsPerUnit", key)
+        return price
+    work.drop("pixelsPerUnit", Why.PIXELS)
+    return None
 
 
 def pixels_of(work: Filling) -> int | None:
-    """The pixels of the base price; None where they are unknown or none that the node takes."""
-    text = work.running.text("pixelsPerUnit") or "1"
-    if "pixelsPerUnit" in work.running.settings and work.running.word("pixelsPerUnit").holes:
-        return None
+    """The pixels of the base price; None where no source has them, or the node takes no such number."""
     try:
-        value = number(text)
+        value = number(work.running.text("pixelsPerUnit") or "1")
     except ValueError:
         return None
     return int(value) if value.denominator == 1 and value > 0 else None
 
 
-def _model_caps(work: Filling, pixels: int) -> None:
-    flag = "maxPricePerCapability"
-    word = work.running.word(flag)
-    text, source = word.text, None
-    if names_document(text):
-        source = work.document(flag)
-        if source is None:
-            missing(word, "the file with caps by model", work.session.ledger)
-            work.ask("max_model_prices", in_file(text), flag, '{ model = "..." }', warn=False)
-            return
-        text = source.text
-    try:
-        entries = documents.caps(text, pixels)
-    except DocumentError as problem:
-        work.damaged(flag, source, problem, Same("the node ignores all caps by model"), "repair the JSON")
-        return
-    said: dict[str, Any] = {}
-    for cap in entries:
-        shown = price_text(cap.price) if cap.price else None
-        if cap.pipeline not in PIPELINES or shown is None:
-            work.mistake("adopt-document-unread", flag,
-                         f"the cap for {leaks.shown(cap.pipeline)} has no price, or no pipeline of the node",
-                         "write pipeline, price_per_unit and currency together")  # fmt: skip
-            continue
-        key = (
-            cap.pipeline
-            if cap.model_id == "default"
-            else work.session.model(ModelEntry(cap.pipeline, cap.model_id, False, None, "", False, (), None, ""))
-        )
-        said[key] = shown
-    if said:
-        work.say("max_model_prices", said)
-    work.take(flag, "max_model_prices")
+def _caps(work: Filling) -> None:
+    """The caps of a buyer: the one of the base price, and those of models."""
+    if work.running.on_chain or work.has("maxPricePerUnit"):
+        cap = base_price(work, "maxPricePerUnit", "max_price")
+        if cap is not None:
+            work.give("maxPricePerUnit", "max_price", price_text(cap) if cap.amount else "any")
+        if not work.running.text("maxPricePerUnit"):
+            work.asks(Ask.ANY_PRICE, "max_price")
+    work.read("maxPricePerCapability", "max_model_prices", lambda text: _model_caps(work, text), Why.IGNORED)
+
+
+def _model_caps(work: Filling, text: str) -> dict[str, str]:
+    """The caps of models, and of pipelines."""
+    caps: dict[str, str] = {}
+    for entry in documents.caps(text, pixels_of(work) or 1):
+        price = price_text(entry.price) if entry.price else None
+        if entry.pipeline not in PIPELINES or price is None:
+            advice, flag = "write pipeline, price_per_unit and currency together", "maxPricePerCapability"
+            work.mistake("adopt-document-unread", flag, Why.CAP_UNREAD, advice, pipeline=entry.pipeline)
+        else:
+            default = entry.model_id == "default"
+            caps[entry.pipeline if default else _model(work, entry.pipeline, entry.model_id)] = price
+    return caps
+
+
+def _model(work: Filling, pipeline: str, model_id: str) -> str:
+    """The table of a model that somebody only names."""
+    return work.session.model(ModelEntry(pipeline, model_id, False, None, "", False, (), None, ""))
 
 
 def _renditions(work: Filling) -> None:
-    flag = "transcodingOptions"
-    if not work.has(flag) or work.unknown(flag, "ladder"):
-        return
-    word = work.running.word(flag)
-    source = work.document(flag)
-    if source is None and not names_document(word.text):
-        names = [item.strip() for item in word.text.split(",")]
-        if not any(name in RENDITIONS for name in names):
-            work.mistake("adopt-value-invalid", flag, "the node knows none of these renditions, and stops at its start",
-                         f'write names such as "{RENDITIONS[0]}", or a ladder')  # fmt: skip
-        return  # names of built-in renditions are a plain setting
-    if source is None:
-        missing(word, "the file with renditions", work.session.ledger)
-        work.ask("ladder", in_file(word.text), flag, warn=False)
-        return
-    try:
-        profiles = documents.renditions(source.text)
-    except DocumentError as problem:
-        work.damaged(flag, source, problem, "the node stops at its start", "repair the JSON")
-        return
-    work.say("ladder", work.session.ladder(profiles, f"{work.running.name}"))
-    work.take(flag, "ladder")
-
-
-def _runner_versions(work: Filling) -> None:
-    flag = "aiMinRunnerVersion"
-    if not work.has(flag) or work.running.text(flag) in ("", "[]"):
-        work.take(flag, "the node's own default")
-        return
-    if work.unknown(flag, "min_runner_versions"):
-        return
-    try:
-        entries = documents.runner_versions(work.running.text(flag))
-    except DocumentError as problem:
-        work.mistake("adopt-document-unread", flag, f"the node ignores all of it: {problem}", "repair the JSON")
-        return
-    said = {
-        work.session.model(ModelEntry(pipeline, model, False, None, "", False, (), None, "")): version
-        for pipeline, model, version in entries
-    }
-    work.say("min_runner_versions", said)
-    work.take(flag, "min_runner_versions")
+    """The renditions of a file; names of built-in ones are a plain setting."""
+    flag, text = "transcodingOptions", work.running.text("transcodingOptions")
+    if names_document(text):
+        name = work.running.name
+        work.read(flag, "ladder", lambda text: work.session.ladder(documents.renditions(text), name), Why.STOPS)
+    elif text and not work.running.word(flag).holes and not {*RENDITIONS}.intersection(map(str.strip, text.split(","))):
+        work.mistake("adopt-value-invalid", flag, Why.NO_RENDITIONS, f'write names such as "{RENDITIONS[0]}"')

@@ -1,93 +1,110 @@
-"""The state of filling one node table: what is said, what is asked, and what happened to each setting.
+"""The state of filling one node table, and what all nodes of a fleet agree about.
 
-In: a running process and the session. Out: the table, and an account of every setting that `nodes.py` and the files of
-the roles take, drop or ask about.
+In: a running process and the session. Out: its table, and an account of each setting that `nodes.py` and the files of
+the roles give, drop or ask about.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from fleetc.adopt.found.questions import Ask, Question, Reason, Why, facts_of
-from fleetc.adopt.found.words import SET, Fate, Process, Same, Word
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node import listeners, paths, secrets
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.host_paths import Place, callers_place, on_host, opens_home_or_folder, secret_key, whereabouts
-from fleetc.adopt.node.listeners import http_listener, split
-from fleetc.adopt.node.own_files import own_file
-from fleetc.adopt.node.reading import (
-    PATH_OR_TEXT,
-    Running,
-    in_open_folder,
-    looks_like_path,
-    names_document,
-    secret_file,
-    shown,
-)
-from fleetc.adopt.report.compare import QUESTION
-from fleetc.adopt.tables import asking_words
-from fleetc.adopt.tables.links import loopback_port
-from fleetc.adopt.tables.runner_host import Machines
-from fleetc.adopt.tables.session import PIXEL_PRICE, Session, Table
-from fleetc.adopt.tables.unread import likely_words
-from fleetc.text import leaks
-from fleetc.text.encoders import visible
+from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
+from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
+from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
+from fleetc.adopt.tables.machines import Machines
+from fleetc.adopt.tables.session import Session, Table
 from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
 
-PATHS = frozenset({"dataDir", "ethKeystorePath", "aiModelsDir", "liveRunnerConfig", "verifierPath"})
-"""Flags whose values are paths and nothing else."""
-
-_FILE_NAME = re.compile(r"\.?(?:[a-z]+[-_.]?)?(?:secret|pass(?:word|wd)?|pw|key)", re.IGNORECASE)
-"""What looks like the name of a file with a secret, rather than like one."""
-_LONGEST_REFUSED = 200
-"""Characters of a value that no spec takes, and that stays in it for people to replace."""
+SECRET_ON_HOST = f"{{ host_file = {toml_value(EXAMPLE_PATH)} }}"
+"""The example of a reference to a secret that no source places."""
+_VARIABLE = re.compile("[${}<> ]*(?:env:)?([A-Za-z_][A-Za-z0-9_ -]*?)[${}<> ]*")
+_PRINTED = re.compile(
+    r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
+    r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
+)
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
 class Facts:
     """What all nodes of the fleet agree about.
 
-    `services` are addresses of orchestrators with their names, `local` those at the loopback of each host, `workers`
-    the roles of those that name each, `machines` the hosts with what runs there besides nodes.
+    `answers` are names of nodes by role, by who reaches them and by address, `workers` the roles of the workers of each
+    orchestrator. `ports` are the ports of hosts in use so far, each with the node that listens there and its address.
     """
 
     network: str
-    services: Mapping[str, str]
-    local: Mapping[tuple[str, int], str]
-    signers: Mapping[str, str]
-    redeemers: Mapping[str, str]
-    peers: Mapping[tuple[str, str], Running]
     processes: Mapping[str, Running]
-    workers: Mapping[str, frozenset[str]]
     machines: Machines
+    answers: Mapping[tuple[str, str, str], set[str]]
+    workers: dict[str, set[str]] = field(default_factory=dict)
+    ports: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, nodes: Iterable[Running], network: str, machines: Machines) -> Facts:
+        """The facts of nodes."""
+        processes = {node.name: node for node in nodes}
+        answers: dict[tuple[str, str, str], set[str]] = {}
+        for node in processes.values():
+            for caller, address in _answers(node):
+                answers.setdefault((node.role, caller, address), set()).add(node.name)
+        facts = cls(network, processes, machines, answers)
+        for node in processes.values():
+            if node.table in ("transcoders", "ai_workers") and node.text("orchAddr"):
+                name = facts.node_at(
+                    node, "orchestrator", listeners.orchestrator_url(node.text("orchAddr").split(",")[0])
+                )
+                facts.workers.setdefault(name, set()).add(node.role)
+        return facts
 
     @property
     def on_chain(self) -> bool:
         """Whether the fleet is paid on a chain."""
         return self.network != "offchain"
 
-    def orchestrator_at(self, running: Running, url: str) -> str:
-        """The adopted orchestrator to which an address leads from a process; "" if it is another one."""
-        host, _ = split(url.partition("://")[2]) or ("", 0)
-        peer = self.peers.get((running.process.span.source, host))
-        port = loopback_port(running, url)
-        local = self.local.get((running.host, port), "") if port is not None else ""
-        called = peer.name if peer is not None and peer.role == "orchestrator" else ""
-        return self.services.get(url) or called or local
+    def node_at(self, caller: Running, role: str, url: str) -> str:
+        """The node of a role that a caller reaches at an address; "" where there is none, or more than one."""
+        address = url.rpartition("://")[2]
+        host, port = split(address) or ("", 0)
+        callers = [("", address), (caller.process.span.source, address)]
+        if caller.process.network == "host" and is_loopback(host):
+            callers.append((caller.host, f":{port}"))
+        names = {name for place in callers for name in self.answers.get((role, *place), ())}
+        return names.pop() if len(names) == 1 else ""
 
-    def helper_at(self, running: Running, known: Mapping[str, str], url: str, role: str) -> str:
-        """The adopted signer or redeemer, of those `known` by address, to which an address leads from a process; "" if
-        it is another one.
-        """
-        host, port = split(url.rpartition("//")[2]) or ("", 0)
-        peer = self.peers.get((running.process.span.source, host))
-        listener = http_listener(role, peer.text("httpAddr"), "")[1] if peer is not None and peer.role == role else None
-        called = peer.name if peer is not None and listener is not None and listener[1] == port else ""
-        return known.get(f"{running.host} {url}") or known.get(url) or called
+
+def _answers(node: Running) -> Iterator[tuple[str, str]]:
+    """Where a node answers: who reaches it ("" for all, a source for its containers, or a host), and its address."""
+    process, service = node.process, node.text("serviceAddr")
+    if node.role == "orchestrator" and service not in ("", "none"):
+        yield "", listeners.orchestrator_url(listeners.service_url(service)).rpartition("://")[2]
+    listener = listeners.http_listener(node.role, node.text("httpAddr"), service)[1]
+    if listener is None:
+        return
+    yield from ((process.span.source, f"{name}:{listener[1]}") for name in process.peers)
+    if (reached := _on_host(process, listener)) is not None:
+        host, port = reached
+        local = host in ("*", "0.0.0.0", "[::]", "::") or is_loopback(host)  # noqa: S104  # as a port is published
+        yield (node.host, f":{port}") if local else ("", f"{host}:{port}")
+
+
+def _on_host(process: Process, listener: Listener) -> Listener | None:
+    """Where a listener is on the host of a process; None for one that stays inside its container."""
+    if process.network == "host":
+        return listener
+    port = next((one for one in process.published if one.inside == listener[1]), None)
+    return None if port is None or is_loopback(listener[0]) else (port.address or "*", port.port)
 
 
 @dataclass
@@ -109,298 +126,173 @@ class Filling:
         """Whether a flag is set, and nothing has taken it yet."""
         return flag in self.running.settings and flag not in self.done
 
-    def take(self, flag: str, where: str) -> None:
-        """Account for a setting that the spec has now."""
-        self.done.add(flag)
-        if flag in self.running.settings:
-            word = self.running.word(flag)
-            self.session.ledger.note(word.span, shown(flag, word.text), Fate.UNDERSTOOD, where)
-
-    def drop(self, flag: str, why: str, reason: bool = True) -> None:
-        """Account for a setting that the spec does not have; `reason` if the compiled node differs by it."""
-        self.done.add(flag)
-        if flag in self.running.settings:
-            word = self.running.word(flag)
-            self.session.ledger.note(word.span, shown(flag, word.text), Fate.DROPPED, why)
-        if reason:
-            self.running.reasons[flag] = why
-
-    def mistake(self, code: str, flag: str, message: str, help: str) -> None:
-        """Account for a setting that is a mistake today, and that the spec does not have."""
-        self.done.add(flag)
-        word = self.running.word(flag)
-        self.session.ledger.mistake(code, word.span, shown(flag, word.text), message, help)
-        self.running.reasons[flag] = Same(message) if code == "adopt-setting-unread" else message
-
-    def asks(self, kind: Ask, key: str, flag: str = "", example: str = "", **facts: object) -> None:
-        """Leave a question about a key, and where `flag` is given account for that setting."""
-        question = self.table.put(kind, key, example, **facts)
-        if flag:
-            self.open(flag, question)
-
-    def open(self, flag: str, question: Question) -> None:
-        """Account for a setting that a question is about: nothing of it is understood."""
-        self.done.add(flag)
-        self.running.reasons[flag] = Reason(Why.ASKED, (("question", question.text),))
-        if flag in self.running.settings:
-            word = self.running.word(flag)
-            where = f"asked with a TODO at {'.'.join(question.place)}"
-            self.session.ledger.note(word.span, shown(flag, word.text), Fate.DROPPED, where, "adopt-value-unknown")
-
-    def because(self, flag: str, why: Why, **facts: object) -> None:
-        """Say why the compiled node has another value of a setting, where nothing has said that yet."""
-        self.running.reasons.setdefault(flag, Reason(why, facts_of(facts)))
-
-    def damaged(self, flag: str, source: Source | None, problem: DocumentError, what: str, help: str) -> None:
-        """Account for a setting whose file or text the node does not read, at the line of the fault. `what` the node
-        does then is the reason of the difference; a `Same` where the spec without it means the same.
-        """
-        message = f"{what}: {problem}"
-        if source is None:
-            self.mistake("adopt-document-unread", flag, message, help)
-            return
-        word = self.running.word(flag)
-        self.done.add(flag)
-        self.running.reasons[flag] = what
-        self.session.ledger.note(word.span, shown(flag, word.text), Fate.MISTAKE, message, "adopt-document-unread")
-        self.session.ledger.warn("adopt-document-unread", problem.span(source), message, help)
-
-    def say(self, key: str, value: Any, note: str = "") -> None:
+    def say(self, key: str, value: Any) -> None:
         """Give a field of the table a value; a dotted key is a field of a table within."""
         place = self.table.values
         *above, last = key.split(".")
         for part in above:
             place = place.setdefault(part, {})
         place[last] = value
-        if note:
-            self.table.notes[key] = note
 
-    def refused(self, flag: str, key: str, why: str) -> None:
-        """Leave a question for a value that no spec has; it stays, if the node would get its default instead."""
-        word = self.running.word(flag)
-        words = why if word.text in why else f"the source says {leaks.shown(word.text)[:60]}: {why}"
-        self.ask(key, words, flag, warn=False)
-        known = FLAGS[flag]
-        plain = not known.secret and leaks.find(word.text, flag) is None and len(word.text) <= _LONGEST_REFUSED
-        if plain and known.default not in ("", 0):
-            self.say(key, int(word.text) if re.fullmatch("-?[0-9]{1,18}", word.text) else word.text)
-        self.session.ledger.warn(
-            "adopt-value-invalid", word.span, f"the spec does not take this value of -{flag}: {why}",
-            f"look which value is right, and write {key} where the spec has its TODO line", elsewhere=True,
-        )  # fmt: skip
+    def take(self, flag: str, where: str) -> None:
+        """Account for a setting that the spec has now."""
+        self._note(flag, Fate.UNDERSTOOD, where)
 
-    def ask_price(self, key: str, flag: str, refused: bool) -> None:
-        """Leave a question for a price that no spec has: the node may have `refused` it, or read it."""
-        word = self.running.word(flag)
-        said = leaks.shown(word.text)[:60]
-        words = f"the node refuses {said} as a price, so it would not start" if refused else f"no spec has {said}"
-        self.ask(key, words, flag, PIXEL_PRICE, warn=False)
-        advice = f"write {key} where the spec has its TODO line"
-        self.session.ledger.warn("adopt-value-invalid", word.span, words, advice, elsewhere=True)
+    def give(self, flag: str, key: str, value: Any) -> None:
+        """Give a field the value of a setting."""
+        self.say(key, value)
+        self.take(flag, key)
 
-    def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
-        """Leave a question where a value is not known; `warn` unless something else already has."""
-        told = None
+    def drop(self, flag: str, why: Why, **facts: object) -> None:
+        """Account for a setting, if it is set, that the spec does not have."""
+        if flag in self.running.settings:
+            self.running.reasons[flag] = reason = Reason(why, facts_of(facts))
+            self._note(flag, Fate.DROPPED, str(reason))
+
+    def because(self, flag: str, why: Why, **facts: object) -> None:
+        """Say why the compiled node has another value of a setting, where nothing has said that yet."""
+        self.running.reasons.setdefault(flag, Reason(why, facts_of(facts)))
+
+    def mistake(self, code: str, flag: str, why: Why, advice: str, at: Source | None = None, **facts: Any) -> None:
+        """Account for a setting, if it is set, that is a mistake today, and that the spec does not have."""
+        if flag in self.running.settings:
+            self.running.reasons[flag] = reason = Reason(why, facts_of(facts))
+            self._note(flag, Fate.MISTAKE, str(reason), code)
+            span = facts["problem"].span(at) if at is not None else self.running.word(flag).span
+            self.session.ledger.warn(code, span, str(reason), advice)
+
+    def asks(
+        self, kind: Ask, key: str, flag: str = "", example: str = "", at: Table | None = None, **facts: object
+    ) -> None:
+        """Leave a question about a key of the table, or of another one `at`; it accounts for the setting `flag`."""
+        question = (at or self.table).put(kind, key, example, **facts)
         if flag:
-            self.leave_open(flag, key, words)
-            if warn and flag in self.running.settings:
-                told = self.session.ledger.warn(
-                    "adopt-value-unknown", self.running.word(flag).span,
-                    f"the value of -{flag} is not in the sources", f"write {key} where the spec has its TODO line",
-                    elsewhere=True,
-                )  # fmt: skip
-        self.table.ask(f"TODO {key} = {example}: {words}", told)
+            self.running.reasons[flag] = question.reason
+            self._note(flag, Fate.DROPPED, f"asked with a TODO at {'.'.join(question.place)}", "adopt-value-unknown")
 
-    def leave_open(self, flag: str, key: str, words: str, code: str = "adopt-value-unknown") -> None:
-        """Account for a setting that the spec asks for at `key`: nothing of it is understood."""
+    def _note(self, flag: str, fate: Fate, words: str, code: str = "") -> None:
         self.done.add(flag)
-        self.running.reasons[flag] = f"{QUESTION}: {words}"
         if flag in self.running.settings:
             word = self.running.word(flag)
-            asked = f"{words}; asked with a TODO at {key}"
-            self.session.ledger.note(word.span, shown(flag, word.text), Fate.DROPPED, asked, code)
+            self.session.ledger.note(word.span, secrets.flag(flag, word.text), fate, words, code)
 
-    def unknown(self, flag: str, key: str, example: str = '"..."') -> bool:
-        """Whether the value of a setting has holes; then a question stands in its place."""
-        word = self.running.word(flag)
-        if not word.holes or (flag in PATHS and opens_home_or_folder(word)):
+    def unknown(self, flag: str, key: str, example: str = "", at: Table | None = None) -> bool:
+        """Whether no source has the whole value of a setting, or it may hold a key; then a question stands there."""
+        if not self.has(flag):
             return False
-        said = f"the source says {leaks.shown(word.text)[:80]}"
-        likely = self.likely(flag) if flag in PATHS else None
-        if FLAGS[flag].secret:
-            self.ask(key, "only who runs the command knows it", flag)
-        elif likely is not None:
-            self.ask(key, self.unless(flag, said), flag, toml_value(likely), warn=False)
-        else:
-            self.ask(key, said, flag, example)
+        keyless = FLAGS[flag].secret or self.process.ours or secrets.keyless(flag, self.running.text(flag))
+        if keyless and not self.running.word(flag).holes:
+            return False
+        kind, facts = (Ask.NO_VALUE, {"text": self.shown(flag)}) if keyless else (Ask.NOT_REPEATED, {})
+        self.asks(kind, key, flag, example, at, **facts)
         return True
 
-    def likely(self, flag: str, below: str = "") -> str | None:
-        """The path on the host of a setting, or of what is `below` it, with the values that the script itself gives
-        variables which a file that is no source may set; None where it gives none, or that is no such path.
-        """
-        word, process = self.running.word(flag), self.process
-        if any(hole not in process.likely for hole in word.holes):
+    def shown(self, flag: str) -> str:
+        """The text of a setting as people may see it."""
+        return secrets.shown(flag, self.running.text(flag))[:80]
+
+    def in_clear(self, flag: str) -> str:
+        """The text of a setting that may be a secret, where it is none: fleetc wrote it, or it is only a host."""
+        word = self.running.word(flag)
+        ours = self.process.ours and FLAGS[flag].env not in self.process.secrets
+        return word.text if not word.holes and (ours or secrets.ONLY_HOST.fullmatch(word.text)) else ""
+
+    def listens(self, flag: str, key: str, listener: Listener | None, default: str) -> None:
+        """Write down where a node listens on its host, whose network containers get too; a default is left out."""
+        if self.unknown(flag, key):
+            return
+        if listener is None:
+            self.asks(Ask.LISTENER, key, flag)
+            return
+        reached = _on_host(self.process, listener)
+        if reached != listener:
+            self.because(flag, Why.PUBLISHED if reached is not None else Why.NOT_PUBLISHED)
+        host, port = listener = reached or (LOOPBACK, listener[1])
+        exposed, name = key == "cli" and not is_loopback(host), self.running.name
+        other, theirs = self.facts.ports.setdefault((self.running.host, port), (name, host))
+        if exposed and not self.process.ours:
+            local = toml_value(f"{LOOPBACK}:{port}")
+            self.mistake("adopt-listener-exposed", flag, Why.EXPOSED, f"write cli = {local}, and use an SSH tunnel")
+            self.asks(Ask.EXPOSED_CLI, key, "", local, listener=written(listener))
+        elif other != name and (host == theirs or "*" in (host, theirs)):
+            self.asks(Ask.SAME_PORT, key, flag, node=other, port=port)
+        elif written(listener) == default:
+            self.take(flag, f"{default}, the default of its role, which the spec leaves out")
+        else:
+            self.give(flag, key, written(listener))
+        if exposed and self.process.ours:
+            self.say("cli_exposed", True)
+
+    def host_path(self, path: str) -> str | None:
+        """The path on the host of a path that the process sees; None where no source has all of it."""
+        return place.path if (place := on_host(self.process, path)) is not None else None
+
+    def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
+        """Ask for the path on the host of a path that the process sees."""
+        self.asks(Ask.PATH, key, flag, toml_value(EXAMPLE_PATH), at, where=whereabouts(self.process, path))
+
+    def own_file(self, flag: str, key: str = "models") -> Source | None:
+        """The source that a path means to the process; one that only has its name is asked about at `key`."""
+        file = paths.own_file(self.session.library, self.process, self.running.text(flag))
+        if file.source is not None and file.guess:
+            self.asks(Ask.BY_NAME, key, file=file.source.name, path=self.shown(flag))
+        return file.source
+
+    def parsed(self, flag: str, key: str, parse: Callable[[str], _Read], why: Why) -> _Read | None:
+        """What the text of a setting, or the file that it names, says; None where a question or a mistake stands."""
+        text, source = self.running.text(flag), None
+        if not text or not self.has(flag) or self.unknown(flag, key):
             return None
-        text = word.text + below
-        for hole in word.holes:
-            text = text.replace(hole, process.likely[hole])
-        place = callers_place(process, text) if flag == "aiModelsDir" else on_host(process, text)
-        return None if place is None or place.open or leaks.find(place.path) is not None else place.path
+        if paths.names_document(text):
+            source = self.own_file(flag, key)
+            if source is None:
+                self.asks(Ask.NO_FILE, key, flag, file=secrets.file_name(text))
+                return None
+        try:
+            return parse(source.text if source is not None else text)
+        except DocumentError as problem:
+            self.mistake("adopt-document-unread", flag, why, "repair the JSON", source, problem=problem)
+            return None
 
-    def unless(self, flag: str, more: str) -> str:
-        """The words of a question about a setting that has a `likely` value."""
-        return likely_words(self.process, self.running.word(flag).holes, more)
+    def read(self, flag: str, key: str, parse: Callable[[str], object], why: Why) -> None:
+        """Give a field what the text of a setting, or the file that it names, says."""
+        value = self.parsed(flag, key, parse, why)
+        if value is not None:
+            self.give(flag, key, value)
 
-    def hidden(self, flag: str, key: str) -> dict[str, str] | None:
-        """A reference for a setting that is a secret: a file on the host, a variable of who deploys, or one made up.
+    def secret(self, flag: str, key: str, at: Table | None = None) -> dict[str, str] | None:
+        """A reference for a setting that is a secret: a file on the host, or a variable of who deploys.
 
-        None where it is a file that no source places on the host; then a question is left at `key`, if there is one.
+        None where no source has all of it: then a question stands at `key`.
         """
         word, process = self.running.word(flag), self.process
         known = process.secrets.get(FLAGS[flag].env)
         if known is not None and word.text == known[1]:
             return {known[0]: known[1]}
-        variable = hole_variable(word)
-        if variable:
+        if variable := hole_variable(word):
             return {"env": variable}
-        printed = printed_place(process, word)
-        if printed is not None:
-            return {"host_file": self.placed(printed)}
-        file = self.secret_file(flag)
-        if file and (variable := secret_key(process, file)):
-            return {"env": variable}
-        if file:
-            path = None if in_open_folder(word) and not opens_home_or_folder(word) else self.host_path(file)
-            if path is not None:
-                self._say_relative(flag, word, path)
-                return {"host_file": path}
-            if key:
-                said = whereabouts(process, file)
-                self.ask(
-                    key, f"its file, by the path on the host; {said}", example='{ host_file = "/etc/livepeer/..." }'
-                )
-            return None
-        name = word.alone or f"{self.running.name}_{SECRET_VARIABLES.get(flag, flag)}".upper().replace("-", "_")
-        if word.holes:
-            if word.text not in word.holes:
-                self.session.ledger.secrets.append(word.span)
-                self.session.ledger.warn(
-                    "adopt-value-unknown", word.span, f"the sources have a part of the value of -{flag} only",
-                    f"put the whole value into the variable {name} of whoever deploys",
-                )  # fmt: skip
-            return {"env": name}
-        otherwise = ""
-        hint = ""
-        if flag in PATH_OR_TEXT and "/" not in word.text:
-            otherwise = "; if it is the name of a file where the node starts, the node reads that: name that path"
-            hint = "if it is the name of a file, name its path as host_file" if _FILE_NAME.fullmatch(word.text) else ""
-        return self.session.secret(word, name, f"the value of -{flag}", otherwise, hint)
-
-    def yields(self, flag: str, own: str, reason: str) -> None:
-        """Say that a setting, which this node has from `own`, yields to what its wallet has from another node."""
-        self.running.own[flag] = own
-        self.running.reasons[flag] = reason
-
-    def way(self, flag: str, reference: Mapping[str, str]) -> str:
-        """How the process has a secret today: a path on the host or a reference; SET where a source has it in clear."""
-        kind, name = next(iter(reference.items()))
-        if kind == "host_file":
-            return name
-        elsewhere = self.running.word(flag).holes or self.secret_file(flag) or FLAGS[flag].env in self.process.secrets
-        return f"{kind} {name}" if elsewhere else SET
-
-    def secret_file(self, flag: str) -> str:
-        """The path of the file that a secret is in, as the process names it; "" for one that is in no file."""
-        if flag not in PATH_OR_TEXT:
-            return ""
-        return secret_file(self.running.word(flag), self.session.library, self.process.span.source)
-
-    def _say_relative(self, flag: str, word: Word, path: str) -> None:
-        """Say that a text without a folder is taken for the name of a file."""
-        if not looks_like_path(word.text):
-            self.session.ledger.remark(
-                "adopt-file-missing", word.span,
-                f"this is taken for the file {path}: the node reads -{flag} from a file of that name, if there is one, "
-                "and takes the name itself for the value otherwise",
-                "make sure that the host has this file",
-            )  # fmt: skip
-
-    def host_path(self, path: str) -> str | None:
-        """The path on the host of a path that the process sees, whole or not; None where it is in its container."""
-        place = on_host(self.process, path)
-        return self.placed(place) if place is not None else None
-
-    def placed(self, place: Place) -> str:
-        """The path of a place that the spec has now; what is open of it becomes a question."""
-        self.session.opened.add(self.running.host, self.process, place)
-        return place.path
-
-    def document(self, flag: str) -> Source | None:
-        """The text that a setting names or holds."""
-        word = self.running.word(flag)
-        return self.own_file(flag) if names_document(word.text) else None
-
-    def own_file(self, flag: str) -> Source | None:
-        """The source that a path means to the process; what only has its name is told as a guess, and asked about."""
-        word = self.running.word(flag)
-        found = own_file(self.session.library, self.process, word.text)
-        if found.source is None or not found.guess:
-            return found.source
-        name = leaks.shown(visible(found.source.name))
-        place = on_host(self.process, word.text)
-        where = leaks.shown(place.path) if place is not None and not place.open else found.guess
-        words = f"{name}{asking_words.BY_NAME}; compare it with the one of the host: {where}"
-        self.table.ask(f"TODO {FILE_KEYS.get(flag, flag)}: {words}")
-        self.running.reasons[flag] = f"{QUESTION}: {words}"
-        self.session.ledger.warn(
-            "adopt-file-guessed", word.span, f"{name} is taken for this file by its name alone: {found.guess}",
-            "compare it with the file of the host, and adopt again with that one in its place if they differ",
-            elsewhere=True,
-        )  # fmt: skip
-        return found.source
-
-
-ONE_KEYSTORE = "one wallet has one keystore directory on all hosts"
-ONE_PASSWORD = "one wallet has one password, and another node of it names another one"  # noqa: S105
-UNPLACED_PASSWORD = "one wallet has one password, and no source says whether its file is this one"  # noqa: S105
-"""The reasons of what yields to what a wallet has from another node."""
-
-FILE_KEYS = {
-    "aiModels": "models", "pricePerGateway": "gateway_prices", "pricePerBroadcaster": "gateway_prices",
-    "maxPricePerCapability": "max_prices", "transcodingOptions": "ladder", "liveRunnerConfig": "runners",
-}  # fmt: skip
-"""The keys that have what a file says, by the flag that names it."""
-
-
-SECRET_VARIABLES = {
-    "ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret": "SECRET", "authWebhookUrl": "AUTH_WEBHOOK",
-    "orchWebhookUrl": "DISCOVERY_WEBHOOK", "objectStore": "OBJECT_STORE", "recordStore": "RECORD_STORE",
-    "kafkaPassword": "KAFKA_PASSWORD", "metadataQueueUri": "QUEUE_URI",
-    "remoteSignerHeaders": "SIGNER_HEADERS", "remoteSignerWebhookUrl": "WEBHOOK",
-    "remoteSignerWebhookHeaders": "WEBHOOK_HEADERS", "liveAIAuthWebhookUrl": "LIVE_AI_AUTH_WEBHOOK",
-    "liveAIAuthApiKey": "LIVE_AI_API_KEY", "liveAIHeartbeatHeaders": "HEARTBEAT_HEADERS",
-    "mediaMTXApiPassword": "MEDIAMTX_PASSWORD", "FVfailGskey": "FAILED_VERIFICATION_KEY",
-}  # fmt: skip
+        printed = printed_file(word)
+        path = printed or (flag in PATH_OR_TEXT and paths.secret_file(word, self.session.library, process.span.source))
+        name = re.sub("[^A-Z0-9]", "_", word.alone or f"{self.running.name}_{key}".upper())
+        if path:
+            place = callers_place(process, path) if printed else on_host(process, path)
+            if place is not None:
+                return {"host_file": place.path}
+            self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, path, bool(printed)))
+        elif word.holes:
+            self.asks(Ask.PART_OF_SECRET, key, flag, f'{{ env = "{name}" }}', at)
+        else:
+            return self.session.secret(word, name, f"the value of -{flag}")
+        return None
 
 
 def hole_variable(word: Word) -> str:
     """The variable whose value a word is, and nothing else; "" for any other word."""
-    if len(word.holes) != 1 or word.holes[0] != word.text:
-        return ""
-    name = word.text.strip("${}<> ").removeprefix("env:").replace(" ", "_").replace("-", "_")
-    if not name.replace("_", "").isalnum() or not name.isascii() or name[0].isdigit():
-        return ""
-    return name.upper()
+    name = _VARIABLE.fullmatch(word.text) if word.holes == (word.text,) else None
+    return re.sub("[ -]", "_", name[1]).upper() if name is not None else ""
 
 
-_PRINTED = re.compile(
-    r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
-    r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
-)
-
-
-def printed_place(process: Process, word: Word) -> Place | None:
-    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); None for other words."""
-    found = _PRINTED.fullmatch(word.text) if word.holes else None
-    return callers_place(process, found[1]) if found is not None else None
+def printed_file(word: Word) -> str:
+    """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); "" for other words."""
+    printed = _PRINTED.fullmatch(word.text) if word.holes else None
+    return printed[1] if printed is not None else ""

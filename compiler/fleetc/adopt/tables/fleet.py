@@ -6,17 +6,16 @@ In: the nodes and their tables. Out: values and questions of shared tables.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleetc.adopt.found.questions import Ask, Reason, Why
-from fleetc.adopt.node.listeners import is_loopback
-from fleetc.adopt.node.reading import OFFCHAIN, Running
-from fleetc.adopt.node.releases import release_said
-from fleetc.adopt.node.rpc import is_known, site_of
-from fleetc.adopt.tables.filling import hole_variable, printed_place
-from fleetc.adopt.tables.session import Session, Table
-from fleetc.adopt.tables.writing import toml
+from fleetc.adopt.node import secrets
+from fleetc.adopt.node.listeners import is_loopback, site_of
+from fleetc.adopt.node.paths import callers_place
+from fleetc.adopt.node.settings import OFFCHAIN, Running, is_known
+from fleetc.adopt.tables.filling import hole_variable, printed_file
+from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.text import leaks
@@ -46,14 +45,16 @@ def fill_chain(nodes: Sequence[Running], fleet: Table, session: Session) -> None
         if not node.text("ethUrl"):
             node.reasons.setdefault("ethUrl", Reason(Why.RPC_OF_SPEC))
             continue
-        node.reasons.setdefault("ethUrl", Reason(Why.RPC_REFERENCE))
+        node.reasons.setdefault("ethUrl", Reason(Why.REFERENCE))
         value = rpc_value(node, session)
         key = node.text("ethUrl") if is_known(node) else str(value)
         values.setdefault(key, value)
         of_hosts.setdefault(node.host, {}).setdefault(key, []).append(node)
     if not values:
         if fleet.values.get("network") != OFFCHAIN:
-            _wait(nodes, fleet.put(Ask.RPC, "rpc", '{ env = "RPC_URL" }').text)
+            question = fleet.put(Ask.NO_SOURCE, "rpc", '{ env = "RPC_URL" }')
+            for node in nodes:
+                node.reasons["ethUrl"] = question.reason
         return
     settled = Counter(key for named in of_hosts.values() for key in named if len(named) == 1)
     usual = max(settled, key=lambda key: (not _is_local(key), settled[key]), default="")
@@ -66,14 +67,10 @@ def fill_chain(nodes: Sequence[Running], fleet: Table, session: Session) -> None
             asks = [f"{', '.join(one.name for one in some)} asks {site_of(key)}" for key, some in named.items()]
             more = f" and {len(asks) - _SHOWN} more" if len(asks) > _SHOWN else ""
             question = table.put(Ask.SEVERAL_RPC, "rpc", toml(values[offered]), nodes=", ".join(asks[:_SHOWN]) + more)
-            _wait([node for some in named.values() for node in some], question.text)
+            for node in (node for some in named.values() for node in some):
+                node.reasons["ethUrl"] = question.reason
         elif {*named} != {usual}:
             session.hosts[host].values["rpc"] = values[next(iter(named))]
-
-
-def _wait(nodes: Iterable[Running], question: str) -> None:
-    for node in nodes:
-        node.reasons["ethUrl"] = Reason(Why.ASKED, (("question", question),))
 
 
 def _is_local(address: str) -> bool:
@@ -100,9 +97,9 @@ def rpc_value(node: Running, session: Session) -> object:
     known = node.process.secrets.get("LP_ETHURL")
     if known is not None:
         return {known[0]: known[1]}
-    place = printed_place(node.process, word)
+    printed = printed_file(word)
+    place = callers_place(node.process, printed) if printed else None
     if place is not None:
-        session.opened.add(node.host, node.process, place)
         return {"host_file": place.path}
     if word.holes:
         return {"env": hole_variable(word) or "RPC_URL"}
@@ -115,7 +112,7 @@ def rpc_value(node: Running, session: Session) -> object:
         node.reasons["ethUrl"] = Reason(Why.NO_SCHEME)
         text = f"https://{text}"
     variable = word.alone or "RPC_URL"
-    if leaks.find(text, "ethUrl") is not None:
+    if not secrets.keyless("ethUrl", text):
         return session.secret(word, variable, "the RPC address with its key")
     if leaks.may_need_key(text) and not node.process.ours:  # ours had it in a spec before
         otherwise = "; if no part of it is a key, write the address itself as rpc"
@@ -132,7 +129,7 @@ def rpc_value(node: Running, session: Session) -> object:
 
 def fill_releases(nodes: Sequence[Running], fleet: Table, tables: Tables) -> None:
     """The release of the fleet, and of nodes that run another one; a question where no source says one."""
-    releases = {node.name: release_said(node) for node in nodes}
+    releases = {node.name: node.release for node in nodes}
     common = Counter(filter(None, releases.values())).most_common(1)
     if common:
         fleet.values["node_release"] = common[0][0]
@@ -149,7 +146,7 @@ def fill_releases(nodes: Sequence[Running], fleet: Table, tables: Tables) -> Non
                 table.put(Ask.RELEASE, "node_release", toml(common[0][0]))
         elif image.holes or "<" in image.text:
             question = table.put(Ask.NO_VALUE, "image", text=image.text)
-            node.reasons["image"] = Reason(Why.ASKED, (("question", question.text),))
+            node.reasons["image"] = question.reason
         elif image.text != (f"{DEFAULT_IMAGE}:{own}" if own else ""):
             table.values["image"] = image.text.removeprefix("docker.io/")
 
@@ -173,22 +170,17 @@ def fill_rewards(nodes: Sequence[Running], tables: Tables, session: Session) -> 
             continue
         elif stated and (not silent or len(holders) == 1):
             wallet.values["reward_by"] = "none"
+        elif len(holders) > 1 and len(silent) == 1:
+            wallet.values["reward_by"] = silent[0].name
         elif len(holders) > 1:
-            _ask_reward(silent, wallet)
+            example = next((node.name for node in silent if node.role == "orchestrator"), "none")
+            names = ", ".join(node.name for node in silent)
+            question = wallet.put(Ask.REWARD, "reward_by", toml(example), nodes=names)
+            for node in silent:
+                node.reasons["reward"] = question.reason
         if "reward_by" in wallet.values:
             for node in holders:
                 node.reasons.setdefault("reward", Reason(Why.REWARD))
-
-
-def _ask_reward(silent: Sequence[Running], wallet: Table) -> None:
-    """Ask who calls reward, of the nodes of a wallet that do not say; the only one of them does."""
-    if len(silent) == 1:
-        wallet.values["reward_by"] = silent[0].name
-        return
-    example = next((node.name for node in silent if node.role == "orchestrator"), "none")
-    question = wallet.put(Ask.REWARD, "reward_by", toml(example), nodes=", ".join(node.name for node in silent))
-    for node in silent:
-        node.reasons["reward"] = Reason(Why.ASKED, (("question", question.text),))
 
 
 # ------------------------------------------------------------------------------------------------------------ models

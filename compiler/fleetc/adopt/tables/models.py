@@ -1,284 +1,230 @@
-"""Fills the models of orchestrators and AI workers from their lists: warm ones, capacity, prices, images.
+"""Fills the models of orchestrators and AI workers from their lists, and capabilities (BYOC) from their documents.
 
-In: a `Filling`. Out: its models, and the tables of models in the session. Prices in the list of a worker are none.
+In: a `Filling`, and documents among the sources. Out: its models, the tables of models in the session, and
+capabilities. Prices in the list of a worker are none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import posixpath
+from collections.abc import Iterable, Mapping
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
 from typing import Any
 
-from fleetc.adopt.found.words import Brief, Fate, InClear, Process, Same
+from fleetc.adopt.found.ledger import Fate, InClear, Ledger
+from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node import documents
-from fleetc.adopt.node.documents import DocumentError, ModelEntry
-from fleetc.adopt.node.host_paths import callers_place
-from fleetc.adopt.node.own_files import own_file
-from fleetc.adopt.node.price_lists import TOKENS
-from fleetc.adopt.node.reading import in_file, missing, names_document
-from fleetc.adopt.node.web import address
-from fleetc.adopt.read import yaml_nodes
-from fleetc.adopt.read.yaml_nodes import YamlError
-from fleetc.adopt.report.compare import QUESTION
-from fleetc.adopt.tables import asking_words
+from fleetc.adopt.node.documents import DocumentError, ModelEntry, currency, parsed_json
+from fleetc.adopt.node.listeners import address
+from fleetc.adopt.node.meaning import TOKENS
+from fleetc.adopt.node.paths import callers_place, names_document, own_file, whereabouts
+from fleetc.adopt.node.secrets import keyless
+from fleetc.adopt.node.settings import Running
+from fleetc.adopt.node.values import price_text
 from fleetc.adopt.tables.buying import pixels_of
 from fleetc.adopt.tables.filling import Filling
-from fleetc.adopt.tables.runner_host import same_project
-from fleetc.adopt.tables.session import price_text
+from fleetc.adopt.tables.session import Table
+from fleetc.language.quantities import RUNNER_UNITS, WEI_IN_ETHER, QuantityError, RunnerPrice, canonical_number
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 
-_UNSAID = Brief(
-    "a spec has no credential of a runner, so the node reaches it without one", "a spec has no credential of a runner"
-)
+LIST, PRICES = "aiModels", "aiModels prices"
+_IMAGE, _IMAGES = "aiRunnerImage", "aiRunnerImageOverrides"
 
 
 def fill_models(work: Filling) -> None:
-    """Fill the models of an orchestrator or an AI worker, and their images."""
-    _models(work)
-    _images(work)
-
-
-def _models(work: Filling) -> None:
+    """Fill the models of an orchestrator or an AI worker, their directory and their images."""
     running = work.running
-    flag = "aiModels"
-    text = running.text(flag)
-    if text and running.word(flag).holes and names_document(text):
-        work.ask("models", in_file(work.likely(flag) or text), flag, '[{ use = "..." }]', warn=False)
-        running.reasons["aiModels prices"] = "the list of models is none of the sources"
-    elif text and not work.unknown(flag, "models"):
-        word = running.word(flag)
-        source = work.own_file(flag)
-        if source is None and names_document(text):
-            missing(word, "the list of models", work.session.ledger)
-            work.ask("models", in_file(text), flag, '[{ use = "..." }]', warn=False)
-            running.reasons["aiModels prices"] = "the list of models is none of the sources"
-        else:
-            _list_of_models(work, source, text)
-    elif running.table == "ai_workers" and not text:
-        work.ask("models", "a worker does not start without a list of them", flag, '[{ use = "..." }]')
-    if running.text("aiModelsDir") and running.on("aiWorker"):
-        if work.unknown("aiModelsDir", "models_dir"):
-            return
-        place = callers_place(work.process, running.text("aiModelsDir"))  # it is on the host, also for a container
+    images = _images(work)
+    if running.text(LIST):
+        _list(work, images)
+    elif running.table == "ai_workers":
+        work.asks(Ask.NO_MODELS, "models", LIST)
+    path = running.text("aiModelsDir")
+    if path and running.on("aiWorker") and not work.unknown("aiModelsDir", "models_dir"):
+        place = callers_place(work.process, path)  # it is on the host, also for a container
         if place is None:
-            work.ask("models_dir", "its absolute path on the host", "aiModelsDir", '"/srv/models"')
+            work.asks(Ask.PATH, "models_dir", "aiModelsDir", where=whereabouts(work.process, path, True))
         else:
-            path = work.placed(place)
-            work.say("models_dir", path)
-            work.take("aiModelsDir", "models_dir")
-            if path != running.text("aiModelsDir"):
-                running.reasons.setdefault("aiModelsDir", Same("it is the same directory, by its whole path"))
+            work.give("aiModelsDir", "models_dir", place.path)
+            work.because("aiModelsDir", Why.SAME_PATH)
 
 
-def _list_of_models(work: Filling, source: Source | None, text: str) -> None:
-    flag = "aiModels"
-    try:
-        entries = documents.models(source.text if source else text, pixels_of(work) or 1)
-    except DocumentError as problem:
-        work.damaged(flag, source, problem, "the node stops at its start", "repair the list of models, and adopt again")
-        work.table.ask(f"TODO models: {asking_words.REPAIR}the list of models, and adopt again")
-        work.running.reasons[flag] = f"{QUESTION}: the node reads none of the list"
-        work.running.reasons["aiModels prices"] = "the node does not read its list of models"
+def _list(work: Filling, images: dict[str, Any]) -> None:
+    word, pixels = work.running.word(LIST), pixels_of(work) or 1
+    entries = work.parsed(LIST, "models", lambda text: documents.models(text, pixels), Why.STOPS)
+    if entries is None:
+        if not work.table.asks("models"):
+            work.asks(Ask.REFUSED, "models", why="the node does not read this list")
+        work.because(PRICES, Why.NO_LIST)
         return
-    overrides = _overrides(work)
+    source = own_file(work.session.library, work.process, word.text).source if names_document(word.text) else None
     uses: list[dict[str, Any]] = []
-    sells = work.running.table == "orchestrators" and work.running.on_chain
-    by_key: dict[tuple[str, str], dict[str, Any]] = {}
-    places = _places(work, source, "price_per_unit")
-    _note_unread_flags(work, entries, _places(work, source, "optimization_flags"))
-    sold_from = _sold_from(work, source)
-    word = [work.running.word(flag).span] * len(entries)
-    tokens, whole = _places(work, source, "token") or word, _places(work, source, "") or word
-    for entry, place, token, lines in zip(entries, places or word, tokens, whole, strict=True):
-        if entry.token:
-            work.session.ledger.secrets.append(lines)
-            _lose_token(work, entry, token)
-        price = price_text(entry.price) if entry.price is not None and sells else None
-        if entry.price is not None and sells and price is None:
-            _no_price(work, entry, place)
-        if entry.price is not None and not sells:
-            work.running.reasons["aiModels prices"] = Same("nobody pays here, so the list of models has no prices")
-            if work.running.table == "ai_workers" and entry.price.amount and not sold_from:
-                _unread_price(work, entry, place)
-        _sell(work, entry, price, overrides, uses, by_key)
+    latest: dict[tuple[str, str], dict[str, Any]] = {}
+    for entry in entries:
+        place = _place(source, entry, word.span)
+        price = _price(work, entry, place, source)
+        _account(work, entry, place)
+        for_one = price is not None and entry.gateway not in ("", "default")
+        use = latest.get((entry.pipeline, entry.model_id))
+        if use is None or not (for_one or use.keys() == {"use", "gateway_prices"}):
+            use = latest[entry.pipeline, entry.model_id] = {}
+            uses.append(use)
+        if for_one:
+            use.setdefault("use", work.session.model(entry))
+            use.setdefault("gateway_prices", {})[entry.gateway] = price
+        else:
+            use |= _use(work, entry, price, images)
     if any("gateway_prices" in use and "price" not in use for use in uses):
-        work.running.reasons.setdefault("aiModels", "a spec sells a model to all gateways; others pay the base price")
-    work.say("models", uses)
-    work.take(flag, "models")
+        work.because(LIST, Why.SOLD_TO_ALL)
+    work.give(LIST, "models", uses)
 
 
-def _sell(
-    work: Filling, entry: ModelEntry, price: str | None, overrides: dict[str, Any], uses: list[dict[str, Any]],
-    by_key: dict[tuple[str, str], dict[str, Any]],
-) -> None:  # fmt: skip
-    """Add an entry to the models in use: what it costs one gateway stands beside what it costs all."""
-    key = (entry.pipeline, entry.model_id)
-    for_one = price is not None and entry.gateway not in ("", "default")
-    use = by_key.get(key)
-    if use is None or not (for_one or use.keys() == {"use", "gateway_prices"}):
-        by_key[key] = use = {}
-        uses.append(use)
-    if for_one:
-        use.setdefault("use", work.session.model(entry))
-        use.setdefault("gateway_prices", {})[entry.gateway] = price
-    else:
-        use |= _use(work, entry, price, overrides)
+def _place(source: Source | None, entry: ModelEntry, otherwise: Span) -> Span:
+    """Where the id of a model stands in its list; where the list is named if that is no file."""
+    text = f'"{entry.model_id}"'
+    at = source.text.find(text) if source is not None else -1
+    return Span(source.name, at, at + len(text)) if source is not None and at >= 0 else otherwise
 
 
-def _no_price(work: Filling, entry: ModelEntry, place: Span) -> None:
-    """A price that no spec has: without it, the model would be sold at the base price."""
-    name = leaks.shown(visible(entry.model_id))
-    work.session.ledger.mistake(
-        "adopt-value-invalid", place, f"price_per_unit of {name}", f"no spec has this price of {name}",
-        "look which price is right, and write it in the table of the model in the spec", "not adopted", elsewhere=True,
-    )  # fmt: skip
-    work.table.ask(f"TODO models: the price of {name}, none that a spec has; without one it has the base price")
-    work.running.reasons["aiModels"] = f"{QUESTION}: the price of {name}"
+def _price(work: Filling, entry: ModelEntry, place: Span, source: Source | None) -> str | None:
+    """What an entry is sold for; None where nobody pays for it here, or where no spec has its price."""
+    if entry.price is None:
+        return None
+    price, ledger, model = price_text(entry.price), work.session.ledger, leaks.shown(visible(entry.model_id))
+    shown = f"price_per_unit of {model}"
+    if work.running.table == "orchestrators" and work.running.on_chain:
+        if price is None:
+            question = work.table.put(Ask.NO_PRICE_FOR, "models", name=model)
+            work.because(LIST, Why.ASKED, question=question.text)
+            ledger.note(place, shown, Fate.DROPPED, "no spec has this price; asked with a TODO", "adopt-value-invalid")
+        return price
+    work.because(PRICES, Why.NOBODY_PAYS)
+    lists = [node for node in work.facts.processes.values() if node.table == "orchestrators" and node.text(LIST)]
+    sold = any(own_file(work.session.library, node.process, node.text(LIST)).source is source for node in lists)
+    if work.running.table == "ai_workers" and entry.price.amount and not (source and sold):
+        ledger.mistake(
+            "adopt-setting-unread", place, shown,
+            "an AI worker ignores prices in its list of models: its orchestrator sells the model",
+            "write it as price of the model in the spec, or in the list of its orchestrator; the spec has a TODO line "
+            "where nothing else says a price",
+        )  # fmt: skip
+        if price is not None and entry.gateway in ("", "default"):
+            prices = work.session.unread_prices.setdefault(work.session.model(entry), [])
+            prices.append((price, work.running.name, place))
+    return None
 
 
-def _note_unread_flags(work: Filling, entries: Sequence[ModelEntry], places: Sequence[Span]) -> None:
-    """Account for flags of models that are not warm, which no runner ever gets."""
-    span = work.running.word("aiModels").span
-    for entry, place in zip(entries, places or [span] * len(entries), strict=True):
-        if entry.optimization and not entry.warm:
-            shown = f"optimization_flags of {leaks.shown(visible(entry.model_id))}"
-            work.session.ledger.note(
-                place, shown, Fate.DROPPED, "only models that are kept warm have flags of their runner"
-            )
+def _account(work: Filling, entry: ModelEntry, place: Span) -> None:
+    """Account for what no spec says: flags of runners that are not kept warm, and credentials of runners."""
+    ledger, model = work.session.ledger, leaks.shown(visible(entry.model_id))
+    if entry.optimization and not entry.warm:
+        why = "only models that are kept warm have flags of their runner"
+        ledger.note(place, f"optimization_flags of {model}", Fate.DROPPED, why)
+    if entry.token:
+        ledger.in_clear.append(InClear(f"token of {model}", place))
+        ledger.note(place, f"token of {model}", Fate.DROPPED, Why.NO_CREDENTIAL.text, "adopt-cannot-say")
+        ledger.warn(
+            "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
+            "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line",
+            elsewhere=True,
+        )  # fmt: skip
+        work.asks(Ask.CREDENTIAL, "models", model=model)
+        work.because(TOKENS, Why.NO_CREDENTIAL)
 
 
-def _places(work: Filling, source: Source | None, wanted: str) -> list[Span]:
-    """Where a key of each entry of a file of models stands; the entry itself where it has none."""
-    if source is None:
-        return []
-    try:
-        entries = yaml_nodes.documents(source.text, source.name)[0].items
-    except (YamlError, IndexError):
-        return []
-    if len(entries) != len(documents.models(source.text, pixels_of(work) or 1)):
-        return []
-    return [
-        next((key.span(source.name) for key, _ in entry.pairs if key.text.lower() == wanted),
-             entry.span(source.name))
-        for entry in entries
-    ]  # fmt: skip
-
-
-def _unread_price(work: Filling, entry: ModelEntry, place: Span) -> None:
-    """A price in the list of a worker: its orchestrator asks for the money, so the node passes over it."""
-    price = price_text(entry.price) if entry.price is not None else None
-    work.session.ledger.mistake(
-        "adopt-setting-unread", place, f"price_per_unit of {leaks.shown(visible(entry.model_id))}",
-        "an AI worker ignores prices in its list of models: its orchestrator sells the model",
-        "write it as price of the model in the spec, or in the list of its orchestrator; the spec has a TODO line "
-        "where nothing else says a price",
-        "ignored",
-    )  # fmt: skip
-    if price is not None and entry.gateway in ("", "default"):
-        name = work.session.model(entry)
-        work.session.unread_prices.setdefault(name, []).append((price, work.running.name, place))
-
-
-def _use(work: Filling, entry: ModelEntry, price: str | None, overrides: dict[str, Any]) -> dict[str, Any]:
-    live = entry.pipeline == "live-video-to-video"
-    images = overrides.get("live" if live else "batch") or {}
-    image = str(images.get(entry.model_id if live else entry.pipeline, "")) if not entry.url else ""
-    use: dict[str, Any] = {"use": work.session.model(entry, image)}
-    if entry.warm:
-        use["warm"] = True
-    if entry.capacity is not None:
-        use["capacity"] = entry.capacity
-    if price is not None:
-        use["price"] = price
-    if entry.url:
-        use["url"] = _reached(work, entry)
-    return use
-
-
-def _lose_token(work: Filling, entry: ModelEntry, place: Span) -> None:
-    model = leaks.shown(visible(entry.model_id))
-    shown = f"token of {model}"
-    work.session.ledger.note(place, shown, Fate.DROPPED, _UNSAID, "adopt-cannot-say")
-    work.running.reasons[TOKENS] = _UNSAID
-    work.session.ledger.in_clear.append(InClear(shown, place))
-    work.session.ledger.warn(
-        "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
-        "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line", elsewhere=True,
-    )  # fmt: skip
-    work.table.ask(
-        f"TODO models: {asking_words.CREDENTIAL}{model} gets no token any more{asking_words.HAS_NONE}: let it "
-        "answer this host without one, or take the model out"
-    )
-
-
-def _sold_from(work: Filling, source: Source | None) -> bool:
-    """Whether an orchestrator reads the same list, and the prices in it."""
-    library = work.session.library
-    sellers = [one for one in work.facts.processes.values() if one.table == "orchestrators" and one.text("aiModels")]
-    return any(own_file(library, one.process, one.text("aiModels")).source is source for one in sellers if source)
-
-
-def _reached(work: Filling, entry: ModelEntry) -> str:
-    """The address of a runner as the node reaches it from the network of its host, where fleetc starts it."""
+def _use(work: Filling, entry: ModelEntry, price: str | None, images: dict[str, Any]) -> dict[str, Any]:
+    kind, key = ("batch", entry.pipeline) if entry.pipeline != "live-video-to-video" else ("live", entry.model_id)
+    image = str((images.get(kind) or {}).get(key, ""))
+    use: dict[str, Any] = {"use": work.session.model(entry, "" if entry.url else image)}
+    plain = keyless("url", entry.url)
+    fields = {"warm": entry.warm, "capacity": entry.capacity, "price": price, "url": entry.url if plain else ""}
     url = address(entry.url)
-    near = [one for one in work.facts.machines.others if same_project(work.process, one)]
-    other = next((one for one in near if url is not None and url.host in one.peers), None)
-    if url is None or other is None or work.process.network == "host":
-        return entry.url
-    work.session.called.add(id(other))
-    port = url.port if other.network == "host" else _published(other, url.port)
-    if port is not None:
-        work.running.reasons["aiModels"] = (
-            "fleetc gives the node the network of its host, where the runner has this port"
-        )
-        return url._replace(port=port).at("127.0.0.1")
-    name = leaks.shown(visible(url.host))
-    work.session.ledger.warn(
-        "adopt-name-unreached", work.running.word("aiModels").span,
-        f"the list of models has the address of {name}, a service beside the node; fleetc gives the node the network "
-        "of its host, where nothing has that name",
-        f"publish the port in the Compose file, as in ports: ['127.0.0.1:{url.port}:{url.port}'], and write the url "
-        f"http://127.0.0.1:{url.port} in the spec",
-    )  # fmt: skip
-    work.table.ask(f"TODO models: the url of {name}, which the node does not reach by this name from now on")
-    return entry.url
+    if not plain:
+        work.asks(Ask.NOT_REPEATED, "models")
+    if url is not None and work.facts.machines.beside(work.process).get(url.host) is not None:
+        work.asks(Ask.CALLS, "models", name=url.host)
+    return use | {key: value for key, value in fields.items() if value}
 
 
-def _published(other: Process, inside: int) -> int | None:
-    """The port of the host that leads to one of a container, on loopback too; None where none does."""
-    here = [one for one in other.published if not one.address or one.address.startswith(("127.0.0.1", "0."))]
-    return next((one.port for one in here if one.inside == inside), None)
-
-
-def _overrides(work: Filling) -> dict[str, Any]:
-    text = work.running.text("aiRunnerImageOverrides")
-    if not text or work.running.word("aiRunnerImageOverrides").holes:
-        return {}
-    try:
-        return documents.image_overrides(text)
-    except DocumentError:
-        return {}
-
-
-def _images(work: Filling) -> None:
-    running = work.running
-    flag = "aiRunnerImageOverrides"
-    default = ""
-    if running.text(flag) and not work.unknown(flag, "runner_image"):
-        try:
-            default = str(documents.image_overrides(running.text(flag)).get("default") or "")
-        except DocumentError as problem:
-            work.mistake("adopt-document-unread", flag, f"the node stops at its start: {problem}", "repair the JSON")
-            return
-        work.take(flag, "images of models, and runner_image")
-    old = running.text("aiRunnerImage")
-    if default:
-        work.say("runner_image", default)
-    elif old and old != "livepeer/ai-runner:latest" and not work.unknown("aiRunnerImage", "runner_image"):
+def _images(work: Filling) -> dict[str, Any]:
+    """Say the image of all runners; those of single models come back."""
+    images = work.parsed(_IMAGES, "runner_image", documents.image_overrides, Why.STOPS) or {}
+    old = work.running.text(_IMAGE)
+    if images:
+        work.take(_IMAGES, "images of models, and runner_image")
+    if images.get("default"):
+        work.say("runner_image", str(images["default"]))
+    elif old and old != "livepeer/ai-runner:latest" and not work.unknown(_IMAGE, "runner_image"):
         work.say("runner_image", old)
-        running.reasons["aiRunnerImage"] = Same("-aiRunnerImageOverrides says the same image")
-        running.reasons["aiRunnerImageOverrides"] = Same("the image of -aiRunnerImage")
+        work.because(_IMAGE, Why.OTHER_IMAGE_FLAG)
+        work.because(_IMAGES, Why.OTHER_IMAGE_FLAG)
     if old:
-        work.take("aiRunnerImage", "runner_image, or the node's own")
+        work.take(_IMAGE, "runner_image, or the node's own")
+    return images
+
+
+# --------------------------------------------------------------------------------------------------------- capabilities
+
+
+_EXACT = Context(prec=60, traps=[Inexact])
+
+
+def fill_capabilities(
+    documents: Iterable[Source], nodes: Iterable[Running], tables: Mapping[str, Mapping[str, Table]], ledger: Ledger
+) -> None:
+    """Give each orchestrator the documents in the folder of its own source; others belong to nobody who is known."""
+    homes = {posixpath.dirname(node.process.span.source): node for node in nodes if node.table == "orchestrators"}
+    for source in documents:
+        span = Span(source.name, 0, 1)
+        node = homes.get(posixpath.dirname(source.name))
+        if node is None:
+            ledger.note(span, "a capability", Fate.DROPPED, "no source says with which orchestrator it is registered")
+            continue
+        table = tables[node.table][node.name]
+        try:
+            name, values = _capability(source.text)
+        except DocumentError as problem:
+            ledger.mistake("adopt-document-unread", span, "a capability", f"no spec has it: {problem}", "repair it")
+            continue
+        ledger.note(span, "a capability", Fate.UNDERSTOOD, f"capabilities.{name}")
+        table.values.setdefault("capabilities", {})[name] = values
+        if "price" not in values:
+            table.put(Ask.RUNNER_PRICE, f"capabilities.{name}.price")
+
+
+def _capability(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the fields of a capability. Raises DocumentError for a document that the node does not take."""
+    document = {str(key).lower(): item for key, item in parsed_json(text).items() if item is not None}
+    for key in ("name", "url"):
+        if not isinstance(document.get(key), str):
+            raise DocumentError(f"{key} is not text")
+    for key in ("capacity", "price_per_unit", "price_scaling"):
+        if type(document.get(key, 0)) is not int:
+            raise DocumentError(f"{key} is not a whole number")
+    values: dict[str, Any] = {"url": document["url"]}
+    price = _price_of_time(document)
+    if price is not None:
+        values["price"] = str(price)
+    if document.get("capacity", 0) > 1:
+        values["capacity"] = document["capacity"]
+    return document["name"], values
+
+
+def _price_of_time(document: Mapping[str, Any]) -> RunnerPrice | None:
+    """The price as a spec has it, by the hour or by the minute; None for one that it cannot have."""
+    kind = {"wei": "ETH", "USD": "USD"}.get(currency(str(document.get("currency", ""))))
+    if kind is None:
+        return None
+    second = Fraction(document.get("price_per_unit", 0), document.get("price_scaling", 0) or 1)
+    for unit in ("hour", "minute"):
+        amount = second * 3600 / RUNNER_UNITS[unit].times / (1 if kind == "USD" else WEI_IN_ETHER)
+        try:
+            exact = _EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+            return RunnerPrice(canonical_number(exact), kind, unit)
+        except (Inexact, QuantityError):
+            continue
+    return None

@@ -6,430 +6,203 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+import re
 
-from fleetc.adopt.found.words import Brief, Fate, Same, Unknown
-from fleetc.adopt.node.flags import boolean
-from fleetc.adopt.node.host_paths import (
-    HOME,
-    IMAGE_HOME,
-    IN_VOLUME,
-    PROJECT,
-    Place,
-    default_data_dir,
-    home_of,
-    on_host,
-    opens_home_or_folder,
-    whereabouts,
-)
-from fleetc.adopt.node.meaning import PRICED_FLAGS
-from fleetc.adopt.node.reading import Running
-from fleetc.adopt.node.values import extra_value, model_of, rows_of, spec_value, takes_secret, why_refused
-from fleetc.adopt.tables import asking_words, buying, selling
-from fleetc.adopt.tables.filling import ONE_KEYSTORE, ONE_PASSWORD, UNPLACED_PASSWORD, Filling
-from fleetc.adopt.tables.listening import ask_node, cli, helper_http
-from fleetc.adopt.tables.runner_host import STATE_DIR
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.questions import Ask, Why
+from fleetc.adopt.node.flags import ROLES
+from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback
+from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of
+from fleetc.adopt.node.settings import PRICED_FLAGS, Running
+from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
+from fleetc.adopt.tables import buying, selling
+from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
+from fleetc.adopt.tables.machines import STATE_DIR
 from fleetc.adopt.tables.session import Table
 from fleetc.adopt.tables.variables import environment
-from fleetc.language.quantities import QuantityError, parse_eth_address
-from fleetc.language.rows import READERS, UNREACHED
-from fleetc.text import leaks
-from fleetc.toml.edits import toml_value
+from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
+from fleetc.language.rows import UNREACHED, Row
 from fleetc.upstream import FLAGS
 
 _WORKERS = ("transcoders", "ai_workers")
+_BUYERS = ("gateways", "remote_signers")
 _OWN_MEANING = frozenset({"reward", "pricePerUnit", "httpIngest", "localVerify", "hevcDecoding", "minGasPrice"})
 """Flags for which it counts that somebody set them, even to their default."""
 _HOST_PATHS = frozenset({"liveRunnerConfig", "verifierPath"})
-_CHAIN_FLAGS = ("ethUrl", "ethController", "ethAcctAddr", "ethKeystorePath", "ethPassword", "reward")
+_ACCOUNT = ("ethUrl", "ethController", "ethAcctAddr", "ethKeystorePath", "ethPassword", "reward")
+_PAID = (*sorted(PRICED_FLAGS), "pixelsPerUnit", "pricePerBroadcaster", "redeemerAddr", "ethOrchAddr",
+         "blockPollingInterval")  # fmt: skip
+_SELECTION = ("selectPriceExpFactor", "minPerfScore", "orchPerfStatsUrl", "region", "ignoreMaxPriceIfNeeded")
 
 
 def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
     work.say("host", running.host)
-    together = (running.process.host or running.host in work.session.asked_hosts) and not running.process.several
-    if running.process.placed and not together:
-        stands = "; this table stands for one of them" if running.process.several else ""
-        work.table.ask(f"TODO host: {running.process.placed}{stands}")
-    for flag in ("orchestrator", "transcoder", "aiWorker", "gateway", "broadcaster", "remoteSigner", "redeemer"):
-        work.done.add(flag)  # the account of roles is kept where they are read
+    work.done.update(ROLES)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
     _network(work, behind_signer)
-    cli(work)
+    if not running.text("cliAddr") and running.table in ("redeemers", "reward_callers"):
+        work.because("cliAddr", Why.PORT_80)
+    else:
+        cli = cli_listener(running.role, running.text("cliAddr"))
+        a_host = cli is not None and cli[0].isdecimal()  # a lone number is no port to the node
+        work.listens("cliAddr", "cli", None if a_host else cli, str(CLI_LISTENERS[running.table]))
     _data_dir(work)
-    if running.table not in _WORKERS:
-        _chain(work, behind_signer)
-    if running.table in ("gateways", "remote_signers"):
+    if work.facts.on_chain and running.on_chain and not behind_signer and running.table not in _WORKERS:
+        work.take("ethUrl", "rpc of the fleet or of its host")
+        work.take("ethController", "controller of the fleet, or the node's own")
+        _wallet(work)
+    if running.table in _BUYERS:
         buying.fill(work, behind_signer)
     elif running.table in ("orchestrators", *_WORKERS):
         selling.fill(work)
-    elif running.table == "redeemers":
-        helper_http(work)
-    _rows(work)
-    _rest(work)
-    _complete(work)
+    if running.table in ("remote_signers", "redeemers"):
+        _, listener = http_listener(running.role, running.text("httpAddr"), "")
+        work.listens("httpAddr", "http", listener, str(HELPER_HTTP))
+    rows = rows_of(running.table)
+    for flag in filter(work.has, (*rows, *sorted(running.settings))):
+        _setting(work, flag, rows.get(flag))
     environment(work)
 
 
 def _network(work: Filling, behind_signer: bool) -> None:
-    running = work.running
-    if running.table in _WORKERS:
-        if running.on_chain:
-            work.drop("network", "a remote worker never talks to the chain, and fleetc says so")
-            for flag in ("ethController", "ethKeystorePath", "reward"):
-                running.reasons.setdefault(flag, Same("a remote worker never talks to the chain"))
-        else:
-            work.take("network", "a remote worker is always off-chain")
-        for flag in _CHAIN_FLAGS:
-            if work.has(flag):
-                work.drop(flag, Same("a remote worker never talks to the chain"))
-    elif behind_signer and running.on_chain:
-        work.drop("network", "behind a signer a gateway runs off-chain")
-        for flag in ("ethController", "ethKeystorePath", "reward", "localVerify"):
-            running.reasons.setdefault(flag, "behind a signer a gateway runs off-chain")
-        for flag in PRICED_FLAGS - running.settings.keys():
-            running.reasons.setdefault(flag, Same("behind a signer a gateway runs off-chain, where this does nothing"))
-    else:
-        work.take("network", "network of the fleet")
+    """The network, and settings that do nothing because nobody is paid."""
+    running, worker = work.running, work.running.table in _WORKERS
+    why = Why.WORKER if worker else Why.BEHIND_SIGNER if behind_signer else Why.OFFCHAIN
+    if running.on_chain and (worker or behind_signer):
+        work.drop("network", Why.ON_NO_NETWORK)
+        work.because("localVerify", Why.ON_NO_NETWORK)
+    work.take("network", "network of the fleet")
+    if running.on_chain and not worker and not behind_signer:
+        return
+    idle = () if work.process.ours and not behind_signer else _PAID if not worker else ()
+    for flag in (*_ACCOUNT, *idle, *(_SELECTION if behind_signer else ())):
+        work.drop(flag, Why.SIGNER_COMPARES if behind_signer and flag.startswith("maxPrice") else why)
+    for flag in ("ethController", "ethKeystorePath", "reward", *PRICED_FLAGS):
+        work.because(flag, why)
 
 
 def _data_dir(work: Filling) -> None:
-    running, process = work.running, work.process
-    flag = "dataDir"
-    if work.has(flag) and work.unknown(flag, "data_dir"):
-        return
-    place = on_host(process, _data_dir_inside(running))
-    if place is not None and not _needs_data(work) and _nobody_says(running):
-        work.drop(
-            flag,
-            Brief(
-                "the node keeps nothing there that it needs again, so its data directory is a new one",
-                "a new one; the old one is not needed",
-            ),
-        )
-        return
-    if place is None:
-        inside = running.text(flag) or default_data_dir(IMAGE_HOME, running.network)
-        if process.runtime == "docker" and not any(inside.startswith(mount.inside) for mount in process.mounts):
-            lost = "today it is inside the container, and gone with it"
-            work.drop(flag, lost if _needs_data(work) else f"{lost}; the node needs nothing of it again")
-            _below(running, running.reasons["dataDir"])
-            return
-        said = whereabouts(process, inside)
-        work.ask("data_dir", f"{said}; without it the node begins with an empty one", flag, '"/path/on/the/host"')
-        running.reasons["dataDir"] = "the source does not say where it is on the host"
-        _below(running, "it follows the data directory, which no source says")
-        return
-    work.take(flag, "data_dir")
-    path = work.placed(place)
-    below = work.session.hosts[running.host].values.get("state_dir", STATE_DIR)
-    if path != f"{below}/{running.name}":
-        work.say("data_dir", path, _volume_note(place))
-    if place.open or path != _data_dir_inside(running):
-        running.reasons["dataDir"] = (
-            Same("a path has the same name inside and outside; this is the one on the host")
-            if process.runtime == "docker"
-            else Same("it is the same directory, by its whole path")
-        )
-        _below(running, running.reasons["dataDir"])
-
-
-def _nobody_says(running: Running) -> bool:
-    """Whether no command chooses the data directory, and the sources leave it open. What people say of homes and
-    folders does not count: it makes the same spec on the command line as in the spec.
-    """
-    first = replace(running, process=running.unplaced or running.process)
-    place = on_host(first.process, _data_dir_inside(first))
-    chosen = bool(running.text("dataDir")) and place is not None and place.open != PROJECT
-    return place is not None and bool(place.open) and not chosen
-
-
-def _below(running: Running, why: str) -> None:
-    """Why paths differ that the node makes of its data directory; those of sources have their own reasons."""
-    for flag in ("ethKeystorePath", "aiModelsDir"):
-        if not running.text(flag):
-            running.reasons.setdefault(flag, why)
-
-
-def _needs_data(work: Filling) -> bool:
-    """Whether a data directory holds what a node cannot do without: keys and tickets, or models."""
-    running = work.running
+    """The data directory; where sources leave it open, a node that needs nothing of it again gets a new one."""
+    running, flag, inside = work.running, "dataDir", _data_dir_inside(work)
+    path = work.host_path(inside)
     models = running.on("aiWorker") and not running.text("aiModelsDir")
-    return models or (work.facts.on_chain and running.on_chain and running.table not in _WORKERS)
+    needed = models or (work.facts.on_chain and running.on_chain and running.table not in _WORKERS)
+    own = f"{work.session.hosts[running.host].values.get('state_dir', STATE_DIR)}/{running.name}"
+    if path is not None:
+        why = Why.SAME_PATH
+        work.take(flag, "data_dir")
+        if path != own:
+            work.say("data_dir", path)
+        if path.startswith("/var/lib/docker/volumes/"):
+            work.table.notes["data_dir"] = "docker volume inspect shows whether Docker keeps it there"
+    elif not needed:
+        why = Why.NEW_DATA_DIR
+    else:
+        why = Why.BELOW_DATA_DIR
+        work.asks_path("data_dir", flag, inside)
+    if flag not in work.done:
+        work.drop(flag, why)
+    work.because(flag, why)
+    for below in {"ethKeystorePath", "aiModelsDir"} - running.settings.keys():
+        work.because(below, why)
 
 
-def _data_dir_inside(running: Running) -> str:
+def _data_dir_inside(work: Filling) -> str:
     """The data directory as the node sees it: without -dataDir, it has the name of the network in the home."""
-    home = home_of(running.process) or (IMAGE_HOME if running.process.runtime == "docker" else HOME)
-    return running.text("dataDir") or default_data_dir(home, running.network)
-
-
-def _volume_note(place: Place) -> str:
-    """What to know of a path in a volume."""
-    if not place.volume or place.open:
-        return ""
-    return f"docker volume inspect {place.volume} shows whether Docker keeps it there"
-
-
-def _chain(work: Filling, behind_signer: bool) -> None:
-    running, facts = work.running, work.facts
-    if not facts.on_chain or behind_signer or not running.on_chain:
-        why = "behind a signer a gateway runs off-chain, and has no account" if behind_signer else ""
-        why = why or "off-chain it does nothing"
-        for flag in _CHAIN_FLAGS:
-            if not work.has(flag):
-                continue
-            if why.startswith("off") and flag != "reward":
-                work.mistake(
-                    "adopt-setting-unread", flag, f"-{flag} does nothing off-chain", "remove it, or set -network"
-                )
-            else:
-                work.drop(flag, why)
-        return
-    work.take("ethUrl", "rpc of the fleet or of its host")
-    work.take("ethController", "controller of the fleet, or the node's own")
-    _wallet(work)
-
-
-def _wallet_hint(work: Filling, account: str) -> str:
-    """What an account is called by what it does: a redeemer has one of its own, unless an orchestrator has it too."""
-    if work.running.role == "redeemer":
-        others = (one.text("ethAcctAddr").lower() for one in work.facts.processes.values() if one.role != "redeemer")
-        return "earner" if account in others else "redeemer"
-    return "payer" if work.running.table in ("gateways", "remote_signers") else "earner"
+    process = work.process
+    home = home_of(process) or (IMAGE_HOME if process.runtime == "docker" else "~")
+    return work.running.text("dataDir") or default_data_dir(home, work.running.network)
 
 
 def _wallet(work: Filling) -> None:
-    running, session, process = work.running, work.session, work.process
-    account = running.text("ethAcctAddr").lower()
-    holes = running.word("ethAcctAddr").holes if account else ()
-    keystore = running.text("ethKeystorePath")
-    data_dir = _data_dir_inside(running)
-    place = None
-    flag = "ethKeystorePath" if keystore else "dataDir"
-    if not running.text(flag) or not running.word(flag).holes or opens_home_or_folder(running.word(flag)):
-        place = on_host(process, keystore or f"{data_dir}/keystore")
-    path = work.placed(place) if place is not None else None
-    key = account if account and not holes else f"{running.host} {path or process.span}"
-    name, wallet = session.wallet(key, _wallet_hint(work, account))
+    """The wallet of a node: one table for each account, or for each keystore where no source names the account."""
+    running, account = work.running, work.running.text("ethAcctAddr")
+    known = bool(account) and not running.word("ethAcctAddr").holes
+    inside = running.text("ethKeystorePath") or f"{_data_dir_inside(work)}/keystore"
+    path = work.host_path(inside)
+    hint = "payer" if running.table in _BUYERS else "earner"
+    others = (node for node in work.facts.processes.values() if node.role != "redeemer")
+    if running.role == "redeemer" and account not in {node.text("ethAcctAddr") for node in others}:
+        hint = "redeemer"
+    key = account.lower() if known else f"{running.host} {path or work.process.span}"
+    name, wallet = work.session.wallet(key, hint)
     work.say("wallet", name)
-    why = _no_account(running.text("ethAcctAddr")) if account and not holes else ""
-    if why:
-        words = f"the account; {why}"
-        wallet.ask(f'TODO address = "0x...": {words}')
-        work.leave_open("ethAcctAddr", f"wallets.{name}.address", words, "adopt-value-invalid")
-        session.ledger.warn(
-            "adopt-value-invalid", running.word("ethAcctAddr").span, f"the spec does not take this account: {why}",
-            "today the node takes it as it stands; compare it with the wallet, and write the address of that",
-            elsewhere=True,
-        )  # fmt: skip
-    elif account and not holes:
-        wallet.values.setdefault("address", running.text("ethAcctAddr"))
+    if not account:
+        work.asks(Ask.ACCOUNT, "address", "ethAcctAddr", '"0x..."', wallet)
+    elif not work.unknown("ethAcctAddr", "address", '"0x..."', wallet):
+        wallet.values.setdefault("address", account)
         work.take("ethAcctAddr", f"wallets.{name}.address")
-    else:
-        no_source = "which account? No source names it; today the node takes any key it finds"
-        words = "which account? The source leaves it open" if account else no_source
-        wallet.ask(f'TODO address = "0x...": {words}')
-        work.leave_open("ethAcctAddr", f"wallets.{name}.address", words)
     if path is None and "keystore" not in wallet.values:
-        said = whereabouts(process, keystore or f"{data_dir}/keystore")
-        more = ""
-        what = "" if said.startswith(IN_VOLUME) else "the directory with the key file; "
-        likely = work.likely(flag, "" if keystore else "/keystore") if running.text(flag) else None
-        if likely is not None:
-            wallet.ask(f"TODO keystore = {toml_value(likely)}: {work.unless(flag, f'{what}{said}')}")
-        else:
-            wallet.ask(f'TODO keystore = "/path/on/the/host/keystore": {what}{said}{more}')
-        work.leave_open("ethKeystorePath", f"wallets.{name}.keystore", "where the key file is on the host")
-    elif path is not None:
-        known = wallet.values.setdefault("keystore", path)
-        if known != path:
-            work.yields("ethKeystorePath", path, ONE_KEYSTORE)
-        elif path != keystore:
-            running.reasons.setdefault("ethKeystorePath", Same("this is its path on the host"))
-    if work.has("ethKeystorePath"):
+        work.asks_path("keystore", "ethKeystorePath", inside, wallet)
+    elif path is not None and wallet.values.setdefault("keystore", path) != path:
+        work.asks(Ask.ONE_KEYSTORE, "keystore", "ethKeystorePath", "", wallet, node=running.name, path=path)
+    else:
         work.take("ethKeystorePath", f"wallets.{name}.keystore")
+        work.because("ethKeystorePath", Why.SAME_PATH)
     _password(work, name, wallet)
-    if running.table in ("gateways", "remote_signers"):
-        _ask_deposit(running, wallet)
-    work.done.add("reward")
-    if "reward" in running.settings:
-        work.take("reward", f"wallets.{name}.reward_by")
+    if running.table in _BUYERS and not wallet.asks("deposit"):
+        command = _asks_node(running)
+        wallet.put(Ask.DEPOSIT, "deposit", '"... ETH"', command=command)
+        wallet.put(Ask.RESERVE, "reserve", '"... ETH"', command=command)
+    work.take("reward", f"wallets.{name}.reward_by")
 
 
-def _ask_deposit(running: Running, wallet: Table) -> None:
-    """Ask for what backs the tickets of a wallet, once: no source says it, and the node does."""
-    if any(question.startswith("TODO deposit") for question in wallet.questions):
-        return
-    shows = ask_node(running, "senderInfo")
-    wallet.ask(f'TODO deposit = "... ETH": {asking_words.funds("what is set aside for tickets", shows)}')
-    wallet.ask(f'TODO reserve = "... ETH": {asking_words.funds("what backs them", shows, ", as FundsRemaining")}')
-
-
-def _no_account(text: str) -> str:
-    """Why a text is no account; "" for one that is."""
-    try:
-        parse_eth_address(text)
-    except QuantityError as problem:
-        return problem.message
-    return ""
+def _asks_node(running: Running) -> str:
+    """The command that shows what a node has set aside, as it runs today."""
+    process = running.process
+    host, port = cli_listener(running.role, running.text("cliAddr")) or ("*", CLI_LISTENERS[running.table].port)
+    inside = LOOPBACK if host == "*" or is_loopback(host) or host in process.peers else host
+    plain = re.fullmatch(r"[A-Za-z0-9_.-]+|\$\(docker compose ps -q [A-Za-z0-9_.-]+\)", process.container)
+    name = process.container if plain else "CONTAINER"
+    enter = f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) "
+    return f"{'' if process.network == 'host' else enter}curl -s http://{inside}:{port}/senderInfo on its host"
 
 
 def _password(work: Filling, name: str, wallet: Table) -> None:
-    flag, values = "ethPassword", wallet.values
-    if work.has(flag) and work.running.text(flag):
-        work.running.reasons.setdefault(flag, Same("a reference in the spec has the same password"))
-        reference = work.hidden(flag, "")
-        if reference is not None:
-            work.take(flag, f"wallets.{name}.password")
-            if values.setdefault("password", reference) != reference:
-                work.yields(flag, work.way(flag, reference), ONE_PASSWORD)
-            return
-    elif flag not in work.running.settings:
-        work.running.reasons.setdefault(flag, Unknown("no source says it; it gets that of the wallet"))
-    if "password" not in values:
-        work.leave_open(flag, f"wallets.{name}.password", "where the password of the key file is")
-        file = work.secret_file(flag) if flag in work.running.settings else ""
-        said = whereabouts(work.process, file) if file else ""
-        what = "" if said.startswith(IN_VOLUME) else f"where the password of the key file is{'; ' if said else ''}"
-        more = ""
-        likely = work.likely(flag) if file and work.running.word(flag).holes else None
-        if likely is not None:
-            example, words = f"{{ host_file = {toml_value(likely)} }}", work.unless(flag, f"{what}{said}")
-        else:
-            example, words = '{ host_file = "/etc/livepeer/password" }', f"{what}{said}{more}"
-        wallet.ask(f"TODO password = {example}: {words}")
-    elif work.has(flag) and not work.running.text(flag):
-        work.take(flag, "empty, which the node takes for no password")
-    elif work.has(flag):
-        work.drop(flag, "one wallet has one password, and another node of it says where it is")
-        work.yields(flag, work.secret_file(flag), UNPLACED_PASSWORD)
+    """The password of a wallet; two nodes of it may not have two."""
+    flag, key = "ethPassword", "password"
+    text = work.running.text(flag)
+    reference = work.secret(flag, key, wallet) if text else None
+    if reference is not None and wallet.values.setdefault(key, reference) != reference:
+        work.asks(Ask.ONE_PASSWORD, key, flag, "", wallet, node=work.running.name)
+    elif reference is not None:
+        work.because(flag, Why.REFERENCE)
+        work.take(flag, f"wallets.{name}.password")
+    elif not text and key in wallet.values:
+        work.because(flag, Why.OF_WALLET)
+    elif not text:
+        work.asks(Ask.NO_SOURCE, key, flag, SECRET_ON_HOST, wallet)
 
 
-def _rows(work: Filling) -> None:
-    """Plain settings."""
-    running = work.running
-    for flag, row in rows_of(running.table).items():
-        if not work.has(flag):
-            continue
-        word, field = running.word(flag), row.field
-        text = word.text
-        if takes_secret(row):
-            _secret_row(work, flag, field)
-            continue
-        if work.unknown(flag, field):
-            continue
-        if flag not in _OWN_MEANING and not work.process.ours and _is_default(flag, text):
-            work.take(flag, "the node's own default, so the spec leaves it out")
-            continue
-        if not text:
-            work.drop(flag, "an empty text is the node's word for unset", reason=False)
-            continue
-        if flag in _HOST_PATHS:
-            path = work.host_path(text)
-            if path is None:
-                work.ask(field, "its path on the host", flag, '"/path/on/the/host"')
-                continue
-            if path != text:
-                running.reasons[flag] = Same("this is its path on the host")
-            text = path
+def _setting(work: Filling, flag: str, row: Row | None) -> None:
+    """A setting about which nothing decides: a plain one, one for extra_flags, or one that the role does not read."""
+    text, table, value = work.running.text(flag), work.running.table, None
+    key = row.field if row is not None else f"extra_flags.{flag}"
+    default = text.lower() == str(FLAGS[flag].default).lower() and (row is None or flag not in _OWN_MEANING)
+    if flag in UNREACHED:
+        work.drop(flag, Why.NO_FIELD, reason=UNREACHED[flag])
+    elif not text or (default and not work.process.ours):
+        work.take(flag, "the node's own default, so the spec leaves it out")
+    elif row is None and not work.process.ours:
+        work.mistake("adopt-setting-unread", flag, Why.NOT_READ, "remove it", table=table, setting=flag)
+    elif row is not None and takes_secret(row):
+        value = (spec_value(row, text) if work.in_clear(flag) else None) or work.secret(flag, key)
+        work.because(flag, Why.REFERENCE)
+    elif work.unknown(flag, key):
+        pass
+    elif row is None:
+        work.say(key, extra_value(flag, text))
+        work.session.ledger.note(work.running.word(flag).span, f"-{flag}", Fate.KEPT, "no field sets it")
+    elif flag in _HOST_PATHS:
+        value = work.host_path(text)
+        work.because(flag, Why.SAME_PATH)
+        if value is None:
+            work.asks_path(key, flag, text)
+    else:
         value = spec_value(row, text)
         if value is None:
-            work.refused(flag, field, why_refused(row, text))
-            continue
-        work.say(field, value)
-        work.take(flag, field)
-
-
-def _secret_row(work: Filling, flag: str, field: str) -> None:
-    row = rows_of(work.running.table)[flag]
-    word = work.running.word(flag)
-    if not word.text:
-        work.drop(flag, "an empty text is the node's word for unset", reason=False)
-        return
-    if not word.holes and flag not in work.process.secrets:
-        plain = spec_value(row, word.text)
-        if plain is not None and leaks.find(word.text, flag) is None and FLAGS[flag].env not in work.process.secrets:
-            work.say(field, plain)
-            work.take(flag, field)
-            return
-    reference = work.hidden(flag, field)
-    if reference is None:
-        work.leave_open(flag, field, "where this secret is on the host")
-        return
-    work.running.reasons.setdefault(flag, Same("a reference in the spec has the same value"))
-    work.say(field, reference)
-    work.take(flag, field)
-
-
-def _is_default(flag: str, text: str) -> bool:
-    default = FLAGS[flag].default
-    if isinstance(default, bool):
-        return boolean(text) is default
-    return text == str(default)
-
-
-def _rest(work: Filling) -> None:
-    """What no field has: settings that the role does not read, and flags for extra_flags."""
-    running = work.running
-    readers = READERS[running.table]
-    for flag in sorted(running.settings):
-        if not work.has(flag):
-            continue
-        known, word = FLAGS[flag], running.word(flag)
-        if flag in UNREACHED:
-            work.drop(flag, UNREACHED[flag], reason=False)
-        elif word.text == str(known.default).lower() or (not word.text and known.default == ""):
-            work.drop(flag, "the node's own default", reason=False)
-        elif not work.process.ours and (not readers & known.roles or flag not in rows_of(running.table)):
-            readers_ = " or ".join(sorted(known.roles))
-            work.mistake(
-                "adopt-setting-unread", flag, f"{_article(running.role)} does not read -{flag}",
-                f"remove it; only {_article(readers_)} reads it" if known.roles else "remove it",
-            )  # fmt: skip
-        elif word.holes:
-            work.ask(f"extra_flags.{flag}", f"the source says {leaks.shown(word.text)[:60]}", flag)
-        else:
-            work.table.values.setdefault("extra_flags", {})[flag] = extra_value(flag, word.text)
-            work.done.add(flag)
-            work.session.ledger.note(word.span, f"-{flag}", Fate.KEPT, "no field sets it")
-
-
-def _article(role: str) -> str:
-    return f"{'an' if role[:1] in 'aeo' else 'a'} {role.replace('-', ' ').replace('ai ', 'AI ')}"
-
-
-def _complete(work: Filling) -> None:
-    """Leave out tables within that lack a key which they need, such as a broker without a topic."""
-    model = model_of(work.running.table)
-    for key, value in list(work.table.values.items()):
-        if not isinstance(value, dict) or key not in model.model_fields:
-            continue
-        inner = _inner_model(model, key)
-        if inner is None:
-            continue
-        lacking = [name for name, field in inner.model_fields.items() if field.is_required() and name not in value]
-        if lacking:
-            del work.table.values[key]
-            for flag, row in rows_of(work.running.table).items():
-                if row.parts[0] == key and flag in work.running.settings:
-                    work.running.reasons[flag] = f"it does nothing without {' and '.join(lacking)}"
-                    word = work.running.word(flag)
-                    work.session.ledger.mistake(
-                        "adopt-setting-unread", word.span, f"-{flag}",
-                        f"-{flag} does nothing without {' and '.join(lacking)}", "set those too, or remove it",
-                    )  # fmt: skip
-
-
-def _inner_model(model: Any, key: str) -> Any:
-    from typing import get_args, get_origin
-
-    from pydantic import BaseModel
-
-    annotation = model.model_fields[key].annotation
-    if get_origin(annotation) is dict:
-        return None  # tables by name, of which each is complete
-    kinds = (annotation, *get_args(annotation))
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+            work.asks(Ask.NOT_IN_SPEC, key, flag, "", text=work.shown(flag), why=why_refused(row, text))
+    if value is not None:
+        work.give(flag, key, value)

@@ -1,33 +1,38 @@
-"""What the nodes of one adopted fleet share: secrets, wallets, models, ladders, and names.
+"""What the nodes of one adopted fleet share: secrets, wallets, models, ladders, names; and all tables as a spec.
 
 In: what readers and builders meet. Out: tables of the spec; the same wallet, model or ladder met twice is one table.
+`written` makes their text, in the form of `fleetc fmt`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any
 
+import tomli_w
+
+from fleetc.adopt.found.ledger import InClear, Ledger
+from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Ask, Question, facts_of
-from fleetc.adopt.found.words import InClear, Ledger, Word
-from fleetc.adopt.node.documents import ModelEntry, PriceEntry
-from fleetc.adopt.node.host_paths import Opened
-from fleetc.adopt.read.library import Library
+from fleetc.adopt.found.words import Word
+from fleetc.adopt.node.documents import ModelEntry
+from fleetc.adopt.node.settings import Running
+from fleetc.adopt.read.stack_files import StackFiles
+from fleetc.formatting import in_one_form
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
-from fleetc.language.quantities import Price, QuantityError
+from fleetc.language.fleet import NEWEST, Fleet
 from fleetc.places.diagnostic import Span
+from fleetc.text.encoders import visible
 
 PIXEL_PRICE = '"... wei / pixel"'
 """The example of a question about a price: no amount is offered that no source says."""
-HOUR_PRICE = '"... USD / hour"'
 _MOST_SOUGHT = 50
 """Secrets that are looked for in all sources."""
 _SHORTEST_SOUGHT = 8
 """Characters of a secret that is; a shorter one stands in other words too."""
-_LONG_COUNTS = {10**6: "megapixel", 10**9: "gigapixel", 10**12: "terapixel"}
 
 
 @dataclass
@@ -35,7 +40,7 @@ class Table:
     """A table of the spec: its path, values by key, questions, a line that says where it comes from, notes at keys."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    questions: list[str | Question] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     origin: str = ""
     notes: dict[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
@@ -49,12 +54,7 @@ class Table:
 
     def asks(self, key: str) -> bool:
         """Whether a question about a key is left."""
-        return any(isinstance(one, Question) and one.key == key for one in self.questions)
-
-    def ask(self, line: str, told: object = None) -> None:
-        """Leave a question as a line."""
-        if line not in self.questions:
-            self.questions.append(line)
+        return any(question.key == key for question in self.questions)
 
 
 @dataclass
@@ -72,21 +72,15 @@ class Session:
     """The table of each runner by what lists say of it."""
     runner_of: dict[int, str] = field(default_factory=dict)
     """The label of the runner that a process is, by its id."""
-    asked_hosts: set[str] = field(default_factory=set)
-    called: set[int] = field(default_factory=set)
-    """The processes, by id, that a list of models calls: what becomes of their addresses is said there."""
     unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
     """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
-    opened: Opened = field(default_factory=Opened)
-    """Paths in the spec of which something is left to find out."""
-    gpus: dict[str, int] = field(default_factory=dict)
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
     _models: dict[tuple[str, str, tuple[tuple[str, bool | str], ...], str | None], str] = field(default_factory=dict)
     _wallets: dict[str, str] = field(default_factory=dict)
 
-    def secret(self, word: Word, variable: str, what: str, otherwise: str = "", hint: str = "") -> dict[str, str]:
+    def secret(self, word: Word, variable: str, what: str, otherwise: str = "") -> dict[str, str]:
         """A reference for a secret that stands in a source; the same one gets the same reference.
 
         `otherwise` says what to do if it is none.
@@ -100,7 +94,6 @@ class Session:
         reference = {"env": name}
         self._secrets[word.text] = reference
         place = word.said or word.span
-        self.ledger.secrets += {word.span, place}
         whole = "; put the whole value there" if word.said is not None and not word.alone else ""
         self.ledger.warn(
             "adopt-secret-inline", place, f"{what} stands in this file in clear; the spec names the variable {name}",
@@ -117,32 +110,26 @@ class Session:
             for source in self.library.sources.values() if len(text) >= _SHORTEST_SOUGHT else ():
                 for place in _alone(text, source.text):
                     span = Span(source.name, place, place + len(text))
-                    self.ledger.secrets.append(span)
                     self.ledger.in_clear.append(InClear(reference["env"], span))
 
     def model(self, entry: ModelEntry, image: str | None = None) -> str:
         """The table of a model; without `image`, whoever names it does not run it, and says nothing of its image."""
-        flags = entry.optimization if entry.warm else ()
-        for known, name in self._models.items():
-            if known[:2] != (entry.pipeline, entry.model_id):
-                continue
-            if (flags and known[2] not in ((), flags)) or (None not in (image, known[3]) and known[3] != image):
-                continue
-            del self._models[known]
-            self._models[*known[:2], flags or known[2], known[3] if image is None else image] = name
-            self._complete(name, flags, image)
-            return name
-        name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
-        self.models[name] = Table({"pipeline": entry.pipeline, "id": entry.model_id}, path=("models", name))
-        self._models[entry.pipeline, entry.model_id, flags, image] = name
-        self._complete(name, flags, image)
-        return name
-
-    def _complete(self, name: str, flags: tuple[tuple[str, bool | str], ...], image: str | None) -> None:
+        flags, model = entry.optimization if entry.warm else (), (entry.pipeline, entry.model_id)
+        for known in self._models:
+            same = known[:2] == model and (not flags or known[2] in ((), flags))
+            if same and (None in (image, known[3]) or known[3] == image):
+                name = self._models.pop(known)
+                break
+        else:
+            known = (*model, (), None)
+            name = self.name_for(entry.model_id.rpartition("/")[2] or "model", "model", set(self.models))
+            self.models[name] = Table({"pipeline": entry.pipeline, "id": entry.model_id}, path=("models", name))
+        self._models[*model, flags or known[2], known[3] if image is None else image] = name
         if flags:
             self.models[name].values["optimization"] = dict(flags)
         if image:
             self.models[name].values["image"] = image
+        return name
 
     def ladder(self, profiles: list[dict[str, Any]], hint: str) -> str:
         """The table of a list of renditions."""
@@ -184,35 +171,84 @@ def _alone(sought: str, text: str) -> Iterator[int]:
         place = text.find(sought, place + len(sought))
 
 
-def price_text(price: PriceEntry) -> str | None:
-    """A price as a person writes it; None where no spec has such a price."""
-    try:
-        exact = Price(price.amount.copy_abs() if not price.amount else price.amount, price.currency, price.pixels)
-    except QuantityError:
-        return None
-    text = str(exact)
-    if price.pixels in _LONG_COUNTS:
-        text = text.replace(f"{price.pixels} pixels", _LONG_COUNTS[price.pixels])
-    return text
+@dataclass
+class Assembled:
+    """The tables of a spec, by table and name, and the processes with their nodes.
+
+    `stacks` are the files of avatar stacks, by their tables.
+    """
+
+    fleet: Table
+    tables: dict[str, dict[str, Table]]
+    nodes: list[Running] = field(default_factory=list)
+    stacks: dict[str, StackFiles] = field(default_factory=dict)
+
+    def each(self) -> Iterator[Table]:
+        """All tables."""
+        yield self.fleet
+        for members in self.tables.values():
+            yield from members.values()
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What the spec asks."""
+        return tuple(one for table in self.each() for one in table.questions)
 
 
-_LONGEST_PRICE = 200
-_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z^_\[\]\\`][A-Za-z0-9]*)?")
+# ----------------------------------------------------------------------------------------------------------------- text
 
 
-def flag_amount(text: str) -> Decimal | None:
-    """The amount of such a text, in whatever currency it is; None for a text that the node refuses."""
-    amount = _AMOUNT.fullmatch(text)
-    return Decimal(amount[1]) if amount is not None and len(text) <= _LONGEST_PRICE else None
+_BARE = re.compile("[A-Za-z0-9_-]+")
+_WIDE = 100
 
 
-def flag_price(text: str, pixels: int) -> PriceEntry | None:
-    """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
-    price = _AMOUNT.fullmatch(text)
-    if price is None or len(text) > _LONGEST_PRICE:
-        return None
-    unit = (price[2] or "wei").lower()
-    amount = Decimal(price[1])
-    if unit == "eth":
-        return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
-    return PriceEntry(amount, pixels, "wei" if unit == "wei" else unit.upper())
+def written(assembled: Assembled) -> str:
+    """The text of the spec."""
+    lines = [f"spec = {NEWEST}", "", *_table("fleet", assembled.fleet)]
+    for kind in Fleet.model_fields:
+        for name, table in assembled.tables.get(kind, {}).items():
+            lines += ["", *_table(f"{kind}.{_key(name)}", table)]
+    return in_one_form("\n".join(lines) + "\n")
+
+
+def _table(header: str, table: Table) -> Iterator[str]:
+    """A table: questions without an example stand above it, the others below its keys."""
+    if table.origin:
+        yield f"# {_comment(table.origin)}"
+    below = [one for one in table.questions if one.example and one.key not in table.values]
+    yield from (f"# {_comment(one.line)}" for one in table.questions if one not in below)
+    yield f"[{header}]"
+    wide = [key for key, value in table.values.items() if isinstance(value, Mapping) and len(toml(value)) > _WIDE]
+    for key, value in table.values.items():
+        note = f"  # {_comment(table.notes[key])}" if key in table.notes else ""
+        if key not in wide:
+            yield f"{_key(key)} = {toml(value)}{note}"
+    yield from (f"# {_comment(one.line)}" for one in below)
+    for key in wide:
+        yield ""
+        yield from _table(f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
+
+
+def _comment(text: str) -> str:
+    return visible(text).replace("\n", " ")
+
+
+def _key(key: str) -> str:
+    if _BARE.fullmatch(key):
+        return key
+    return tomli_w.dumps({key: 0}).partition(" = ")[0]
+
+
+def toml(value: Any) -> str:
+    """A value in one piece; lists of tables have one on a line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {toml(v)}" for k, v in value.items()) + " }" if value else "{}"
+    if isinstance(value, list | tuple):
+        items = [toml(item) for item in value]
+        one = f"[{', '.join(items)}]"
+        if len(one) > _WIDE and items:
+            return "[\n" + "".join(f"  {item},\n" for item in items) + "]"
+        return one
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return tomli_w.dumps({"k": value}).partition(" = ")[2].rstrip("\n")

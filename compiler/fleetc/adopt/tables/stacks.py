@@ -1,216 +1,346 @@
-"""Makes the table of an avatar stack, and holds it against the files that it came from.
+"""Makes the table of an avatar stack: `upstream/avatar_settings.toml` read backwards.
 
-In: `StackFiles` and the session. Out: a table of `avatars`. What the table compiles to is compared with the files:
-values that make no difference are left out, and what differs is in the report.
+In: `StackFiles` and the session. Out: a table of `avatars`; and, once it is compiled, how that differs from the files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 from pydantic import ValidationError
 
-from fleetc.adopt.found.questions import Difference
-from fleetc.adopt.found.words import SET, Fate
-from fleetc.adopt.node.reading import OFFCHAIN
-from fleetc.adopt.read.stack_files import StackFiles, known
+from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.questions import Ask, Difference, Reason, Why
+from fleetc.adopt.found.words import SET, Word
+from fleetc.adopt.read.stack_files import PREFIXES, StackFiles, known
+from fleetc.adopt.tables.runners import arguments, is_harmless
 from fleetc.adopt.tables.session import Session, Table
-from fleetc.adopt.tables.stack_filling import TRUE, StackFilling, fill, networks, unread
-from fleetc.blueprint.blueprint import StackBlueprint
-from fleetc.language.avatar import Avatars
-from fleetc.language.fleet import NEWEST, Fleet, Stack
-from fleetc.language.references import check_references
-from fleetc.lower.avatar import lower_avatar
-from fleetc.places.diagnostic import has_errors
+from fleetc.blueprint.blueprint import (
+    FIREWALL_ALLOWLIST,
+    GAME_SERVICE,
+    POWER_ALLOWLIST,
+    SIGNALING_SERVICE,
+    TURN_SERVICE,
+    Blueprint,
+    StackBlueprint,
+)
+from fleetc.language import effective_avatar as effective
+from fleetc.language.avatar import Avatars, Slot
+from fleetc.language.avatar_fields import PAYMENTS
 from fleetc.text import leaks
-from fleetc.upstream import NEWEST_RELEASE, format_release
-from fleetc.upstream.avatar import Setting
+from fleetc.upstream.avatar import Setting, read_release, settings
 
-_PUBLIC_ADDRESS = "192.0.2.1"
-"""Stands for the address of a host that no source says; nothing of a stack is made of it."""
-
-
-def stack_table(
-    files: StackFiles, session: Session, name: str, host: str, public: str
-) -> tuple[Table, list[Difference], int]:
-    """The table of one stack, the differences that it makes, and how many variables were compared."""
-    work = StackFilling(files, session, name, host, Table(origin=f"from {leaks.shown(files.named)}"), public)
-    fill(work)
-    _refused(work)
-    made = _lowered(work, work.values)
-    if made is not None:
-        _without_defaults(work, made)
-    differences = list(_differences(work, made)) if made is not None else []
-    _account(work, differences)
-    return work.table, differences, len(made.host_variables) if made is not None else 0
+_TRUE = frozenset({"1", "true", "yes", "y", "on"})
+_BY_HAND = frozenset({"allow", "image_tag", "cli_auto_update", "turn.relay_ports", "slot_networks", "signaling_args"})
+"""Fields that take more than the text of one variable."""
+_NEEDED = {"turn.user": "turn", "turn.password": "turn", "ops.secret": "ops", "edge.token": "edge.url"}
+"""Secrets without which a spec cannot have another field."""
+_OWN_ARGUMENTS = {"--use_matchmaker": 0, "--matchmaker_address": 1, "--matchmaker_port": 1, "--public_port": 1,
+                  "--matchmaker_streamer_id": 1}  # fmt: skip
+"""Arguments of signaling servers that fleetc gives each slot, with how many words follow."""
+_CALLERS = ("POWER_ALLOWED_IPS", "EDGE_FIREWALL_EXTRA_CIDRS", "EDGE_POWER_EXTRA_CIDRS", "EDGE_LOCAL_ALLOWLIST")
+_IMAGES = {SIGNALING_SERVICE: "signaling", GAME_SERVICE: "game", TURN_SERVICE: "turn"}
+_UNITS = {"slot_memory": "{:f} MiB", "registration.min_service_uptime": "{:f}%"}
+_ITSELF = {ip_network(address) for address in (*effective.LOOPBACK_ADDRESSES, *effective.DEFAULT_DOCKER_GATEWAYS)}
+_MOST_REFUSED = 100
+_ADDRESS = re.compile(r"[a-z]+://(?:[A-Za-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/-]*)?")
+"""An address without anything that may be a secret."""
+_Net = IPv4Network | IPv6Network
 
 
-def _refused(work: StackFilling) -> None:
-    """Leave out what no spec can have, with its reason."""
-    for _ in range(100):
-        raw = {"slots": 1} | work.values
+def stack_table(files: StackFiles, session: Session, name: str, host: str) -> Table:
+    """The table of one stack."""
+    table = Table({"host": host}, origin=f"from {leaks.shown(files.span.source)}", path=("avatars", name))
+    work = _Stack(files, session, table, next(iter(files.of_slots.values()), {}) | files.variables)
+    for fill in (_release, _slots, _plain, _access, _programs, _secrets, _payments, _refused, _account):
+        fill(work)
+    return table
+
+
+@dataclass
+class _Stack:
+    """One stack on its way; `given` are its variables and those that slots share."""
+
+    files: StackFiles
+    session: Session
+    table: Table
+    given: dict[str, Word]
+
+    def text(self, name: str) -> str:
+        """The text of a variable, "" where it is blank or absent: Compose takes both for its default."""
+        names = (settings()[name].variable(prefix) for prefix in PREFIXES)
+        word = next((self.given[one] for one in names if one in self.given), None)
+        return word.text.strip() if word is not None and not word.holes else ""
+
+    def say(self, key: str, value: Any) -> None:
+        """Give a field a value; a dotted key is one of a table within."""
+        above, _, last = key.rpartition(".")
+        (self.table.values.setdefault(above, {}) if above else self.table.values)[last] = value
+
+    def get(self, key: str) -> Any:
+        """The value of a field; None where it has none."""
+        value: Any = self.table.values
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        return value
+
+
+def _release(work: _Stack) -> None:
+    """Brand, release and tag of the images; a rolling tag says nothing of the release of the checkout."""
+    tag, ref = work.text("SERVICE_IMAGE_TAG") or "latest", work.files.ref
+    rolling = not tag.startswith("sha-") and read_release(tag) is None
+    release = "latest" if work.files.ours and not rolling else tag
+    if ref:
+        release = ref if read_release(ref) is not None else f"sha-{ref}"
+    brand = "embody" if any(name.startswith("EMBODY_") for name in work.files.variables) else "avatar"
+    work.table.values |= {"brand": brand, "avatar_release": release} | ({"image_tag": tag} if tag != release else {})
+
+
+def _slots(work: _Stack) -> None:
+    """The slots of the list; a slot that no spec has is asked for, and the others stay."""
+    slots: list[dict[str, Any]] = []
+    for listed in sorted(work.files.slots, key=lambda slot: slot.number):
+        slot: dict[str, Any] = {"avatar": listed.avatar, "slot": listed.number}
+        if gpu := listed.gpu or work.text("NVIDIA_VISIBLE_DEVICES"):
+            slot["gpu"] = int(gpu) if re.fullmatch("[0-9]{1,2}", gpu) else gpu
+        if "VTUBER_GAME_TCP_PORT" in work.files.of_slots.get(listed.number, {}):
+            slot["game_command"] = True
         try:
-            Avatars.model_validate(raw)
+            Slot.model_validate(slot)
+            slots.append(slot)
         except ValidationError as problem:
-            first = problem.errors(include_url=False)[0]
-            words = str(first["msg"]).partition(";")[0]
-            lost = _lost_slot(work, first["loc"])
-            path = "slots" if lost else _removed(work.values, first["loc"])
-            if not path:
+            work.table.put(Ask.AVATAR_REFUSED, "slots", slot=listed.number, avatar=listed.avatar, why=_wrong(problem))
+    if slots:
+        work.say("slots", slots)
+    elif not work.files.slots:
+        work.table.put(Ask.NO_SOURCE, "slots")
+
+
+def _plain(work: _Stack) -> None:
+    """The fields that one variable decides; without defaults, which would make tables within of nothing else."""
+    ours = work.files.ours
+    for name, word in work.given.items():
+        setting, text = known(name), word.text.strip()
+        if setting is None or not setting.field or setting.field.startswith("slots.") or setting.field in _BY_HAND:
+            continue
+        if setting.type == "secret" or word.holes or text == "auto" or (not text and not ours):
+            continue
+        if setting.type == "url" and not (ours or _ADDRESS.fullmatch(text)):
+            work.table.put(Ask.REFUSED, setting.field, why="it is no plain address")
+        elif setting.field == "game_args" and not _harmless(work, word):
+            work.table.put(Ask.NOT_REPEATED, setting.field)
+        elif (text or setting.type == "list") and (ours or "." not in setting.field or text != setting.default):
+            work.say(setting.field, _value(setting, text))
+
+
+def _harmless(work: _Stack, word: Word) -> bool:
+    """Whether arguments are no secrets, by their names or their closed forms."""
+    words = tuple(Word(text, word.span) for text in word.text.split())
+    return work.files.ours or all(is_harmless(one.name, one.value.text) for one in arguments(words))
+
+
+def _value(setting: Setting, text: str) -> Any:
+    """What a field has for the text of its variable."""
+    if setting.type == "switch":
+        asleep = setting.name == "CLI_AUTO_UPGRADE_WHEN_SLEEPING"  # on, unless it is switched off
+        return text.lower() not in ("0", "false") if asleep else text.lower() in _TRUE
+    if setting.field.startswith("game_files."):
+        return text.rpartition("/")[2]
+    if setting.field == "game_args":
+        return text.split()
+    if setting.type == "list":
+        return [item.strip() for item in text.split(",") if item.strip()]
+    if setting.type not in ("port", "number", "seconds") or not re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,9})?", text):
+        return text
+    number = Decimal(text)
+    whole = number == number.to_integral_value()
+    if setting.field in _UNITS:
+        return _UNITS[setting.field].format(number)
+    if setting.type == "seconds":
+        return f"{number:f} s" if whole else f"{(number * 1000).normalize():f} ms"
+    return int(number) if whole else text
+
+
+def _networks(items: Iterable[str]) -> Iterator[_Net]:
+    for item in items:
+        with suppress(ValueError):
+            yield ip_network(item.strip(), strict=False)
+
+
+def _nets(work: _Stack, *names: str) -> list[_Net]:
+    """The networks in some variables, without the host itself and the gateways of its slots."""
+    nets = dict.fromkeys(_networks(",".join(map(work.text, names)).split(",")))
+    slots = effective.DEFAULT_SLOT_NETWORKS
+    return [net for net in nets if net not in _ITSELF and not (net.num_addresses == 1 and _within(net, slots))]
+
+
+def _access(work: _Stack) -> None:
+    """Who may call. In fleetc's own lists, whoever has power is a caller, and the rest are edges."""
+    if work.files.ours:
+        lists = (FIREWALL_ALLOWLIST, POWER_ALLOWLIST)
+        firewall, power = (list(_networks(work.files.lists.get(name, ()))) for name in lists)
+        allow = [net for net in firewall if net in power]
+        edges = [str(net.network_address) for net in firewall if net not in power]
+        own = [net for net in power if not net.is_loopback and (net not in allow or net in _ITSELF)]
+        work.say("docker_gateways", [str(net.network_address) for net in own])
+        if edges:
+            work.say("edge.addresses", edges)
+    else:
+        allow, runners = _nets(work, *_CALLERS), _nets(work, "VTUBER_ALLOWED_ADDRESSES")
+        more = [net for net in runners if not any(_within(net, caller) for caller in allow)]
+        if allow and more:
+            work.table.put(Ask.RUNNERS_ONLY, "allow", addresses=", ".join(map(_short, more)))
+        allow = allow or more
+    if allow:
+        work.say("allow", list(map(_short, allow)))
+
+
+def _programs(work: _Stack) -> None:
+    """What takes more than one variable: arguments of signaling servers, images, ports of TURN, networks of slots."""
+    rest, own = list[str](), dict[str, str]()
+    left = iter(re.sub(r"\$\{[A-Z_]+:-\}", "", work.text("SIGNALING_EXTRA_ARGS")).split())
+    for argument in left:
+        if argument not in _OWN_ARGUMENTS:
+            rest.append(argument)
+        elif _OWN_ARGUMENTS[argument]:
+            own[argument] = next(left, "")
+    if rest and _harmless(work, Word(" ".join(rest), work.files.span)):
+        work.say("signaling_args", rest)
+    elif rest:
+        work.table.put(Ask.NOT_REPEATED, "signaling_args")
+    if edge := own.get("--matchmaker_address"):
+        work.say("edge.addresses", [edge, *(one for one in work.get("edge.addresses") or [] if one != edge)])
+    for service, image in work.files.images.items():
+        work.say(f"images.{_IMAGES[service]}", image)
+    if update := work.text("CLI_NO_AUTO_UPDATE"):
+        work.say("cli_auto_update", update.lower() not in ("1", "true"))
+    low, high = work.text("TURN_MIN_PORT"), work.text("TURN_MAX_PORT")
+    if low and high and (work.files.ours or work.get("turn")):
+        work.say("turn.relay_ports", f"{low}-{high}")
+    for number, variables in work.files.of_slots.items():
+        if subnet := variables.get("VTUBER_DOCKER_SUBNET"):
+            with suppress(ValueError):
+                first = IPv4Network(subnet.text).network_address - 256 * number
+                work.say("slot_networks", f"{first}/16")
+
+
+def _secrets(work: _Stack) -> None:
+    """References for secrets: where fleetc had them, else variables of whoever deploys."""
+    for setting in settings().values():
+        needed = setting.field in _NEEDED and work.get(_NEEDED[setting.field]) is not None
+        if setting.type != "secret" or (setting.field == "edge.token" and not needed):
+            continue
+        name = f"{work.table.path[1]}_{setting.name}".upper().replace("-", "_")
+        word = work.files.variables.get(setting.name, Word("", work.files.span))
+        if setting.name in work.files.secrets:
+            work.say(setting.field, work.files.secrets[setting.name])
+        elif word.text and not word.holes:
+            work.say(setting.field, work.session.secret(word, name, f"the value of {setting.name}"))
+        elif needed or word.holes:
+            work.say(setting.field, {"env": name})
+            work.table.put(Ask.PART_OF_SECRET, setting.field)
+
+
+def _payments(work: _Stack) -> None:
+    """Whose calls "payments" stands for: the first single address that may call."""
+    payments, allow = work.get("payments"), work.get("allow") or []
+    address = next((net for net in allow if "/" not in net), "")
+    if address and (payments is not None or work.get("registration") is not None):
+        work.table.values["payments"] = {"addresses": [address], **(payments or {})}
+        allow[allow.index(address)] = PAYMENTS
+        if not work.files.ours:
+            work.table.put(Ask.PAYMENTS, "payments.addresses")
+
+
+def _refused(work: _Stack) -> None:
+    """Leave out what no spec can have, and ask for it."""
+    values = work.table.values
+    for _ in range(_MOST_REFUSED):
+        try:
+            Avatars.model_validate({"slots": 1} | values)
+            return
+        except ValidationError as problem:
+            first, *more = map(str, problem.errors(include_url=False)[0]["loc"])
+            key = ".".join([first, *more[:1]]) if isinstance(values.get(first), dict) else first
+            work.table.put(Ask.REFUSED, key, why=_wrong(problem))
+            if values.pop(first, None) is None:
                 return
-            work.reasons[path] = f"the spec does not take it: {words}"
-            variable = next((name for name in work.files.variables if (s := known(name)) and s.field == path), "")
-            span = work.files.variables[variable].span if variable else work.files.span
-            if lost:
-                words = f'the avatar "{lost["avatar"]}" in slot {lost["slot"]}: {words}'
-                span = next((one.span for one in work.files.listed if one.avatar == lost["avatar"]), span)
-            work.table.ask(f"TODO {path}: {leaks.shown(words)}")
-            work.session.ledger.warn(
-                "adopt-value-invalid", span, f"{path} of this stack has a value that no spec has: {leaks.shown(words)}",
-                f"write {path} where the spec has its TODO line",
+
+
+def _wrong(problem: ValidationError) -> str:
+    """What is wrong, without what to write instead."""
+    return str(problem.errors(include_url=False)[0]["msg"]).partition(";")[0]
+
+
+def _account(work: _Stack) -> None:
+    """Account for each variable of the host, by its name alone."""
+    ledger = work.session.ledger
+    for variable, word in work.files.variables.items():
+        setting, shown = known(variable), leaks.shown(variable)
+        if setting is None:
+            ledger.mistake(
+                "adopt-variable-unread", word.span, shown, f"no service of the avatar stack is known to read {shown}",
+                "the spec leaves it out; look whether you need it",
             )  # fmt: skip
+        elif work.table.asks(setting.field):
+            ledger.note(word.span, shown, Fate.DROPPED, f"asked with a TODO at {setting.field}", "adopt-value-unknown")
+        else:
+            where = f"{'.'.join(work.table.path)}.{setting.field}" if setting.field else f"fleetc: {setting.decided}"
+            ledger.note(word.span, shown, Fate.UNDERSTOOD, where)
+
+
+def stack_differences(
+    stacks: Mapping[str, StackFiles], tables: Mapping[str, Table], blueprint: Blueprint | None
+) -> list[Difference | None]:
+    """For each variable of hosts that is compared, None or how it is compiled to something else than today."""
+    compiled = [host.avatar for host in blueprint.hosts if host.avatar is not None] if blueprint is not None else []
+    return [one for stack in compiled for one in _compared(stacks[stack.name], tables[stack.name], stack)]
+
+
+def _compared(files: StackFiles, table: Table, compiled: StackBlueprint) -> Iterator[Difference | None]:
+    after = {one.name: one.value for one in (*compiled.turn_variables, *compiled.host_variables)}
+    after |= {secret.name: SET for secret in compiled.secrets}
+    for variable in sorted({*files.variables, *after}):
+        setting, word = known(variable), files.variables.get(variable)
+        if setting is None or (word is None and (setting.default is None or files.ours)):
             continue
-        return
-
-
-def _lost_slot(work: StackFilling, place: Sequence[Any]) -> dict[str, Any] | None:
-    """The slot that an error is about, taken out; the others keep their numbers."""
-    slots = work.values.get("slots")
-    if len(place) < 2 or place[0] != "slots" or not isinstance(slots, list):
-        return None
-    number = next((part for part in place[1:] if type(part) is int), len(slots))
-    if number >= len(slots):
-        return None
-    numbered: list[dict[str, Any]] = [{"avatar": slot["avatar"], "slot": at} | slot for at, slot in enumerate(slots)]
-    work.values["slots"] = numbered[:number] + numbered[number + 1 :]
-    if not work.values["slots"]:
-        del work.values["slots"]
-    return numbered[number]
-
-
-def _removed(values: dict[str, Any], place: Sequence[Any]) -> str:
-    """Take out the value that an error is about, or the nearest around it; its dotted name."""
-    key = str(place[0])
-    inner = values.get(key)
-    if len(place) > 1 and isinstance(inner, dict) and place[1] in inner:
-        del inner[place[1]]
-        return f"{key}.{place[1]}"
-    return key if values.pop(key, None) is not None else ""
-
-
-def _lowered(work: StackFilling, values: Mapping[str, Any]) -> StackBlueprint | None:
-    """What a table compiles to, alone on its host; None where the language refuses it."""
-    host = {"address": _PUBLIC_ADDRESS, "runtime": "docker"} | ({"public": work.public} if work.public else {})
-    raw = {
-        "spec": NEWEST,
-        "fleet": {"name": "adopted", "network": OFFCHAIN, "node_release": format_release(NEWEST_RELEASE)},
-        "hosts": {work.host: host},
-        "avatars": {work.name: {"slots": 1} | dict(values)},
-    }
-    try:
-        fleet = Fleet.model_validate(raw)
-    except ValidationError:
-        return None
-    if has_errors(check_references(fleet)):
-        return None
-    return lower_avatar(fleet, Stack(work.name, fleet.avatars[work.name]))
-
-
-def _content(made: StackBlueprint | None) -> Any:
-    """All that a stack compiles to, without where it came from."""
-    if made is None:
-        return None
-    return (
-        made.prefix, made.checkout, made.ref, made.checkout_files, made.steered, made.game_arguments, made.relay,
-        [(v.name, v.value) for v in (*made.host_variables, *made.turn_variables)],
-        [(s.name, s.kind, s.reference) for s in made.secrets],
-        [(image.service, image.image) for image in made.images],
-        [(s.number, s.avatar, s.gpu, s.network, s.ports, s.arguments, s.directories,
-          [(v.name, v.value) for v in s.variables]) for s in made.slots],
-        [(a.file, [entry.text for entry in a.entries]) for a in made.allowlists],
-        [(row[:5]) for row in made.firewall],
-    )  # fmt: skip
-
-
-def _without_defaults(work: StackFilling, made: StackBlueprint) -> None:
-    """Leave out each value without which the same is compiled."""
-    whole = _content(made)
-    for table, key in list(_leaves(work.values)):
-        place = work.values if table is None else work.values[table]
-        value = place.pop(key)
-        empty = table is not None and not place
-        if empty:
-            del work.values[str(table)]
-        if _content(_lowered(work, work.values)) != whole:
-            if empty:
-                work.values[str(table)] = place
-            place[key] = value
-
-
-def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]:
-    for key, value in values.items():
-        if isinstance(value, dict) and not (len(value) == 1 and key in ("runner_token", "recordings_token")):
-            yield from ((key, inner) for inner in value)
-        elif key not in ("host", "slots", "avatar_release"):
-            yield None, key
-
-
-def _differences(work: StackFilling, made: StackBlueprint) -> Iterator[Difference]:
-    """The variables of the host that are compiled to something else than they are today."""
-    compiled = {v.name: v.value for v in (*made.turn_variables, *made.host_variables)}
-    compiled |= {secret.name: SET for secret in made.secrets}
-    for name in sorted({*work.files.variables, *compiled}):
-        setting = known(name)
-        word = work.files.variables.get(name)
-        if setting is None or (word is None and (setting.default is None or work.files.ours)):
-            continue
-        today = word.text.strip() if word is not None else ""
+        today, then = word.text.strip() if word is not None else "", after.get(variable, "")
         today = SET if today and setting.type == "secret" else today
-        after = compiled.get(name, "")
-        if _meant(setting, today) != _meant(setting, after):
-            why = work.reasons.get(setting.field) or work.reasons.get(setting.field.partition(".")[0]) or ""
-            yield Difference(work.name, name, leaks.shown(today), after, why or _why(setting, made))
+        same = _meant(setting, today) == _meant(setting, then)
+        plain = _ADDRESS.fullmatch(today) if setting.type == "url" else not setting.field.endswith("_args")
+        today = today if plain or not today else SET
+        yield None if same else Difference(table.path[1], variable, today, then, _why(table, setting))
+
+
+def _why(table: Table, setting: Setting) -> Reason:
+    if setting.field == "allow":
+        return Reason(Why.FLEETC_WRITES, (("what", "each list with all who may call, and the host itself"),))
+    for question in table.questions:
+        if f"{setting.field}.".startswith(f"{question.key}."):
+            return question.reason
+    return Reason(Why.FLEETC_WRITES, (("what", setting.decided or f"{setting.field} of the spec"),))
 
 
 def _meant(setting: Setting, text: str) -> Any:
     """What the stack makes of a text."""
     text = text or setting.default or ""
     if setting.type == "switch":
-        return text.lower() in TRUE
+        return text.lower() in _TRUE
     if setting.type == "list":
-        return sorted({str(one) for one in networks(text.split(","))} or {*text.replace(" ", "").split(",")})
-    if setting.type == "path":
-        return text.rstrip("/")
-    return text.lower() if setting.type == "account" else text
+        return {item.strip().removesuffix("/32").removesuffix("/128") for item in text.split(",")}
+    return text.rstrip("/") if setting.type == "path" else text.lower() if setting.type == "account" else text
 
 
-def _why(setting: Setting, made: StackBlueprint) -> str:
-    if setting.decided:
-        return f"fleetc writes it: {setting.decided}"
-    if setting.field == "allow":
-        return "each list has all who may call, and the host itself"
-    if setting.field == "monitored_services":
-        return "TURN, and signaling and game of each slot"
-    if setting.default is not None:
-        return f"{setting.field} in the spec decides it; {made.release} is the release"
-    return f"{setting.field} in the spec decides it"
+def _within(net: _Net, other: _Net) -> bool:
+    return net.version == other.version and net.subnet_of(other)  # type: ignore[arg-type]  # of one version
 
 
-def _account(work: StackFilling, differences: Sequence[Difference]) -> None:
-    """What became of each variable of the host."""
-    differ = {one.flag: one for one in differences}
-    ledger = work.session.ledger
-    for name, word in work.files.variables.items():
-        setting = known(name)
-        if setting is None:
-            unread(work, name, word)
-            continue
-        shown = f"{name} (a secret)" if setting.type == "secret" else leaks.shown(f"{name}={word.text}")
-        where = f"avatars.{work.name}.{setting.field}" if setting.field else f"fleetc writes it: {setting.decided}"
-        if name in differ:
-            ledger.note(word.span, shown, Fate.DROPPED, differ[name].reason)
-        else:
-            ledger.note(word.span, shown, Fate.UNDERSTOOD, where)
-    for one in work.files.slots.values():
-        ledger.note(one.span, "the file", Fate.UNDERSTOOD, f"avatars.{work.name}.slots: {leaks.shown(one.avatar)}")
+def _short(net: _Net) -> str:
+    """One address without its prefix."""
+    return str(net.network_address) if net.num_addresses == 1 else str(net)

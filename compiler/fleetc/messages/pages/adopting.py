@@ -8,18 +8,11 @@ from __future__ import annotations
 from fleetc.messages.pages.page import Page
 
 ADOPTING_PAGES: dict[str, Page] = {
-    "adopt-address-unreachable": Page(
-        "An orchestrator says 0.0.0.0 for its public address.",
-        "0.0.0.0 stands for all addresses of a machine, so no gateway finds the node there. On a chain the node only "
-        "logs a warning.",
-        "Write the public name of the host in the spec, with the port of the source.",
-    ),
     "adopt-branch-not-followed": Page(
-        "A part of a source was not read, because only a running script knows whether it applies or reads it.",
-        "scripts are read and never run, so a value that depends on the machine is unknown. Of a page of Markdown, "
-        "only blocks of code are read, and none that it calls old. A node whose command stands in such a text is "
-        "missing in the spec.",
-        "Set the variable at the top of the script, or give the command that you mean in a file of its own.",
+        "Something that may start a node was not followed.",
+        "fleetc reads what says plainly what starts. A script's branches, a page of notes, a crontab, a template or a "
+        "manifest of another tool is none of that, so a node whose command stands there is missing in the spec.",
+        "Ask the host that runs it with --from, or paste the command as it runs there: ps -ww -o args= prints it.",
     ),
     "adopt-cannot-say": Page(
         "A source has something that no spec can say.",
@@ -31,24 +24,25 @@ ADOPTING_PAGES: dict[str, Page] = {
         "a comment or a line without a backslash ends a shell command, so the node never gets the flags behind it.",
         "Check in the spec whether these flags should count. In the script, remove comments from inside the command.",
     ),
+    "adopt-compose-unused": Page(
+        "A Compose file that docker compose does not take by itself.",
+        "in a folder it takes compose.yaml, compose.yml, docker-compose.yml or docker-compose.yaml, the first that is "
+        "there, with one override file; or the files of COMPOSE_FILE in the .env beside. A guess about any other file "
+        "could turn an off-chain node into one with a wallet.",
+        "If what runs was started with such files, name each, in the order of docker compose -f: fleetc adopt A B.",
+    ),
     "adopt-document-unread": Page(
         "The node does not read a file of models, prices or renditions, or an entry of it.",
         "it stops at its start, or passes over the whole file with one line in its log; then no cap and no price of it "
         "holds.",
         "Repair the JSON as the message says: prices are numbers without quotes, and currency is a key of its own.",
     ),
-    "adopt-file-guessed": Page(
-        "A source has the name of a file that a container reads, and nothing says that it is that file.",
-        "the container has the file in a volume or in its image, where fleetc does not look, so what the spec takes "
-        "from the source may be something else than the node reads.",
-        "Compare it with the file of the host: docker cp NAME:/path copies that one. Where they differ, adopt with it.",
-    ),
     "adopt-file-missing": Page(
         "A source names a file that is none of the sources.",
         "fleetc opens no path that a source names: it may be one of another machine, and a source is only text.",
         "Copy the file from the host and name it too, or name the directory that holds all of them. What an "
-        "environment file or a config file may set is unknown until then, and --compare exits 1. The lines of secrets "
-        "can be left out of a copy; where the host has no such file, name an empty one of that name.",
+        "environment file or a config file may set is unknown until then. The lines of secrets can be left out of a "
+        "copy; where the host has no such file, name an empty one of that name.",
     ),
     "adopt-flag-unknown": Page(
         "A command has a flag that the node does not have.",
@@ -68,7 +62,7 @@ ADOPTING_PAGES: dict[str, Page] = {
         "Ask who rolled it out for the spec. --only names the processes that are to be adopted.",
     ),
     "adopt-host-unread": Page(
-        "A host that --from or --in-place names does not say what runs there.",
+        "A host does not say what runs there.",
         "fleetc asks it over ssh, as deploy does: with the same key, known hosts and user, and as root there.",
         "Try ssh USER@ADDRESS yourself; set FLEETC_SSH_KEY and FLEETC_SSH_KNOWN_HOSTS if ssh needs them. Or copy the "
         "unit or the command and adopt the file.",
@@ -85,21 +79,12 @@ ADOPTING_PAGES: dict[str, Page] = {
         "livepeer@.service is started as livepeer@NAME.service, once for each NAME, and the file itself does not say "
         "which. Each of them is a node.",
         "Name the folder multi-user.target.wants among the sources, whose links have the names, or a drop-in of an "
-        "instance, or the script that enables them.",
+        "instance, or a copy of the template for each, as livepeer@NAME.service. Or ask the host with --from.",
     ),
     "adopt-listener-exposed": Page(
         "The administration listener of a node is reachable from other machines.",
         "it moves funds and changes prices, and asks nobody for a password.",
         "Remove cli and cli_exposed from the spec, so that it listens on loopback, and use an SSH tunnel.",
-    ),
-    "adopt-name-unreached": Page(
-        "A container is named that is no longer reached by that name.",
-        "names of services exist in the network of a Compose project only. fleetc gives containers of nodes the "
-        "network of their host: a runner of a list of models is lost with the first rollout, an orchestrator is "
-        "reached at its service address, and a target of Prometheus or an upstream of a proxy leads nowhere.",
-        "Publish the port of a runner on loopback, and write http://127.0.0.1:PORT as the url of the model. Look that "
-        "the host reaches the service address of its own orchestrator, which some routers prevent. Give programs that "
-        "call a node the address that the message names.",
     ),
     "adopt-network-missing": Page(
         "A command has settings of a chain and no -network.",
@@ -120,13 +105,12 @@ ADOPTING_PAGES: dict[str, Page] = {
     "adopt-output-exists": Page(
         "The file that the spec should be written to is there already, and says something else.",
         "adopting never writes over a file by itself: somebody may have answered its questions.",
-        "Add --answers with the same file: your answers are kept, and what the sources say otherwise is told. Or name "
-        "another file with -o.",
+        "Name another file with -o, and compare the two: git diff --no-index fleet.toml new.toml.",
     ),
-    "adopt-reward-unsaid": Page(
-        "Several nodes have one wallet, and none says who calls reward.",
-        "each of them calls reward if the wallet is a registered orchestrator; all but the first pay gas for nothing.",
-        "Look at reward_by of the wallet: the spec names one node, or none.",
+    "adopt-profile-inactive": Page(
+        "A service of a node that docker compose does not start, because none of its profiles is active.",
+        "it is only started with --profile or COMPOSE_PROFILES, and nothing among the sources says so.",
+        "If it runs, set COMPOSE_PROFILES in the .env beside the Compose file, as on its host, and name both.",
     ),
     "adopt-role-ignored": Page(
         "A command has two roles that do not go together.",
@@ -200,12 +184,6 @@ ADOPTING_PAGES: dict[str, Page] = {
         "somebody changed the unit after the process began, or started the process by hand; the change comes with "
         "the next restart, whenever that is.",
         "Decide which of both is meant. The spec is of the process that runs.",
-    ),
-    "adopt-template-unread": Page(
-        "A source is a template with commands of nodes.",
-        "only the tool that it is written for, such as Ansible, knows the values of its variables.",
-        "Name the units as they are on the hosts, each as HOST=FILE: ssh HOST systemctl cat UNIT prints one. Or read "
-        "them from the hosts with --from.",
     ),
     "adopt-value-invalid": Page(
         "A value is one that the node does not read, or that no spec takes.",

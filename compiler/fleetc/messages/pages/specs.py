@@ -125,11 +125,6 @@ SPEC_PAGES: dict[str, Page] = {
         "git could not tell which side is right, so it kept both, with its own lines between them.",
         "Keep what is right, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
     ),
-    "migration-uncertain": Page(
-        "fleetc migrate would change what a spec means.",
-        "two overlays that each replace the list of silences, for example, cannot both become tables with names.",
-        "Do what the help line says. For such overlays: migrate with one of them, and then with the other.",
-    ),
     "missing-key": Page(
         "A table lacks a required key.",
         "no default would be right for everybody.",
@@ -309,11 +304,6 @@ SPEC_PAGES: dict[str, Page] = {
         "A spec is of a newer version of the language than this fleetc reads.",
         "keys of a newer version may mean something else here.",
         "Upgrade fleetc.",
-    ),
-    "spec-version-old": Page(
-        "A spec is of an older version of the language.",
-        "fleetc reads it until a stated day only, and the reference has the keys of the newest version.",
-        "Run fleetc migrate, with all overlays of the spec, and review the difference.",
     ),
     "system-refused": Page(
         "The system refused an operation for a reason that fleetc does not know.",

@@ -14,7 +14,7 @@ from fleetc.emit.host_program import HOST_STEPS, steps_in
 from fleetc.review.data import NodeRef
 from fleetc.review.sides import Side
 
-_NO_HOST: dict[str, Any] = {"fleet_host_services": []}
+_NO_HOST: dict[str, Any] = {"fleet_host_live": "never", "fleet_host_services": []}
 
 
 def changed_live(old: Side, new: Side, changed: Collection[NodeRef], names: Mapping[str, str]) -> frozenset[NodeRef]:
@@ -44,15 +44,15 @@ def _state(side: Side, host: str) -> dict[str, Any]:
                 "runtime": variables["fleet_host_runtime"],
                 "running": None,
                 "secrets": service["secrets"],
-                "rest": service.get("rest", ""),
-                "live": [_text(setting) for setting in service.get("live", [])],
-                "silent": [_text(setting) for setting in service.get("silent", [])],
+                "rest": service["rest"],
+                "live": [_text(setting) for setting in service["live"]],
+                "silent": [_text(setting) for setting in service["silent"]],
             }
             for service in variables["fleet_host_services"]
         ]
+        return {"release": "", "live": variables["fleet_host_live"], "processes": processes}
     except (ValueError, KeyError, TypeError, AttributeError):  # somebody edited the record of the old side
         return {"release": "", "processes": []}
-    return {"release": "", "live": variables.get("fleet_host_live", "never"), "processes": processes}
 
 
 def _text(value: Any) -> str:

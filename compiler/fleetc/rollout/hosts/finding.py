@@ -42,8 +42,9 @@ READS = (
 
 
 def find(tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Watch) -> dict[str, Mapping[str, Any]]:
-    """What runs on each host, by name. No secret is needed for it, and none is read here. Raises FilesError where a host
-    does not answer.
+    """What runs on each host, by name. It needs no secret and reads none.
+
+    Raises FilesError where a host does not answer.
     """
     wanted = {
         "types": {name: flag.type for name, flag in FLAGS.items()},

@@ -136,8 +136,8 @@ def _keep(hosts: dict[str, Given], host: str, given: Given) -> None:
 
 def _run(entry: Entry) -> Run:
     facts = entry.facts
-    shard = facts.get("shard", "")  # an older fleetc knew no shards
-    return Run(entry.run, facts["who"], entry.at, facts["kind"], facts["manifest"], tuple(facts["hosts"]), shard=shard)
+    hosts, shard = tuple(facts["hosts"]), facts["shard"]
+    return Run(entry.run, facts["who"], entry.at, facts["kind"], facts["manifest"], hosts, shard=shard)
 
 
 def facts_of(given: Given) -> dict[str, Any]:

@@ -87,9 +87,9 @@ def recorded_state(artifact: Artifact) -> HostState:
                 runtime,
                 None,
                 secrets=secret_places(service["secrets"]),
-                rest=str(service.get("rest", "")),
-                live=_settings(service.get("live", [])),
-                silent=_settings(service.get("silent", [])),
+                rest=str(service["rest"]),
+                live=_settings(service["live"]),
+                silent=_settings(service["silent"]),
                 exclusive=_settings(service.get("exclusive", [])),
             )
             for service in variables["fleet_host_services"]

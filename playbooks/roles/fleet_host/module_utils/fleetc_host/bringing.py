@@ -5,7 +5,6 @@ In: a release on the disk and what it wants. Out: nothing; the host runs that th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from .draining import drain
@@ -13,7 +12,7 @@ from .links import link_secrets, link_unit
 from .live import keep_live, set_live
 from .looking import look_with_secrets, wanted_state
 from .nodes import begin_start, start, stop
-from .places import CURRENT, MARKERS, RECORD, RELEASES, STACK_FILES, Json, RefusedError
+from .places import CURRENT, MARKERS, RECORD, Json, RefusedError
 from .releases import runtime_here
 from .secret_files import secrets_digest
 from .stack.bringing import bring_stack
@@ -77,7 +76,4 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience
     for node in {**dict.fromkeys(begun), **alive, **taken}:
         marker = "%s %s" % (services[node]["digest"], secrets_digest("%s/%s" % (CURRENT, node)))
         write("%s/%s" % (MARKERS, node), marker.encode(), 0o600)
-    if not wanted.get("leaves_stack"):
-        bring_stack(release, wanted.get("stack"), told, gently=patience > 0)
-    elif os.path.isdir("%s/%s/%s" % (RELEASES, release, STACK)):
-        link("../releases/%s/%s" % (release, STACK), STACK_FILES)
+    bring_stack(release, wanted.get("stack"), told, gently=patience > 0)

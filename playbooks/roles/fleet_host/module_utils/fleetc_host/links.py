@@ -18,14 +18,11 @@ from .system import link, note, remove
 def link_secrets(node: str) -> None:
     """Make the place where a node reads its secrets lead through its link; nothing is there for one without any."""
     path = "%s/%s" % (SECRETS, node)
-    if os.path.isdir(path) and not os.path.islink(path):
-        os.rename(path, "%s/.old-%s" % (SECRETS, node))
     if os.path.isdir("%s/%s/secrets" % (CURRENT, node)):
         os.makedirs(SECRETS, mode=0o700, exist_ok=True)
         link("%s/%s/secrets" % (CURRENT, node), path)
     else:
         remove(path)
-    remove("%s/.old-%s" % (SECRETS, node))
 
 
 def set_aside(path: str, name: str) -> None:

@@ -16,7 +16,6 @@ from .releases import (
     digest_in,
     digest_of_files,
     exclusive_of,
-    is_old_layout,
     release_at,
     runtime_here,
     service_in,
@@ -57,14 +56,10 @@ def look() -> Json:
     processes += state_of_taken()
     processes += look_at_stack()
     record = read_state(RECORD) or {}
-    release = digest_in(str(record.get("release", "")))
-    if is_old_layout():
-        target = os.readlink(CURRENT)
-        release = target[len("releases/") :] if target.startswith("releases/") else "not a link"
     return {
         "fleet": record.get("fleet", ""),
         "host": record.get("host", ""),
-        "release": release,
+        "release": digest_in(record.get("release", "")),
         "processes": processes,
         "newest": (read(NEWEST_PLAN) or b"").decode(errors="replace").strip(),
         "switch": switch_for_people(),
@@ -74,8 +69,6 @@ def look() -> Json:
 
 def drift_of(node: str, runtime: str, marker: list[str], facts: Json) -> list[str]:
     """How a running node differs from what it was started from, in words; nothing is unknown here but is left out."""
-    if is_old_layout():
-        return []
     release = release_at("%s/%s" % (CURRENT, node))
     if not release:
         return ["its link to a release is gone"]

@@ -107,11 +107,6 @@ def unpack(archive: bytes, directory: str) -> None:
             os.chmod(path, 0o644)
 
 
-def is_old_layout() -> bool:
-    """Whether the host was last changed by a fleetc whose link to the current release served all nodes at once."""
-    return os.path.islink(CURRENT)
-
-
 def unit_of(node: str) -> str:
     """The name of a node's unit, Compose project and container."""
     return "livepeer-" + node
@@ -119,7 +114,7 @@ def unit_of(node: str) -> str:
 
 def exclusive_of(node: str) -> list[str]:
     """What a node does that only one process of the fleet may do, such as calling rewards for a wallet."""
-    release = "" if is_old_layout() else release_at("%s/%s" % (CURRENT, node))
+    release = release_at("%s/%s" % (CURRENT, node))
     return list((service_in(release, node) or {}).get("exclusive", []))
 
 
@@ -155,7 +150,7 @@ def runtime_here(node: str) -> str:
 
 def whole(release: str) -> str:
     """A kept release, if it still is what its name says."""
-    if not release.endswith(".0") and digest_of_release("%s/%s" % (RELEASES, release)) != digest_in(release):
+    if digest_of_release("%s/%s" % (RELEASES, release)) != digest_in(release):
         message = "files of the release %s were changed on this host; deploy it again instead" % release[:12]
         raise RefusedError("release-damaged", message)
     return release

@@ -17,11 +17,10 @@ from .installing import install_program
 from .logs import newest_log
 from .looking import add_source_drift, look, wanted_state, with_other_secrets
 from .nodes import is_here, retire
-from .old_layout import take_over_old_layout
 from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, STATE, SWITCH, WORKER, Json, RefusedError
 from .preflight.checks import do_preflight, need_nothing
 from .programs import install_programs, make_incoming, need_program, programs_in, programs_to_carry, runner_of
-from .releases import is_old_layout, kept_release, runtime_here, wanted_of, whole
+from .releases import kept_release, runtime_here, wanted_of, whole
 from .secret_files import masked, secret_files, secrets_at
 from .stack.checkout import fetch_source
 from .stack.needs import need_stack
@@ -130,7 +129,7 @@ def do_begin(request: Json) -> Json:
     for one in answer["steps"]:
         if one["do"] == "halt":
             raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
-    begun = answer["state"]["switch"] is not None or is_old_layout()
+    begun = answer["state"]["switch"] is not None
     answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
     if answer["needed"]:
         for program in programs_in(wanted):
@@ -208,7 +207,6 @@ def do_stage(request: Json) -> Json:
         learn_name(wanted)
         if request.get("back_to"):
             return {"release": whole(kept_release(request["back_to"])), "changed": True}
-        take_over_old_layout()
         make_places(wanted)
         files = secret_files(wanted, request.get("values", {}))
         install_programs(wanted)

@@ -90,11 +90,9 @@ def secrets_in(directory: str) -> dict[str, bytes]:
 
 
 def digest_of_secrets(files: dict[str, bytes]) -> str:
-    """The digest of the secret files of a node by their names. That of variables alone is the digest of their file."""
+    """The digest of the secret files of a node by their names, "-" without any."""
     if not files:
         return "-"
-    if list(files) == [VARIABLES]:
-        return hexdigest(files[VARIABLES])
     return hexdigest("".join("%s %s\n" % (name, hexdigest(files[name])) for name in sorted(files)).encode())
 
 

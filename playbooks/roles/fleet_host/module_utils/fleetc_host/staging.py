@@ -52,7 +52,7 @@ def learn_settings(wanted: Json) -> None:
         before = read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}
         services = {service["name"]: service for service in wanted["services"]}
         told = [{**one, **settings_of(services.get(one["name"]))} for one in before.get("services", [])]
-        same = digest_in(release) == wanted["digest"] and not release.endswith(".0")  # that one has no more than files
+        same = digest_in(release) == wanted["digest"]
         facts = {**before, "services": told, **{key: wanted.get(key) for key in ("live", "setters")}}
         if same and facts != before:
             write_json("%s/%s/.wanted.json" % (RELEASES, release), facts)
@@ -129,7 +129,7 @@ def staged(wanted: Json, files: dict[str, bytes]) -> str:
     """A release on the disk with exactly these files and secrets; "" where there is none."""
     for release in kept_releases():
         directory = "%s/%s" % (RELEASES, release)
-        if digest_in(release) != wanted["digest"] or release.endswith(".0"):
+        if digest_in(release) != wanted["digest"]:
             continue
         before = wanted_of(release)
         images = [service.get("image_id") for service in before["services"]]
@@ -176,13 +176,9 @@ def new_name(digest: str) -> str:
 
 
 def ran_until(release: str, record: Json) -> list[str]:
-    """The releases on the disk that were confirmed here, the oldest first. The last is the one confirmed now.
-
-    A record that an older program wrote knows only one of them.
-    """
+    """The releases on the disk that were confirmed here, the oldest first. The last is the one confirmed now."""
     names = kept_releases()
-    before = record.get("ran", [record.get("confirmed", "")])
-    return [*(name for name in before if name in names and name != release), release]
+    return [*(name for name in record.get("ran", []) if name in names and name != release), release]
 
 
 def prune(keep: int) -> None:

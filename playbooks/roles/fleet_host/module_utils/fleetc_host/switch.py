@@ -87,7 +87,7 @@ def begin_switch(target: str, request: Json) -> Json:
         "begun": time.time(),
         "since": time.monotonic(),
         "boot": boot_id(),
-        "seconds": wanted.get("seconds") or {"stable": 30, "deadline": 180, "confirm": 300},
+        "seconds": wanted["seconds"],
         "restarted": [],
         "live": [],
         "reasons": [],

@@ -59,7 +59,7 @@ def ill_by_meta(stack: Json) -> str:
 
     It says neither to addresses that its list does not have, and an old one has no such page: nothing is known then.
     """
-    if HEALTH_SERVICE not in stack["services"] or "prefix" not in stack:  # an older fleetc wrote down no names of tags
+    if HEALTH_SERVICE not in stack["services"]:
         return ""
     status, said = get(steering(), "/meta")
     if status == 0:

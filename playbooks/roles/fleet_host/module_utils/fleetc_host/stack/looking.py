@@ -9,7 +9,7 @@ import contextlib
 import os
 
 from ..places import NFT, PROFILE, RELEASES, STACK_FILES, STACK_MARKERS, Json, RefusedError
-from ..releases import changed_files, is_old_layout, release_at
+from ..releases import changed_files, release_at
 from ..steps import FIREWALL, HOST, SLOT, STACK
 from ..system import names_in, read, read_json, run
 from .checkout import commit_of, is_managed
@@ -49,13 +49,13 @@ def look_at_stack() -> list[Json]:
 
 def drift_of_stack() -> dict[str, list[str]]:
     """How a host differs from what its stack was brought to, in words by unit. Another bring puts it right."""
-    release = "" if is_old_layout() else release_at(STACK_FILES)
+    release = release_at(STACK_FILES)
     wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) if release else None) or {}
     stack = wanted.get("stack")
     if not stack:
         return {}
     of_host = []
-    changed = changed_files(release, STACK) if wanted.get("files") else []
+    changed = changed_files(release, STACK)
     if changed:
         of_host.append("files of its release were changed: %s" % ", ".join(changed))
     for name in (".env", ".env.turn"):

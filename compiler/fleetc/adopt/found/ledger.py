@@ -1,0 +1,119 @@
+"""The account of an adoption: what became of each word of the sources, and what people must know of them.
+
+In: places of sources. Out: `Ledger`, which every reader and builder keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
+
+TWO_WAYS = (
+    "ask the host that runs it: fleetc adopt --from NAME=ADDRESS; or paste the command as it runs there, as "
+    "ps -ww -o args= -C livepeer prints it"
+)
+"""What people do where a source says what starts in a way that is not read."""
+
+
+class Fate(StrEnum):
+    """What became of a word of a source."""
+
+    UNDERSTOOD = "understood"
+    KEPT = "kept in extra_flags"
+    DROPPED = "dropped"
+    REPLACED = "replaced by"
+    MISTAKE = "a mistake today"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the account: a place of a source, what stands there as it may be shown, and what became of it.
+
+    `words` say where it went, why it was dropped, or the file and line that replace it. `code` is that of the
+    diagnostic about a mistake.
+    """
+
+    span: Span
+    shown: str
+    fate: Fate
+    words: str
+    code: str = ""
+
+
+class InClear(NamedTuple):
+    """A secret that stands in a source: the variable that the spec has for it, where it stands, and what is special.
+
+    `keeper` is the host that keeps the value to itself; "" where the value stands in the source.
+    """
+
+    variable: str
+    span: Span
+    hint: str = ""
+    keeper: str = ""
+
+
+@dataclass
+class Ledger:
+    """What readers and builders leave beside their values: the account, and what people must know.
+
+    `elsewhere` are messages, by code and place, whose fact a question, a change or the list of `in_clear` says too.
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    in_clear: list[InClear] = field(default_factory=list)
+    elsewhere: set[tuple[str, Span]] = field(default_factory=set)
+    _said: set[tuple[str, Span, str]] = field(default_factory=set)
+    _noted: set[Entry] = field(default_factory=set)
+
+    def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
+        """Account for something, once."""
+        entry = Entry(span, shown, fate, words, code)
+        known = len(self._noted)
+        self._noted.add(entry)
+        if len(self._noted) > known:  # hashed once: there are as many entries as words
+            self.entries.append(entry)
+
+    def take(self, other: Ledger, move: Callable[[Span], Span] = lambda span: span) -> None:
+        """All of another account within this one, at the places that it has here."""
+        for entry in other.entries:
+            self.note(move(entry.span), entry.shown, entry.fate, entry.words, entry.code)
+        for finding in other.findings:
+            span = finding.primary.place
+            assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
+            self._add(finding.code, finding.severity, move(span), finding.message, finding.help)
+        self.in_clear += (secret._replace(span=move(secret.span)) for secret in other.in_clear)
+        self.elsewhere |= {(code, move(span)) for code, span in other.elsewhere}
+
+    def mistake(self, code: str, span: Span, shown: str, message: str, help: str, elsewhere: bool = False) -> None:
+        """A mistake that the node makes today: a warning, and a line of the account."""
+        self.note(span, shown, Fate.MISTAKE, message, code)
+        self.warn(code, span, message, help, elsewhere)
+
+    def not_followed(self, span: Span, what: str) -> None:
+        """Something that may start a node, and that fleetc does not follow."""
+        self.note(span, "livepeer", Fate.DROPPED, what, "adopt-branch-not-followed")
+        self.warn("adopt-branch-not-followed", span, f"fleetc does not follow {what}", TWO_WAYS)
+
+    def warn(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
+        """Something that people must look at; `elsewhere` if a question or a change says it too."""
+        self._add(code, Severity.WARNING, span, message, help, elsewhere)
+
+    def refuse(self, code: str, span: Span, message: str, help: str) -> None:
+        """Something for which no spec can be written."""
+        self._add(code, Severity.ERROR, span, message, help)
+
+    def remark(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
+        """Something worth knowing; `elsewhere` if a question or a change says it too."""
+        self._add(code, Severity.NOTE, span, message, help, elsewhere)
+
+    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
+        if elsewhere:
+            self.elsewhere.add((code, span))
+        if (code, span, message) not in self._said:
+            self._said.add((code, span, message))
+            self.findings.append(Diagnostic(code, severity, message, Label(span), help=help))
