@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any, AnyStr
 from unittest.mock import patch
 
-from hypothesis import settings
-
 from fleetc.__main__ import main
 from fleetc.disk import files
 from fleetc.messages.locate import locate
@@ -37,6 +35,8 @@ def few(count: int) -> int:
 
 def exploring() -> bool:
     """Whether the profile of hypothesis is the one that tries everything."""
+    from hypothesis import settings  # programs that tests start need not load it
+
     return settings().max_examples > 100
 
 
