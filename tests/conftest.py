@@ -6,7 +6,7 @@ program. `make quick` leaves the marked ones out.
 What costs time and shows nothing is spared. The command line is built once in a process. Files that tests make lie in
 memory where there is room, unless TMPDIR says where or test hosts are started. Files of tests that start programs come
 first, as those take longest, and the short ones fill the gap at the end. FLEETC_TEST_ORDER, any text, names another
-order: each test passes alone and in any.
+order of files and of the tests in each: a test passes alone and in any.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long = {item.path for item in items if item.get_closest_marker("process")}
     items.sort(key=lambda item: item.path not in long)
     if seed := os.environ.get("FLEETC_TEST_ORDER"):
-        random.Random(seed).shuffle(items)
+        chance = random.Random(seed)
+        turn = {path: chance.random() for path in dict.fromkeys(item.path for item in items)}
+        items.sort(key=lambda item: (turn[item.path], chance.random()))
 
 
 @pytest.hookimpl(wrapper=True)

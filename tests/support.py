@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
-from functools import cache
+from functools import cache, wraps
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import AnyStr
+from typing import Any, AnyStr
 from unittest.mock import patch
-
-from hypothesis import settings
 
 from fleetc.__main__ import main
 from fleetc.disk import files
@@ -36,7 +35,41 @@ def few(count: int) -> int:
 
 def exploring() -> bool:
     """Whether the profile of hypothesis is the one that tries everything."""
+    from hypothesis import settings  # programs that tests start need not load it
+
     return settings().max_examples > 100
+
+
+Test = Callable[..., None]
+
+
+def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
+    """In the place of `pytest.mark.parametrize`: many small cases as one test, which says in which of them it fails.
+
+    A test of its own for each would take longer than what it looks at.
+    """
+
+    parts = (names,) if isinstance(names, str) else names
+    values = [dict(zip(parts, (case,) if isinstance(names, str) else case, strict=True)) for case in cases]
+    assert values
+
+    def of_all(test: Test) -> Test:
+        known = inspect.signature(test)
+
+        @wraps(test)
+        def run(**fixtures: object) -> None:
+            for case in values:
+                try:
+                    test(**case, **fixtures)
+                except BaseException as failure:
+                    failure.add_note(f"in the case {case}"[:2000])
+                    raise
+
+        kept = [parameter for name, parameter in known.parameters.items() if name not in parts]
+        vars(run)["__signature__"] = known.replace(parameters=kept)
+        return run
+
+    return of_all
 
 
 @cache

@@ -71,4 +71,3 @@ def on_terminal(
     os.close(ours)
     assert not left, f"nobody waits for {left}: {got!r}"
     return Seen(code, got.decode().replace("\r\n", "\n"))
-

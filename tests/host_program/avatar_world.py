@@ -155,7 +155,8 @@ class World:
         for path in BOUND:
             self.inside(path).mkdir(parents=True)
         self.set_compose(COMPOSE_RELEASE)
-        docker = shlex.join([sys.executable, str(Path(__file__).with_name("stack_docker.py")), str(directory), compose])
+        standin = str(Path(__file__).with_name("stack_docker.py"))
+        docker = shlex.join([sys.executable, "-IS", standin, str(directory), compose])
         texts = {"docker": f'#!/bin/sh\nexec {docker} "$@"\n', "systemd-run": _SYSTEMD_RUN}
         texts["systemctl"] = _SYSTEMCTL.format(log=directory / "systemctl.log")
         for name, text in texts.items():

@@ -8,11 +8,13 @@ of docker.json in that directory, compose.release has the release of Compose, an
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import zlib
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # it is started so often that what it imports is what it costs
+if TYPE_CHECKING:
+    from typing import Any
 
 LABEL = "com.docker.compose."
 
@@ -85,6 +87,8 @@ def composed(directory: Path, state: dict[str, Any], compose: str, words: list[s
 
 def upped(state: dict[str, Any], compose: str, flags: list[str], options: list[str]) -> dict[str, Any]:
     """Make containers as Compose would; a container that is there is not stopped by --no-start."""
+    import subprocess
+
     read = subprocess.run([compose, *flags, "config", "--format", "json"], capture_output=True, text=True, check=False)
     if read.returncode or "level=warning" in read.stderr:
         sys.exit(read.stderr or "compose refuses")

@@ -27,6 +27,7 @@ from fleetc.language.quantities import (
     parse_url,
     parse_wei,
 )
+from tests.support import for_each
 from tests.toml.toml_texts import VECTORS
 
 Parser = Callable[[object], object]
@@ -55,8 +56,8 @@ def refused(parse: Parser, value: object) -> QuantityError:
 # ---- all of them
 
 
-@pytest.mark.parametrize("parse", TEXT_PARSERS)
-@pytest.mark.parametrize("value", [5, Decimal("1.5"), True, None, [], {}, "", " ", "x" * 10000, "1\n", "\x00"])
+@for_each("parse", TEXT_PARSERS)
+@for_each("value", [5, Decimal("1.5"), True, None, [], {}, "", " ", "x" * 10000, "1\n", "\x00"])
 def test_only_text_of_the_right_form_is_taken(parse: Parser, value: object) -> None:
     refused(parse, value)
 
@@ -70,10 +71,8 @@ def test_law_any_text_is_read_or_refused_and_what_is_read_prints_as_itself(parse
     assert parse(str(value)) == value
 
 
-@pytest.mark.parametrize(
-    "number", ["01", "1.", ".5", "+1", "-1", "1e3", "1_0", "1,0", "0x1", "١", "１", "", "NaN", "1 "]
-)
-@pytest.mark.parametrize(
+@for_each("number", ["01", "1.", ".5", "+1", "-1", "1e3", "1_0", "1,0", "0x1", "١", "１", "", "NaN", "1 "])
+@for_each(
     ("parse", "form"),
     [
         (parse_price, "{} wei / pixel"),

@@ -16,7 +16,7 @@ from fleetc.rollout.hosts.observe import _seen
 from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
-from tests.support import ROOT, check_text, fleetc, printed
+from tests.support import ROOT, check_text, fleetc, for_each, printed
 from tests.test_fixes import BASE, OVERLAY
 
 SPEC = BASE + OVERLAY
@@ -137,7 +137,7 @@ def test_names_that_are_equally_near_are_all_named() -> None:
 # ---- flags of the node
 
 
-@pytest.mark.parametrize("name", sorted(FLAGS))
+@for_each("name", sorted(FLAGS))
 def test_every_flag_of_the_node_leads_to_its_field(name: str) -> None:
     """As the node spells it, with dashes, in snake case, and as its variable; in a table that has the field or not."""
     flag = flag_called(name)

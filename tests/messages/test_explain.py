@@ -7,13 +7,11 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from fleetc.disk import manifest
 from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
 from fleetc.rules import Rule, rules
-from tests.support import ROOT
+from tests.support import ROOT, for_each
 
 _CORE = Path(__file__).parents[2] / "compiler" / "fleetc"
 _REPORTS = {"error", "warning", "report", "FilesError", "_badly_encoded", "outside", "Refusal"}
@@ -59,7 +57,7 @@ def test_pages_are_sorted_and_no_code_has_two() -> None:
     assert not {rule.code for rule in rules()} & set(PAGES)
 
 
-@pytest.mark.parametrize("code", list(PAGES))
+@for_each("code", list(PAGES))
 def test_page_of_a_message_has_its_parts(code: str) -> None:
     first, why, *fix, instead, text = pages()[code].strip().split("\n\n")
     assert first.endswith(".")
@@ -69,7 +67,7 @@ def test_page_of_a_message_has_its_parts(code: str) -> None:
     assert text.startswith("    ")
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
+@for_each("rule", rules())
 def test_rule_reports_only_its_own_code_and_its_page_has_its_parts(rule: Rule) -> None:
     (module,) = (_CORE / "rules").glob(f"*/{rule.code.replace('-', '_')}.py")
     codes = _codes(ast.parse(module.read_text("utf-8")))

@@ -29,7 +29,7 @@ from fleetc.upstream import FLAGS
 from fleetc.upstream.avatar import settings
 from fleetc.upstream.stream_api import SERVER_OWNED
 from tests import forked
-from tests.support import INVENTORIES, fleetc, fleetc_process
+from tests.support import INVENTORIES, fleetc, fleetc_process, for_each
 
 WIDE = Sheet()
 
@@ -81,7 +81,7 @@ def test_word_leads_to_its_page(word: str, title: str) -> None:
     assert title in answer(word, WIDE)
 
 
-@pytest.mark.parametrize("flag", FLAGS)
+@for_each("flag", FLAGS)
 def test_every_flag_and_its_variable_lead_to_fields_or_say_why_not(flag: str) -> None:
     for word in (f"-{flag}", f"LP_{flag.upper()}"):
         if word == "LP_DATADIR":
@@ -98,7 +98,7 @@ def test_every_flag_and_its_variable_lead_to_fields_or_say_why_not(flag: str) ->
             assert "extra_flags does not take it" in text
 
 
-@pytest.mark.parametrize("name", settings())
+@for_each("name", settings())
 def test_every_variable_of_the_avatar_stack_leads_somewhere(name: str) -> None:
     text = " ".join(said(settings()[name].variable("AVATAR")).split())
     assert f"set by avatars.{settings()[name].field}." in text or f": {settings()[name].decided}" in text
@@ -334,7 +334,7 @@ def shown_on_a_terminal(columns: int, *words: str, **environment: str) -> str:
     leader, follower = pty.openpty()
     ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     own = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")}
-    command = [forked.program(), *words]
+    command = [str(forked.program()), *words]
     with subprocess.Popen(command, stdout=follower, env={**own, "TERM": "xterm", **environment}) as process:
         os.close(follower)
         pieces = []

@@ -32,7 +32,7 @@ from fleetc.version import __version__
 from tests.cli.test_cli import NOT_SPECS
 from tests.language.test_language_codes import CASES
 from tests.outside_tools import node_package
-from tests.support import ROOT, fleetc
+from tests.support import ROOT, fleetc, for_each
 from tests.support_values import nasty_values
 
 DEMO = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
@@ -303,7 +303,7 @@ def test_absolute_path_is_a_file_address(tmp_path: Path) -> None:
     assert uri == (tmp_path / "no thing.toml").as_uri()
 
 
-@pytest.mark.parametrize("value", nasty_values(), ids=ascii)
+@for_each("value", nasty_values())
 def test_no_text_of_a_spec_is_a_link_or_a_placeholder_of_a_message(value: str) -> None:
     text = encoders.sarif_text(value)
     bare = text.replace("{{", "").replace("}}", "")
@@ -356,7 +356,7 @@ def test_runner_reads_one_annotation_for_each_diagnostic(name: str) -> None:
         assert message.split("\n")[0] == encoders.visible(item.diagnostic.message)[:4000]
 
 
-@pytest.mark.parametrize("value", nasty_values(), ids=ascii)
+@for_each("value", nasty_values())
 def test_no_text_becomes_a_command_or_a_property(value: str) -> None:
     for diagnostic in (nasty(value), nasty(value, file=value)):
         (item,) = locate([diagnostic], [Source(diagnostic.primary.place.source, "x = 1\n")], None)  # type: ignore[union-attr]
@@ -406,7 +406,7 @@ def test_report_has_a_case_for_each_diagnostic_and_its_counts_are_true(name: str
         assert output is not None and output.text == "\n".join(block(item))
 
 
-@pytest.mark.parametrize("value", [*nasty_values(), "]]>", "<!--", "&#0;", "\ufffe\uffff\x0b\x00\ud800"], ids=ascii)
+@for_each("value", [*nasty_values(), "]]>", "<!--", "&#0;", "\ufffe\uffff\x0b\x00\ud800"])
 def test_xml_holds_every_text(value: str) -> None:
     located = locate([nasty(value), nasty(value, file=value)], [Source("fleet.toml", "x = 1\n")], None)
     for case, item in zip(ET.fromstring(as_junit(located, ()))[0], located, strict=True):

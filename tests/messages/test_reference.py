@@ -18,7 +18,7 @@ from fleetc.messages.setters import setter_of
 from fleetc.messages.tables import NAME, Table, find, names, plain_name, tables
 from fleetc.toml.document import Source, read_document
 from fleetc.upstream import FLAGS
-from tests.support import ROOT, check_text, fleetc
+from tests.support import ROOT, check_text, fleetc, for_each
 
 PAGE = ROOT / "compiler" / "REFERENCE.md"
 FIELDS = [(table, field) for table in tables() for field in table.fields]
@@ -45,7 +45,7 @@ def test_every_field_of_the_schema_is_in_a_table_with_its_words() -> None:
         assert "{" not in field.default, f"{table.name}.{field.name}: {field.default}"
 
 
-@pytest.mark.parametrize("table", tables(), ids=lambda table: table.name or "the spec")
+@for_each("table", tables())
 def test_groups_have_each_field_once_and_what_is_required_comes_first(table: Table) -> None:
     grouped = [field for _, fields in table.groups for field in fields]
     assert sorted(grouped) == sorted(table.fields)
@@ -103,7 +103,7 @@ def test_the_part_of_a_table_has_all_of_it_and_nothing_else() -> None:
     assert example.part_of("nothing") == ""
 
 
-@pytest.mark.parametrize(("table", "field"), FIELDS, ids=lambda one: one.name or "the spec")
+@for_each(("table", "field"), FIELDS)
 def test_the_example_of_a_field_is_a_value_that_the_language_takes(table: Table, field: Any) -> None:
     """The value is put into the example fleet; an error about the very field would be one about the value."""
     assert field.example, f"give {table.name}.{field.name} an example: examples=[...] in its Field"

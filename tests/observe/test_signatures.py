@@ -17,6 +17,7 @@ from fleetc.observe.proofs import PROOFS
 from fleetc.rules import rules
 from fleetc.upstream.signatures import Signature, signatures
 from tests.observe.support import counts, tally_of
+from tests.support import for_each
 
 SIGNATURES = list(signatures().values())
 MATCHER = Matcher(SIGNATURES)
@@ -61,7 +62,7 @@ def test_every_signature_has_lines_and_misses() -> None:
     assert files == "", "give these in compiler/fleetc/upstream/signatures/ lines that match, and misses that do not"
 
 
-@pytest.mark.parametrize(("line", "codes"), LABELLED)
+@for_each(("line", "codes"), LABELLED)
 def test_labelled_line(line: str, codes: set[str]) -> None:
     assert {hit.code for hit in MATCHER.find(line_of(line.encode()).sourced)} == codes
 
@@ -115,7 +116,7 @@ def test_limits_table(number: str) -> None:
     assert number in " ".join(pages()[LIMITS[number]].split())
 
 
-@pytest.mark.parametrize("one", SIGNATURES, ids=lambda one: one.code)
+@for_each("one", SIGNATURES)
 def test_signature_is_well_formed(one: Signature) -> None:
     assert one.severity in ("error", "warning", "note")
     assert all(text.endswith(".") for text in (one.what, one.why, one.handling))
@@ -128,7 +129,7 @@ def test_signature_is_well_formed(one: Signature) -> None:
         assert find(field) is not None, field
 
 
-@pytest.mark.parametrize("one", SIGNATURES, ids=lambda one: one.code)
+@for_each("one", SIGNATURES)
 def test_every_pattern_is_needed_by_a_line(one: Signature) -> None:
     """A pattern without a line that only it finds is a guess that nobody tries."""
     for pattern in one.patterns:

@@ -20,6 +20,7 @@ from fleetc.language.spec import read_fleet
 from fleetc.pipeline import check_spec
 from fleetc.rules import asked, rules
 from fleetc.toml.document import Source
+from tests.support import for_each
 
 Table = dict[str, Any]
 
@@ -250,7 +251,7 @@ def _codes(base: Table, code: str, fragment: str) -> tuple[set[str], str]:
     return {d.code for d in found}, text + "\n".join(f"{d.code}: {d.message}" for d in found)
 
 
-@pytest.mark.parametrize("code", [rule.code for rule in rules()])
+@for_each("code", [rule.code for rule in rules()])
 def test_the_example_is_reported_and_the_repaired_one_is_not(code: str) -> None:
     page = next(rule.page for rule in rules() if rule.code == code)
     example, instead = _parts(page)

@@ -9,6 +9,7 @@ import pytest
 from fleetc.stream_api import scrub
 from fleetc.stream_api.observed import NotJsonError, parse_json, read, read_bindings
 from tests.stream_api.support import Json
+from tests.support import for_each
 
 STREAM: Json = {"name": "main", "id": "5a1b"}
 SIGNED = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxIn0" + ".c2lnbmF0dXJl"
@@ -72,12 +73,12 @@ def test_errors_beside_a_name_are_neither() -> None:
     assert read('{"errors": ["x"], "name": "main"}', 404).kind == "missing"
 
 
-@pytest.mark.parametrize("status", [None, 401, 403, 500])
-@pytest.mark.parametrize(
+@for_each("status", [None, 401, 403, 500])
+@for_each(
     "token",
     [TOKEN, "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxIn0" + ".c2lnbmF0dXJl", "abc123", "A" * 40, "x_Y-z9/q+r=="],
 )
-@pytest.mark.parametrize("form", ["no token object {} found", "token={}", '"{}"', "Bearer {}", "{}"])
+@for_each("form", ["no token object {} found", "token={}", '"{}"', "Bearer {}", "{}"])
 def test_token_in_a_message_is_never_told(status: int | None, token: str, form: str) -> None:
     told = " ".join(read(json.dumps({"errors": [form.format(token)]}), status).reasons)
     pieces = [token] if len(token) < 8 else [token[start : start + 8] for start in range(len(token) - 7)]

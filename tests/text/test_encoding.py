@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from fleetc.text import encoders
 from fleetc.text.encoders import EncodingError
 from tests import support_values as support
+from tests.support import Test, for_each
 from tests.support_values import VECTORS, has_noncharacter
 
 BOOLEANS = frozenset({"b", "reward"})
@@ -40,11 +41,9 @@ ENCODERS: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-def vectors(area: str) -> pytest.MarkDecorator:
-    """Parametrize over the vectors whose area starts with `area`."""
-    chosen = [v for v in VECTORS if v["area"].startswith(area)]
-    assert chosen
-    return pytest.mark.parametrize("vector", chosen, ids=[v["id"] for v in chosen])
+def vectors(area: str) -> Callable[[Test], Test]:
+    """A test over the vectors whose area starts with `area`."""
+    return for_each("vector", [v for v in VECTORS if v["area"].startswith(area)])
 
 
 # --- canonical forms and refusals -----------------------------------------------------------------

@@ -20,7 +20,7 @@ from fleetc.text.leaks import randomness
 from fleetc.toml.document import Source
 from fleetc.upstream.secret_forms import forms, recovery_words
 from tests.rules.support import free_gateway, free_orchestrator, gateway, offchain, onchain, printed
-from tests.support import fleetc
+from tests.support import Test, fleetc, for_each
 from tests.text.leak_texts import phrase, texts, words
 
 CODE = "inline-secret"
@@ -29,8 +29,8 @@ ENV, RPC, HARMLESS = texts("env"), texts("rpc"), texts("harmless")
 SECRETS = {**ENV, **{f"rpc: {name}": text for name, text in RPC.items()}}
 
 
-def _named(group: dict[str, str]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("text", group.values(), ids=group.keys())
+def _each(group: dict[str, str]) -> Callable[[Test], Test]:
+    return for_each("text", group.values())
 
 
 def _variable(text: str, name: str = "SETTING") -> str:
@@ -55,12 +55,12 @@ def test_corpora_are_as_large_as_they_should_be() -> None:
     assert len(HARMLESS) >= 60
 
 
-@_named(SECRETS)
+@_each(SECRETS)
 def test_secret_is_recognised(text: str) -> None:
     assert leaks.find(text) is not None
 
 
-@_named(HARMLESS)
+@_each(HARMLESS)
 def test_harmless_text_is_none(text: str) -> None:
     assert leaks.find(text) is None
 
@@ -154,7 +154,7 @@ def test_time_grows_with_the_text_alone(monkeypatch: pytest.MonkeyPatch) -> None
 # ------------------------------------------------------------------------------------------------ in a spec
 
 
-@_named(SECRETS)
+@_each(SECRETS)
 def test_secret_in_a_variable_or_a_comment_is_an_error_that_shows_nothing(text: str) -> None:
     for spec in (_variable(text), _comment(text)):
         told = printed(spec)
@@ -169,7 +169,7 @@ def _shows_nothing_of(text: str, told: str) -> None:
     assert secret.removeprefix("//")[-12:] not in told
 
 
-@_named(HARMLESS)
+@_each(HARMLESS)
 def test_harmless_text_is_silent_in_a_variable_and_a_comment(text: str) -> None:
     for spec in (_variable(text), _comment(text)):
         assert CODE not in printed(spec)
@@ -271,8 +271,8 @@ WHERE: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("where", WHERE)
-@_named(UNKNOWN)
+@for_each("where", WHERE)
+@_each(UNKNOWN)
 def test_no_form_shows_what_is_long_and_random(text: str, where: str) -> None:
     if where == "address" and text == HARMLESS["commit"]:
         return  # forty digits are an address that lacks its 0x, which the message writes out

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from fleetc.messages.explain import pages
 from fleetc.upstream import load
 from tests.messages.test_explain import HOST_PROGRAM
-from tests.support import ROOT
+from tests.support import ROOT, for_each
 
 ROWS: dict[str, dict[str, Any]] = load("startup_rules.toml")["rules"]
 GAPS = {18, 19, 32, 33, 34, 35, 36, 37, 38, 39, 55, 56, 57, 58, 59, 89}
@@ -28,7 +26,7 @@ def test_every_condition_has_its_row_in_order_and_there_are_no_others() -> None:
     assert list(ROWS) == IDS
 
 
-@pytest.mark.parametrize("name", IDS)
+@for_each("name", IDS)
 def test_row_says_who_sees_to_it(name: str) -> None:
     row = ROWS[name]
     assert set(row) <= {"verdict", "codes", "preflight", "reason"}

@@ -35,7 +35,7 @@ from fleetc.cli.shared.options import (
 )
 from fleetc.cli.shared.output import files_failure, message, wrong_usage
 from fleetc.cli.shared.planned import around, refusals, shard_of
-from fleetc.cli.shared.rolling import About, failures, opened_journal, skipped, tell
+from fleetc.cli.shared.rolling import NOT_REACHED, About, failures, opened_journal, skipped, tell
 from fleetc.cli.shared.taking_over import keep_running, takeovers
 from fleetc.cli.shared.working import (
     compile_or_exit,
@@ -131,7 +131,7 @@ def deploy(
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
         if check and not keep_running and form is RolloutFormat.text:
-            _show(takeovers(tree, blueprint, _first_rollouts(outcome), settings))
+            _tell_strangers(tree, blueprint, outcome, settings)
     tell(outcome, About(spec, settings, blueprint, form))
 
 
@@ -143,9 +143,16 @@ def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settin
         keep_running(tree, plans, settings)
 
 
-def _first_rollouts(outcome: Outcome) -> list[str]:
-    """The hosts that answer and have no release yet."""
-    return [host.host for host in outcome.hosts if not host.before and host.result in ("new", "old")]
+def _tell_strangers(tree: Tree, blueprint: Blueprint, outcome: Outcome, settings: Settings) -> None:
+    """Say what the first rollout does to nodes that run without fleetc, on hosts that answer and have no release."""
+    from fleetc.disk.files import FilesError
+
+    hosts = [host.host for host in outcome.hosts if not host.before and host.result in ("new", "old")]
+    silent = {host.host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)}
+    try:
+        _show(takeovers(tree, blueprint, [host for host in hosts if host not in silent], settings))
+    except FilesError as failure:
+        message(f"note: which nodes run there without fleetc is unknown: {failure}")
 
 
 def _show(plans: Sequence[Takeover], keep: bool = False) -> None:

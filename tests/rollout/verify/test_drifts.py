@@ -15,7 +15,7 @@ from fleetc.rollout.hosts.runner import Event
 from fleetc.rollout.verify import judge
 from fleetc.rollout.verify.data import Back
 from tests.rollout.verify.healthy import ETH, World
-from tests.support import compiled_example
+from tests.support import compiled_example, for_each
 
 Change = Callable[[World], object]
 Expected = tuple[str, str, str]
@@ -500,15 +500,11 @@ PLANTED = {
     ),
 }  # fmt: skip
 
-CASES = [
-    pytest.param(planted, documented, id=f"{name}{' (documented)' if documented else ''}")
-    for name, planted in PLANTED.items()
-    for documented in planted.forms
-]
+CASES = [(name, planted, documented) for name, planted in PLANTED.items() for documented in planted.forms]
 
 
-@pytest.mark.parametrize(("planted", "documented"), CASES)
-def test_planted_drift_is_found_and_nothing_else(planted: Planted, documented: bool) -> None:
+@for_each(("name", "planted", "documented"), CASES)
+def test_planted_drift_is_found_and_nothing_else(name: str, planted: Planted, documented: bool) -> None:
     world = World(compiled_example(planted.fleet), documented)
     planted.change(world)
     assert world.found() == sorted(planted.expected)

@@ -12,7 +12,7 @@ import pytest
 from fleetc.analysis.discovery import is_named, registrations
 from fleetc.rollout.verify.data import AVATARS
 from tests.rollout.verify.healthy import ETH, World
-from tests.support import EXAMPLES, compiled_example
+from tests.support import EXAMPLES, compiled_example, for_each
 
 Variation = Callable[[World, random.Random], None]
 STATES = 200
@@ -194,7 +194,7 @@ VARIATIONS: list[Variation] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(STATES))
+@for_each("seed", range(STATES))
 def test_nothing_is_found_where_nothing_differs(seed: int) -> None:
     chance = random.Random(seed)
     world = World(compiled_example(EXAMPLES[seed % len(EXAMPLES)]), documented=chance.random() < 0.4)

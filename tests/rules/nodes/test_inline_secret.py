@@ -30,7 +30,7 @@ from tests.rules.support import (
     silent,
     stream,
 )
-from tests.support import check_text, fleetc
+from tests.support import check_text, fleetc, for_each
 
 CODE = "inline-secret"
 KEY = "AAAAAAAAAAAAb1C2d3E4f5G6h7I8j9K0"
@@ -224,8 +224,8 @@ def _both_outputs(text: str) -> str:
     return as_text(located) + as_json(located)
 
 
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("secret", SECRETS)
+@for_each("field", FIELDS)
+@for_each("secret", SECRETS)
 def test_no_diagnostic_repeats_a_secret(field: str, secret: str) -> None:
     told = _both_outputs(FIELDS[field](json.dumps(secret)))
     part = _secret_part(secret)
