@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.farm.image import compile_standin
-from tests.farm.sshd_host import free_ports
 from tests.host_program.program import loaded
 from tests.standin import can_build
 from tests.support import compile_text, exploring

@@ -269,7 +269,9 @@ class Asking:
             actions.append(types.CodeAction(title, kind=_ALL, edit=edit))
         return actions
 
-    def _answers(self, question: Question, pages: Mapping[str, Page], wanted: types.Range) -> Iterator[types.CodeAction]:
+    def _answers(
+        self, question: Question, pages: Mapping[str, Page], wanted: types.Range
+    ) -> Iterator[types.CodeAction]:
         """What TODO lines in a range offer."""
         start, end = (question.ruler.offset(question.page, place) for place in (wanted.start, wanted.end))
         name = str(question.path.relative_to(question.work.project.directory))
