@@ -56,7 +56,8 @@ class Faulty(Rollout):
         ]
         marker = host.read(f"{STATE}/running/orch-a").decode().split()
         assert marker[0] == hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
-        assert marker[1] == hashlib.sha256(host.read("/etc/fleetc/orch-a/secrets.env")).hexdigest()
+        secrets = f"secrets.env {hashlib.sha256(host.read('/etc/fleetc/orch-a/secrets.env')).hexdigest()}\n"
+        assert marker[1] == hashlib.sha256(secrets.encode()).hexdigest()
         return prices.pop()
 
     def heals(self) -> None:
