@@ -291,34 +291,6 @@ def test_a_script_of_the_image_is_not_followed() -> None:
     assert "adopt-branch-not-followed" in codes(found) and not found.text
 
 
-@pytest.mark.parametrize(
-    ("volume", "described", "path"),
-    [
-        ("data:/root/.lpData", "", "/var/lib/docker/volumes/p_data/_data/offchain"),
-        ("data:/root/.lpData", "name: own", "/var/lib/docker/volumes/own/_data/offchain"),
-        ("data:/root/.lpData", "external: true", "/var/lib/docker/volumes/data/_data/offchain"),
-        ("data:/root/.lpData", "driver_opts: {type: none, o: bind, device: /srv/x}", "/srv/x/offchain"),
-        ("{type: bind, source: /srv/y, target: /root/.lpData}", "", "/srv/y/offchain"),
-        (
-            "{type: volume, source: data, target: /root/.lpData}",
-            "name: own",
-            "/var/lib/docker/volumes/own/_data/offchain",
-        ),
-        ("/srv/z:/root", "", "/srv/z/.lpData/offchain"),
-    ],
-)
-def test_paths_of_a_container_are_on_the_host_where_its_volumes_are(volume: str, described: str, path: str) -> None:
-    top = f"volumes:\n  data: {{{described}}}\n" if described else ""
-    found = adopted(
-        {
-            "compose.yaml": f"name: p\n{top}"
-            + GATE.format("")
-            + f"    volumes: [{volume!r}]\n".replace("'{", "{").replace("}'", "}")
-        }
-    )
-    assert tomllib.loads(found.text)["gateways"]["g"]["data_dir"] == path
-
-
 def test_files_of_a_secret_are_on_the_host() -> None:
     text = (
         "services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: -transcoder -orchAddr a.example.net:1 "

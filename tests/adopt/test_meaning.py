@@ -11,6 +11,7 @@ import pytest
 
 from fleetc import lower
 from fleetc.adopt import Said, adopt
+from fleetc.adopt.compare import compare
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Reason, Why
 from fleetc.adopt.found.words import SET, Word
@@ -18,7 +19,6 @@ from fleetc.adopt.node.flags import Setting
 from fleetc.adopt.node.listeners import site_of
 from fleetc.adopt.node.meaning import compare_addresses, of_service
 from fleetc.adopt.node.settings import Running
-from fleetc.adopt.report.compare import compare
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source

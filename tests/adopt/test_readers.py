@@ -163,13 +163,6 @@ def test_orchestrators_of_live_runners_compile_to_what_they_are(more: str, wante
     assert {flag for flag in before.differences(after) if not reasons.get(flag)} == set()
 
 
-def test_flag_with_a_long_name_is_told_though_its_line_has_a_secret() -> None:
-    found = adopted(start__sh=f"livepeer -gateway -orchAddr a.b:1 -objectStore=s3://AKIA2E0A8F3B244C9986:{SECRET}@eu/x")
-    (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-secret-inline"]
-    assert told.diagnostic.message.startswith("the value of -objectStore stands in this file in clear; the spec names ")
-    assert SECRET not in repr(told.diagnostic)
-
-
 def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -> None:
     image = "livepeer/go-livepeer:v0.9.1"
     text = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -332,11 +331,3 @@ def test_quote_that_is_never_closed_is_refused_at_its_place() -> None:
     found = adopted(f"{NODE}\n{NODE} -region 'abc\n")
     assert found.text == ""
     assert lines(found, "adopt-source-unreadable") == [2]
-
-
-def test_secret_of_a_variable_is_named_by_it() -> None:
-    chain = "-network arbitrum-one-mainnet -ethUrl https://rpc.example.net -ethAcctAddr 0x" + "1" * 40
-    found = adopted(f'WALLET_PASS=hunter2\nlivepeer -gateway {chain} -ethPassword="$WALLET_PASS"\n')
-    (wallet,) = tomllib.loads(found.text)["wallets"].values()
-    assert wallet["password"] == {"env": "WALLET_PASS"}
-    assert lines(found, "adopt-secret-inline") == [1]

@@ -7,6 +7,7 @@ account of every word of the sources. This is the only door: `found/` has the va
 
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.found.said import Folders, Said
+from fleetc.adopt.node.paths import plain_path
 from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError
 from fleetc.adopt.report.report import reported
 from fleetc.adopt.report.screen import screen
@@ -16,5 +17,5 @@ from fleetc.adopt.tables.assemble import UnknownNodeError
 
 __all__ = [
     "Adopted", "Folders", "OnHost", "Said", "SenselessAnswerError", "Takeover", "UnknownNodeError", "WrongAnswerError",
-    "adopt", "as_text", "located", "reported", "screen", "take_over",
+    "adopt", "as_text", "located", "plain_path", "reported", "screen", "take_over",
 ]  # fmt: skip

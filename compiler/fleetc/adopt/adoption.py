@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from fleetc import lower
+from fleetc.adopt.compare import Comparison, compare
 from fleetc.adopt.found.ledger import Entry, Fate, InClear, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process
@@ -20,7 +21,6 @@ from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
 from fleetc.adopt.read.tree import HostTable
-from fleetc.adopt.report.compare import Comparison, compare
 from fleetc.adopt.tables.answers import Exemplary, WrongAnswerError, answer, exemplary
 from fleetc.adopt.tables.assemble import assemble, chosen
 from fleetc.adopt.tables.session import Session, written

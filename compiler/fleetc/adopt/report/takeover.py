@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fleetc.adopt.compare import compare
 from fleetc.adopt.found.ledger import Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process
@@ -23,7 +24,6 @@ from fleetc.adopt.found.questions import Difference
 from fleetc.adopt.node.paths import default_data_dir, home_of, on_host
 from fleetc.adopt.node.settings import Running, running
 from fleetc.adopt.read.on_host import Facts, Observed, observed
-from fleetc.adopt.report.compare import compare
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.text import leaks
 from fleetc.text.encoders import visible

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.adopt import Folders
-from fleetc.adopt.node.paths import plain_path
+from fleetc.adopt import Folders, plain_path
 from fleetc.cli.shared.output import wrong_usage
 
 if TYPE_CHECKING:
