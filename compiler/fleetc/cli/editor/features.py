@@ -45,6 +45,7 @@ _KINDS = {
     "class": types.CompletionItemKind.Class,
 }
 PART_KINDS = ("number", "unit", "operator")
+_FIX = types.CodeActionKind.QuickFix
 _TOKENS = types.SemanticTokensLegend(["number", "type", "operator"], [])
 
 
@@ -225,7 +226,7 @@ class Asking:
             version = self._server.workspace.get_text_document(uri).version
             texts = [types.TextEdit(question.ruler.range(pages[name], start, end), text) for start, end, text in some]
             changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), texts))
-        if self._server.client_capabilities.workspace and self._takes_versions():
+        if self._takes_versions():
             return types.WorkspaceEdit(document_changes=changes)
         plain = {
             change.text_document.uri: [e for e in change.edits if isinstance(e, types.TextEdit)] for change in changes
@@ -234,8 +235,7 @@ class Asking:
 
     def _takes_versions(self) -> bool:
         workspace = self._server.client_capabilities.workspace
-        edit = workspace.workspace_edit if workspace is not None else None
-        return bool(edit and edit.document_changes)
+        return bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
 
     # ---------------------------------------------------------------------------------------------------- fixes
 
@@ -252,15 +252,11 @@ class Asking:
             if not pieces or not self._touches(question, item, params.range) or not _wants(wanted, "quickfix"):
                 continue
             known = [diagnostic for diagnostic in params.context.diagnostics if diagnostic.code == item.diagnostic.code]
-            actions.append(
-                types.CodeAction(
-                    visible(deeds(item)[:1].upper() + deeds(item)[1:]),
-                    kind=types.CodeActionKind.QuickFix,
-                    diagnostics=known or None,
-                    is_preferred=True,
-                    edit=self._edit(question, pages, _by_file(question, [pieces])),
-                )
+            title, edit = (
+                deeds(item)[:1].upper() + deeds(item)[1:],
+                self._edit(question, pages, _by_file(question, [pieces])),
             )
+            actions.append(types.CodeAction(visible(title), _FIX, known or None, is_preferred=True, edit=edit))
         actions += self._answers(question, pages, params.range) if _wants(wanted, "quickfix") else []
         every = together(question.snapshot.repairs)
         if len(every) > 1 and _wants(wanted, _ALL):
@@ -269,21 +265,18 @@ class Asking:
             actions.append(types.CodeAction(title, kind=_ALL, edit=edit))
         return actions
 
-    def _answers(
-        self, question: Question, pages: Mapping[str, Page], wanted: types.Range
-    ) -> Iterator[types.CodeAction]:
+    def _answers(self, question: Question, pages: Mapping[str, Page], at: types.Range) -> Iterator[types.CodeAction]:
         """What TODO lines in a range offer."""
-        start, end = (question.ruler.offset(question.page, place) for place in (wanted.start, wanted.end))
+        start, end = (question.ruler.offset(question.page, place) for place in (at.start, at.end))
         name = str(question.path.relative_to(question.work.project.directory))
         for piece in offered(question.page.text, start, end):
             edit = self._edit(question, pages, {name: [piece]})
-            yield types.CodeAction(visible(f"Answer: {piece[2]}"), kind=types.CodeActionKind.QuickFix, edit=edit)
+            yield types.CodeAction(visible(f"Answer: {piece[2]}"), _FIX, edit=edit)
 
     def _touches(self, question: Question, item: Located, wanted: types.Range) -> bool:
         place = item.primary
-        if question.work.project.path_of(place.file) != question.path:
-            return False
-        return place.line - 1 <= wanted.end.line and (place.end_line or place.line) - 1 >= wanted.start.line
+        touches = place.line - 1 <= wanted.end.line and (place.end_line or place.line) - 1 >= wanted.start.line
+        return touches and question.work.project.path_of(place.file) == question.path
 
     def format(self, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         """The one form of a text; nothing where it is not TOML."""

@@ -1,6 +1,6 @@
 """What `fleetc streams` does with the stream API: who may get the token, what is asked, what is sent, what is kept.
 
-In: a spec, its streams, settings. Out: `Talk`, which `streams.py` prints. Nothing is printed or written down without
+In: a spec, its streams, settings. Out: `Talk`, which `cli/streams.py` prints. Nothing is printed or written down without
 a search for the secrets that took part.
 """
 
