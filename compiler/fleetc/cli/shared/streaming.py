@@ -1,7 +1,7 @@
 """What `fleetc streams` does with the stream API: who may get the token, what is asked, what is sent, what is kept.
 
-In: a spec, its streams, settings. Out: `Talk`, which `cli/streams.py` prints. Nothing is printed or written down without
-a search for the secrets that took part.
+In: a spec, its streams, settings. Out: `Talk`, which `cli/streams.py` prints. Before anything is printed or written, it
+is searched for the secrets that took part.
 """
 
 from __future__ import annotations
