@@ -139,6 +139,16 @@ def test_what_no_source_says_or_no_spec_takes_is_asked(command: str, flag: str, 
     assert isinstance(why, Reason) and why.asked
 
 
+def test_what_follows_from_an_open_question_is_no_other_one() -> None:
+    answers = ("fleet.node_release=v0.9.1", "hosts.box.address=192.0.2.1", "hosts.box.node_user=lp")
+    said = Said(hosts={"start.sh": "box"}, answers=answers)
+    for command, keys in (
+        (WORKER.replace("/etc/lp/s", "'/etc/lp/s t'"), ["secret"]),  # not the orchestrator that it would present it to
+        (f"{SELLER} -pricePerUnit 1 -nvidia 0 -maxSessions auto", ["max_sessions"]),
+    ):
+        assert [question.key for question in adopt([Source("start.sh", command)], said).questions] == keys
+
+
 @pytest.mark.parametrize("command", [SELLER, f"{SELLER} -pricePerUnit $P", f"{BUYER} -maxPricePerUnit $CAP", BUYER])
 def test_no_question_offers_an_amount_that_no_source_says(command: str) -> None:
     """Who removes "# TODO " without a thought must be refused, and not sell or buy at a guess."""

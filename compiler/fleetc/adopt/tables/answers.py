@@ -171,7 +171,8 @@ def ask_refused(assembled: Assembled, problems: Sequence[Diagnostic], given: Seq
         table, keys, path = _refused(assembled, one)
         if any(path[: len(place)] == place for place in given):
             raise WrongAnswerError(f"{'.'.join(path)}: {one.message}; {one.help}")
-        if table is not None and not table.asks(keys[0]):
+        follows = one.code != "invalid-value" and table is not None and table.questions  # maybe from an open question
+        if table is not None and not follows and not table.asks(keys[0]):
             table.put(Ask.REFUSED, keys[0], why=one.message)
     return len(assembled.questions) > before
 
