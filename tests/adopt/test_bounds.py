@@ -87,6 +87,8 @@ def test_many_services_units_and_files_cost_little_each() -> None:
     units = [Source(f"u/lp@{i}.service", unit.format(i)) for i in range(400)]
     drops = [Source(f"u/lp@{i}.service.d/{n}.conf", "[Service]\nNice=1\n") for i in range(400) for n in range(3)]
     assert len(adopt([*units, *drops]).nodes) == 400
+    many = "".join(f"Environment=A{i}=b\n" for i in range(8000))
+    assert len(adopt([Source("lp.service", unit.format("") + many)]).nodes) == 1
     assert time.process_time() - begun < 20
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.found.questions import Ask
+from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.report.report import reported
 from fleetc.messages.forms import AdoptionFormat
 from fleetc.places.diagnostic import Span
@@ -138,8 +138,11 @@ def test_service_that_a_list_names_is_asked_about_where_its_name_is_lost(network
 
 def test_images_of_runners_are_those_of_the_node() -> None:
     document = json.dumps([{"pipeline": "llm", "model_id": "a/b"}, model("m")])
-    overrides = json.dumps({"default": "example/all:1", "batch": {"llm": "example/llm:1"}})
+    images = {"llm": "example/llm:1", "upscale": "example/up:1"}
+    overrides = json.dumps({"default": "example/all:1", "batch": images})
     adopted = of("", f"-aiModels m.json -aiRunnerImage old:1 -aiRunnerImageOverrides '{overrides}'", m__json=document)
     spec = tomllib.loads(adopted.text)
     assert spec["ai_workers"]["worker"]["runner_image"] == "example/all:1"
+    (unused,) = (one.reason for one in adopted.differences if one.flag == "aiRunnerImageOverrides")
+    assert unused is not None and unused.why is Why.UNUSED_IMAGE
     assert [table.get("image") for table in spec["models"].values()] == ["example/llm:1", None]

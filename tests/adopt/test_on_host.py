@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.found.ledger import Ledger
 from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError, observed
+from fleetc.adopt.report.screen import screen
 from fleetc.adopt.report.takeover import Takeover, as_text, take_over
 from fleetc.disk.files import read_playbooks, read_templates
 from fleetc.messages.forms import Format, written
@@ -54,6 +55,9 @@ def test_secrets_are_variables_and_equal_ones_the_same() -> None:
     assert 'secret_environment = { AWS_SECRET = { env = "GPU_1_PASSWORD" } }' in found.text
     assert "max_sessions = 12" in found.text
     assert "adopt-secret-on-host" in codes(found)
+    assert not any(one.withheld for one in located(found))
+    (kept,) = (line for line in screen(found, located(found), "") if line.startswith("secrets that stay"))
+    assert kept.endswith(": GPU_1_RPC_URL, GPU_1_PASSWORD")
     assert {(one.variable, one.keeper) for one in found.in_clear} == {
         ("GPU_1_RPC_URL", "gpu-1"), ("GPU_1_PASSWORD", "gpu-1"),
     }  # fmt: skip
@@ -98,7 +102,7 @@ def test_what_people_must_know(more: dict[str, Any], code: str) -> None:
     assert code not in codes(adopted({**ORCHESTRATOR, "unit": unit}))
 
 
-@pytest.mark.parametrize(("last", "warned"), [("-reward=false", False), ("-reward=true", True), ("$REWARD", False)])
+@pytest.mark.parametrize(("last", "warned"), [("-reward=false", False), ("-reward=true", True)])
 def test_unit_that_would_start_it_otherwise(last: str, warned: bool) -> None:
     words = [f"'{word}'" for word in ORCHESTRATOR["arguments"][:-1]]
     line = " ".join(["/usr/local/bin/livepeer", *words, last])

@@ -60,15 +60,15 @@ def test_secret_is_told_where_its_value_stands(texts: dict[str, str], place: tup
     assert "the variable SECRET" in told.diagnostic.message
 
 
-def test_account_with_a_wrong_checksum_is_asked_and_not_written() -> None:
+def test_account_with_a_wrong_checksum_is_asked() -> None:
     wrong = "0x9C10672CEE058Fd658103d90872fE431bb6C0AFA"
     found = adopted(
         start__sh="livepeer -orchestrator -transcoder -network arbitrum-one-mainnet -ethUrl https://rpc.example.net "
         f"-serviceAddr o.example.net:8935 -pricePerUnit 1 -ethAcctAddr {wrong} -ethOrchAddr {wrong} -dataDir /d"
     )
-    refused = check_spec([Source("fleet.toml", answered(found.text))])
-    assert refused.fleet is None and f"checksum of {wrong} is wrong" in repr(refused.diagnostics)
-    assert f"# TODO orchestrator_address: no spec takes {wrong}" in found.text
+    assert found.checked is not None and f"checksum of {wrong} is wrong" in repr(found.checked.diagnostics)
+    for question in (f"orchestrator_address: no spec takes {wrong}, because", "address: the spec does not take what"):
+        assert f"# TODO {question}" in found.text
 
 
 def test_sources_beside_those_of_a_named_host_are_elsewhere() -> None:

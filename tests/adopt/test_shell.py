@@ -229,7 +229,7 @@ def test_scripts_that_read_scripts() -> None:
     }
     found = adopt([Source(name, text) for name, text in sources.items()])
     assert sorted((one.span.source, words(one)) for one in found.processes) == [
-        ("a.sh", "-httpAddr :1"), ("c.sh", "-v 1"), ("c.sh", "-v 1"), ("d.sh", "-v 2"),
+        ("a.sh", "-httpAddr :1"), ("c.sh", "-v 1"), ("d.sh", "-v 2"),
     ]  # fmt: skip
     told = {(item.primary.file, item.primary.line) for item in located(found) if item.diagnostic.code == LOST}
     assert told == {("lib.sh", 2), ("c.sh", 1), ("d.sh", 1), ("d.sh", 2)}

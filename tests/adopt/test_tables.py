@@ -63,7 +63,7 @@ def fates(found: Adopted, word: str) -> set[Fate]:
 @pytest.mark.parametrize(
     ("command", "kind", "key", "value"),
     [
-        (f"{WORKER} -maxSessions 12", "transcoders", "max_sessions", 12),
+        (f"{WORKER} -maxSessions 012", "transcoders", "max_sessions", 12),
         (f"{WORKER} -maxSessions 10", "transcoders", "max_sessions", None),  # the node's own default
         (f"{OFFCHAIN} -localVerify=false", "gateways", "local_verify", False),  # its default depends on the network
         (f"{OFFCHAIN} -verifierPath /srv/v", "gateways", "verifier_path", "/srv/v"),
@@ -82,6 +82,9 @@ def fates(found: Adopted, word: str) -> set[Fate]:
         (f"{BUYER} -maxPricePerUnit 900 -pixelsPerUnit 3", "gateways", "max_price", "900 wei / 3 pixels"),
         (f"{BUYER} -maxPricePerUnit 0.5USD -pixelsPerUnit 1000000", "gateways", "max_price", "0.5 USD / megapixel"),
         (BUYER, "gateways", "orchestrators", ["o.example.net:8935"]),
+        (f"{BUYER},p.example.net,https://q.example.net/", "gateways", "orchestrators",
+         ["o.example.net:8935", "p.example.net:8935", "https://q.example.net:443"]),
+        (f"{WORKER} -orchAddr 10.1.1.1", "transcoders", "orchestrator", "10.1.1.1:8935"),
         (f"{BUYER} -orchWebhookUrl https://l.example.net", "gateways", "discovery", {"webhook": "https://l.example.net"}),
         (BUYER.partition(" -orchAddr")[0], "gateways", "discovery", "registry"),
         (f"{SELLER} -pricePerUnit 7 -ticketEV 5", "orchestrators", "ticket_ev", "5 wei"),
@@ -90,7 +93,9 @@ def fates(found: Adopted, word: str) -> set[Fate]:
     ],
 )  # fmt: skip
 def test_a_setting_becomes_its_field(command: str, kind: str, key: str, value: object) -> None:
-    assert table(adopted(command), kind).get(key) == value
+    found = adopted(command)
+    assert table(found, kind).get(key) == value
+    assert [one for one in found.differences if one.reason is None] == [] and found.compared
 
 
 @pytest.mark.parametrize(
@@ -134,6 +139,16 @@ def test_what_no_source_says_or_no_spec_takes_is_asked(command: str, flag: str, 
     assert isinstance(why, Reason) and why.asked
 
 
+def test_what_follows_from_an_open_question_is_no_other_one() -> None:
+    answers = ("fleet.node_release=v0.9.1", "hosts.box.address=192.0.2.1", "hosts.box.node_user=lp")
+    said = Said(hosts={"start.sh": "box"}, answers=answers)
+    for command, keys in (
+        (WORKER.replace("/etc/lp/s", "'/etc/lp/s t'"), ["secret"]),  # not the orchestrator that it would present it to
+        (f"{SELLER} -pricePerUnit 1 -nvidia 0 -maxSessions auto", ["max_sessions"]),
+    ):
+        assert [question.key for question in adopt([Source("start.sh", command)], said).questions] == keys
+
+
 @pytest.mark.parametrize("command", [SELLER, f"{SELLER} -pricePerUnit $P", f"{BUYER} -maxPricePerUnit $CAP", BUYER])
 def test_no_question_offers_an_amount_that_no_source_says(command: str) -> None:
     """Who removes "# TODO " without a thought must be refused, and not sell or buy at a guess."""
@@ -164,6 +179,7 @@ def test_what_the_spec_does_without_has_a_reason(command: str, flag: str, fate: 
     assert fate in fates(found, f"-{flag}")
     told = found.nodes[0].reasons[flag]
     assert isinstance(told, Reason) and told.why is why
+    assert all(one.reason for one in found.differences)
 
 
 def test_files_of_the_node_become_their_tables() -> None:

@@ -21,7 +21,7 @@ from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
 from fleetc.adopt.read.tree import HostTable
-from fleetc.adopt.tables.answers import Exemplary, WrongAnswerError, answer, exemplary
+from fleetc.adopt.tables.answers import Exemplary, answer, ask_refused, exemplary
 from fleetc.adopt.tables.assemble import assemble, chosen
 from fleetc.adopt.tables.session import Session, written
 from fleetc.adopt.tables.stacks import stack_differences
@@ -29,7 +29,7 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.spec import read_fleet
 from fleetc.messages.locate import Located, Place, locate
 from fleetc.pipeline import Checked, check_spec
-from fleetc.places.diagnostic import Diagnostic, Severity, Span, has_errors
+from fleetc.places.diagnostic import Diagnostic, Span, has_errors
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -101,10 +101,11 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     answered = answer(assembled, said.answers)
     session.note_repeated_secrets()
     unused = _account_for_files(sources, library, ledger)
-    examples = exemplary(assembled) if assembled.questions else None
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
-    _refuse_answers(checked, answered)
+    if ask_refused(assembled, checked.diagnostics, answered):
+        text = written(assembled)
+    examples = exemplary(assembled) if assembled.questions else None
     blueprint, asked = _lowered(checked, examples)
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
     of_stacks = stack_differences(assembled.stacks, assembled.tables.get("avatars", {}), blueprint)
@@ -115,15 +116,6 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
         of_nodes.waiting, tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
         frozenset(ledger.elsewhere),
     )  # fmt: skip
-
-
-def _refuse_answers(checked: Checked, answered: Sequence[tuple[str, ...]]) -> None:
-    """Refuse answers that the language does not take."""
-    for one in checked.diagnostics:
-        place = one.primary.place
-        path = tuple(map(str, place)) if isinstance(place, tuple) else ()
-        if one.severity is Severity.ERROR and any(path[: len(given)] == given for given in answered):
-            raise WrongAnswerError(f"{'.'.join(path)}: {one.message}; {one.help}")
 
 
 def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: Ledger) -> None:

@@ -79,8 +79,7 @@ def _reason_of(node: Running, flag: str, unread: bool) -> Reason | None:
     reason = node.reasons.get(flag) or node.reasons.get(list_of(flag))
     if unread:
         return Reason(Why.UNKNOWN, (("file", " or ".join(dict.fromkeys(one.shown for one in node.unread))),))
-    two_addresses = flag in ADDRESSES and reason is not None and reason.same
-    return None if two_addresses else reason
+    return None if reason is not None and reason.why is Why.REFERENCE and flag in ADDRESSES else reason
 
 
 def _difference(

@@ -144,9 +144,10 @@ def _around_host(word: str) -> list[str]:
 
 
 def _unnamed(word: str) -> str:
-    """A word without the name of a flag of the node, which hides nothing."""
+    """A word without the name of a flag of the node, which hides nothing; "" for the name of a variable."""
     name, _, value = word.lstrip("-").partition("=")
-    return value if word.startswith("-") and name in FLAGS else word
+    value = value if word.startswith("-") and name in FLAGS else word
+    return "" if re.fullmatch(r"\$\{[A-Za-z_]\w*\}", value) else value
 
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None) -> list[Located]:

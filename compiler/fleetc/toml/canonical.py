@@ -115,11 +115,11 @@ def _ordered(blocks: Sequence[_Block], rank: Rank) -> list[_Block]:
 def _lines(piece: _Piece, rank: Rank) -> list[str]:
     """The lines of a piece; the comments behind its keys stand below each other."""
     entries = piece.entries if piece.comments else sorted(piece.entries, key=lambda entry: rank(entry.path))
-    short = [entry for entry in entries if "\n" not in entry.text and len(entry.text) <= _ALIGNED]
-    column = max((len(entry.text) for entry in short if entry.behind), default=0)
+    short = [len(entry.text) for entry in entries if entry.behind and "\n" not in entry.text]
+    column = max((length for length in short if length <= _ALIGNED), default=0)
     lines = list(piece.comments)
     for entry in entries:
-        room = max(0, column - len(entry.text)) if entry in short else 0
+        room = max(0, column - len(entry.text)) if "\n" not in entry.text else 0
         lines.append(entry.text + _behind(" " * room, entry.behind))
     return lines
 

@@ -140,6 +140,7 @@ class Why(Enum):
     SOLD_TO_ALL = "a spec sells a model to all gateways; others pay the base price"
     NO_CREDENTIAL = "a spec has no credential of a runner"
     OTHER_IMAGE_FLAG = "-aiRunnerImage and -aiRunnerImageOverrides name the same image", True
+    UNUSED_IMAGE = "no model in the list of the node has an image that the spec leaves out"
     EMPTY_LIST = "the list is empty, and only says that runners may register"
     ON_LOOPBACK = "containers use the host's network, where it is reached on loopback"
     CALLED_AS_TABLE = "a runner is called as its table, and names of tables have a-z, 0-9 and -"

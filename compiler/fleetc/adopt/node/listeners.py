@@ -73,11 +73,11 @@ def service_port(service: str) -> int:
 
 
 def orchestrator_url(text: str) -> str:
-    """One item of -orchAddr as the node completes it, without a final slash."""
-    text = text.strip()
+    """One item of -orchAddr with the port that the node calls, and without a final slash."""
+    text = text.strip().rstrip("/")
     if "://" in text:
-        return text.rstrip("/")
-    return f"https://{text if ':' in text else f'{text}:{SERVICE_PORT}'}".rstrip("/")
+        return _NO_PORT.sub(lambda site: f"{site[0]}:{_PORTS[site[1]]}", text)
+    return f"https://{text if ':' in text else f'{text}:{SERVICE_PORT}'}"
 
 
 def service_url(text: str) -> str:
@@ -87,6 +87,7 @@ def service_url(text: str) -> str:
 
 _ADDRESS = re.compile(r"(?i)(https?)://(?:[^/?#@\s]*@)?(\[[0-9a-f:.]+\]|[^/?#:@\s]+)(?::([0-9]{0,5}))?([/?#]\S*)?")
 _PORTS = {"http": 80, "https": 443}
+_NO_PORT = re.compile(r"(https?)://[^/?#@:\s]+\Z")
 
 
 class Address(NamedTuple):

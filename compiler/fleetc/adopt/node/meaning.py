@@ -77,7 +77,7 @@ def _meaning(
             values[name] = _typed(flag.type, text if flag.type == "string" else text or None, name)
     for name in ("ethAcctAddr", "ethOrchAddr", "priceFeedAddr", "ethController", "region"):
         values[name] = str(values[name]).lower()
-    values["gateway"] = role == "gateway"
+    values |= {"gateway": role == "gateway", "maxSessions": str(values["maxSessions"]).lstrip("0")}
     values |= _addresses(role, texts) | _depending(role, texts, chain, home)
     values |= _prices(texts, read) if chain else dict.fromkeys(PRICED_FLAGS, "off-chain")
     values |= _models(texts, read, chain and role == "orchestrator")

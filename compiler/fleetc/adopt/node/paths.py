@@ -190,20 +190,16 @@ def looks_like_path(text: str) -> bool:
     return text.startswith(("/", "./", "../", "~/", "${HOME}/")) and "\n" not in text and len(text) < 1000
 
 
-def in_open_folder(word: Word) -> bool:
-    """Whether a text that may be a secret or a path is a path in a folder that no source says, as $DIR/password is."""
-    return any(re.fullmatch(rf"{re.escape(hole)}(?:/[A-Za-z0-9._${{}}-]+)+", word.text) for hole in word.holes)
-
-
 def names_document(text: str) -> bool:
     """Whether a text that may be a document or the path of one is a path, also one in the directory of the node."""
     return looks_like_path(text) or (text.endswith(".json") and not text.lstrip().startswith(("{", "[")))
 
 
 def secret_file(word: Word, library: Library, beside: str) -> str:
-    """The path that a text is that may be a secret or the path of one: a whole path, or the name of a source, as the
-    node reads a file of that name where it starts. "" where it may be the secret.
+    """The path that a text is that may be a secret or the path of one: a whole path, one in a folder that no source
+    says, or the name of a source, as the node reads a file where it starts. "" where it may be the secret.
     """
-    if looks_like_path(word.text) or in_open_folder(word):
+    folder = "|".join(map(re.escape, word.holes))
+    if looks_like_path(word.text) or re.fullmatch(rf"(?:{folder})(?:/[A-Za-z0-9._${{}}-]+)+", word.text):
         return word.text
     return f"./{word.text}" if not word.holes and library.find(word.text, beside) is not None else ""

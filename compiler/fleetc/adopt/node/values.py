@@ -53,12 +53,6 @@ def takes_secret(row: Row) -> bool:
     return isinstance(_read(row, {"env": "NAME"}), SecretRef)
 
 
-@cache
-def takes_text(row: Row, text: str) -> bool:
-    """Whether the field of a row takes this text as it is."""
-    return _read(row, text) is not None
-
-
 def spec_value(row: Row, text: str) -> Any:
     """The value of a row's field that stands for a text of its flag; None where none does."""
     kind = FLAGS[row.flag].type

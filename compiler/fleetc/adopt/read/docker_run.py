@@ -18,12 +18,6 @@ from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.env_files import of_files
 from fleetc.places.diagnostic import Span
 
-STARTS_NONE = frozenset({
-    "build", "cp", "diff", "events", "exec", "history", "images", "info", "inspect", "kill", "load", "login", "logs",
-    "network", "pause", "port", "ps", "pull", "push", "rename", "rm", "rmi", "save", "search", "stats", "stop",
-    "system", "tag", "top", "version", "volume", "wait",
-})  # fmt: skip
-"""What Docker is told that starts no container."""
 UNDERSTOOD = frozenset({
     "image", "command", "entrypoint", "environment", "env_file", "volumes", "secrets", "configs", "ports",
     "network_mode", "container_name", "hostname", "extends", "user", "deploy", "gpus", "runtime", "profiles", "scale",

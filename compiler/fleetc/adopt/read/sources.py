@@ -97,7 +97,10 @@ def read_sources(
         if source.name not in library.used:
             shell = read_shell(source.name, source.text, ledger, library)
             processes += [*shell.processes, *_written(shell, library, ledger)]
-    processes += started
+    processes = [
+        *{repr(one): one for one in processes}.values(),
+        *started,
+    ]  # a file that scripts read twice starts once
     folders = {posixpath.dirname(process.span.source) for process in processes}
     for source in kinds.get("flags", []):
         if posixpath.dirname(source.name) in folders:

@@ -22,7 +22,7 @@ _MOST = {"changes": 6, "messages": 4, "questions": 6, "secrets": 3, "nodes": 3}
 _MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
 _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
 """Settings that say who reaches a node, and who may use it."""
-_LONGEST = 110
+_LONGEST = 130
 """Characters of a question or a message; a longer one is cut at the end of its first clause."""
 
 
@@ -61,10 +61,10 @@ def _secrets(adopted: Adopted) -> Iterator[str]:
     """Each secret of the sources, by its variable, with its places."""
     lines = {source.name: LineMap(source.text) for source in adopted.sources}
     places: dict[str, list[str]] = {}
-    kept: dict[str, list[str]] = {}
+    kept: dict[str, dict[str, str]] = {}
     for one in adopted.in_clear:
         if one.keeper:
-            kept.setdefault(one.keeper, []).append(one.variable)
+            kept.setdefault(one.keeper, {})[one.variable] = one.variable
         elif one.span.source in lines:
             line = lines[one.span.source].position(one.span.start)[0]
             places.setdefault(one.variable, []).append(f"{visible(one.span.source)}:{line}")
@@ -73,18 +73,15 @@ def _secrets(adopted: Adopted) -> Iterator[str]:
         yield "secrets in clear; set these variables where you deploy, then change the secrets:"
         yield from _capped(listed, "secrets")
     for host, names in kept.items():
-        yield f"secrets that stay on {host}; set where you deploy, or write {{ host_file = ... }}: {_some(names)}"
+        yield f"secrets that stay on {host}; set where you deploy, or write {{ host_file = ... }}: {_some(list(names))}"
     known = {*places, *(name for names in kept.values() for name in names)}
-    others = [name for name in dict.fromkeys(_REFERENCE.findall(_without_comments(adopted.text))) if name not in known]
+    named = _REFERENCE.findall(re.sub("(?m)^#.*", "", adopted.text))
+    others = [name for name in dict.fromkeys(named) if name not in known]
     if others:
         yield f"set where you deploy, because no source has the value: {_some(others)}"
 
 
 _REFERENCE = re.compile(r'\{ env = "([A-Za-z_][A-Za-z0-9_]*)" \}')
-
-
-def _without_comments(text: str) -> str:
-    return "\n".join(line for line in text.split("\n") if not line.startswith("#"))
 
 
 def _changes(adopted: Adopted) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import tomli
 
+from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.tables.session import Assembled, Table, written
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
@@ -155,10 +156,32 @@ def _unlike_others(example: Any, numbers: Iterator[int]) -> Any:
 
 def _without(examples: Assembled, error: Diagnostic, places: set[tuple[str, ...]]) -> bool:
     """Leave out the key that an error is about; False where it is about a whole table."""
-    place = tuple(map(str, error.primary.place)) if isinstance(error.primary.place, tuple) else ()
-    depth = 1 if place[:1] == ("fleet",) else 2
-    if len(place) <= depth:
-        return False
-    table = examples.fleet if depth == 1 else examples.tables.get(place[0], {}).get(place[1])
-    places.add(place[: depth + 1])
-    return table is not None and table.values.pop(place[depth], None) is not None
+    table, keys, path = _refused(examples, error)
+    places.add(path[: len(path) - len(keys) + 1])
+    return table is not None and table.values.pop(keys[0], None) is not None
+
+
+def ask_refused(assembled: Assembled, problems: Sequence[Diagnostic], given: Sequence[tuple[str, ...]]) -> bool:
+    """Ask about values of the sources that the language or a rule refuses; False where there is none.
+
+    Raises WrongAnswerError for one that is `given`.
+    """
+    before = len(assembled.questions)
+    for one in (one for one in problems if one.severity is Severity.ERROR):
+        table, keys, path = _refused(assembled, one)
+        if any(path[: len(place)] == place for place in given):
+            raise WrongAnswerError(f"{'.'.join(path)}: {one.message}; {one.help}")
+        follows = one.code != "invalid-value" and table is not None and table.questions  # maybe from an open question
+        if table is not None and not follows and not table.asks(keys[0]):
+            table.put(Ask.REFUSED, keys[0], why=one.message)
+    return len(assembled.questions) > before
+
+
+def _refused(assembled: Assembled, error: Diagnostic) -> tuple[Table | None, tuple[str, ...], tuple[str, ...]]:
+    """The table with the value that an error is about, the keys of that in it, and its path; no table for no value."""
+    path = tuple(map(str, error.primary.place)) if isinstance(error.primary.place, tuple) else ()
+    try:
+        table, keys = _table(assembled, path)
+    except ValueError:
+        return None, (), path
+    return (table if keys[0] in table.values else None), keys, path

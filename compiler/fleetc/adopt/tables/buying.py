@@ -11,7 +11,7 @@ from fleetc.adopt.node.documents import ModelEntry, PriceEntry
 from fleetc.adopt.node.flags import number
 from fleetc.adopt.node.listeners import LOOPBACK, RTMP, completed, http_listener, is_loopback, orchestrator_url, split
 from fleetc.adopt.node.paths import names_document
-from fleetc.adopt.node.values import flag_price, price_text, rows_of, takes_text, why_refused
+from fleetc.adopt.node.values import flag_price, price_text, rows_of, spec_value, why_refused
 from fleetc.adopt.tables.filling import Filling
 from fleetc.adopt.tables.session import PIXEL_PRICE
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
@@ -107,7 +107,7 @@ def reached(work: Filling, text: str) -> str:
     service = work.facts.processes[name].text("serviceAddr") if name else ""
     if name and url.rpartition("://")[2] != orchestrator_url(service).rpartition("://")[2]:
         work.because("orchAddr", Why.SERVICE_ADDRESS, service=service or "its service address")
-    return name or text.rstrip("/")
+    return name or (url if "://" in text else url.removeprefix("https://"))
 
 
 def helper(work: Filling, flag: str, role: str, key: str, by_name: str = "") -> None:
@@ -123,7 +123,7 @@ def helper(work: Filling, flag: str, role: str, key: str, by_name: str = "") -> 
     if name:
         work.because(flag, Why.LISTENS, node=name)
         work.give(flag, by_name or key, name)
-    elif row is not None and not takes_text(row, text):
+    elif row is not None and spec_value(row, text) is None:
         work.asks(Ask.NOT_IN_SPEC, key, flag, text=work.shown(flag), why=why_refused(row, text))
     else:
         work.give(flag, key, text)

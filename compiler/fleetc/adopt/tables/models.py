@@ -154,6 +154,7 @@ def _images(work: Filling) -> dict[str, Any]:
     """Say the image of all runners; those of single models come back."""
     images = work.parsed(_IMAGES, "runner_image", documents.image_overrides, Why.STOPS) or {}
     old = work.running.text(_IMAGE)
+    work.because(_IMAGES, Why.OTHER_IMAGE_FLAG if old and not images.get("default") else Why.UNUSED_IMAGE)
     if images:
         work.take(_IMAGES, "images of models, and runner_image")
     if images.get("default"):
@@ -161,7 +162,6 @@ def _images(work: Filling) -> dict[str, Any]:
     elif old and old != "livepeer/ai-runner:latest" and not work.unknown(_IMAGE, "runner_image"):
         work.say("runner_image", old)
         work.because(_IMAGE, Why.OTHER_IMAGE_FLAG)
-        work.because(_IMAGES, Why.OTHER_IMAGE_FLAG)
     if old:
         work.take(_IMAGE, "runner_image, or the node's own")
     return images

@@ -225,13 +225,13 @@ class Finder:
                 yield [key, ""]
 
     def _command(self, value: str) -> str:
-        """The command line of a unit without its secrets; "" for one that no node is in."""
+        """The command line of a unit without its secrets; "" for one that no node is in, or that systemd fills in."""
         try:
             words = shlex.split(value)
         except ValueError:
             return ""
         program = words[0].lstrip("@-:+!") if words else ""
-        if not program or not self.is_node(program, [program, *words[1:]]):
+        if not program or "$" in value or "%" in value or not self.is_node(program, [program, *words[1:]]):
             return ""
         return " ".join([program, *map(shlex.quote, self.hider.arguments(words[1:], os.path.isfile))])
 
