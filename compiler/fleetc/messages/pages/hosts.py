@@ -72,9 +72,9 @@ HOST_PAGES: dict[str, Page] = {
         "Give the file to that user, with mode 0600.",
     ),
     "gpus-visible": Page(
-        "The driver of a host does not show the GPUs that its nodes use.",
-        "a node that does not find its GPUs ends at once.",
-        "Install the driver, or correct gpus in the spec.",
+        "The driver of a host does not show the GPUs that its nodes use, or shows others at their numbers.",
+        "a node without its GPUs ends at once, and memory and sessions are planned for the GPU of each number.",
+        "Install the driver, or write gpus of the host in the order of nvidia-smi -L.",
     ),
     "kafka-answers": Page(
         "The broker of a node's events does not answer.",
