@@ -122,15 +122,25 @@ def test_release_of_another_host(host: Host) -> None:
 
 
 def test_files(host: Host, tmp_path: Path) -> None:
-    good = tmp_path / "good"
-    good.write_text("word\n")
-    empty = tmp_path / "empty"
-    empty.write_text(" \n")
+    good, empty = tmp_path / "good", tmp_path / "empty"
+    for path, text in ((good, "word\n"), (empty, " \n")):
+        path.write_text(text)
+        path.chmod(0o600)
     for need in ("file", "password-file"):
         assert host.codes({"need": need, "subject": str(good)}) == []
     assert host.codes({"need": "password-file", "subject": str(empty)}) == ["password-file-not-empty"]
     assert host.codes({"need": "password-file", "subject": str(tmp_path)}) == ["password-file-not-empty"]
     assert host.codes({"need": "password-file", "subject": "/nowhere"}) == ["password-file-not-empty"]
+    doors = [path for path in (tmp_path, *tmp_path.parents) if not path.stat().st_mode & 0o001]
+    for path in doors:
+        path.chmod(path.stat().st_mode | 0o001)
+    for mode, door, severities in ((0o640, 0o755, []), (0o604, 0o755, ["warning"]), (0o644, 0o700, [])):
+        good.chmod(mode)
+        tmp_path.chmod(door)
+        found = host.asks({"need": "password-file", "subject": str(good)})
+        assert [one["severity"] for one in found if one["code"] == "file-open-to-all"] == severities
+    for path in doors:
+        path.chmod(path.stat().st_mode & ~0o001)
     assert host.codes({"need": "file", "subject": "/nowhere"}) == ["file-missing"]
 
 

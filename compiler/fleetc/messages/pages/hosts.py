@@ -66,6 +66,11 @@ HOST_PAGES: dict[str, Page] = {
         "no rollout starts those.",
         "Put the file there; FLEET.md lists what each host needs.",
     ),
+    "file-open-to-all": Page(
+        "Every user of a host can read a file with a password or a key of a wallet.",
+        "any program on the host, and any container that sees the file, could spend from the wallet.",
+        "Take the right from others: `sudo chmod o= FILE`.",
+    ),
     "file-unreadable": Page(
         "The user that nodes run as cannot read a file.",
         "the node ends at once, or takes the path itself for the secret.",
