@@ -191,6 +191,15 @@ def test_files_are_written_only_where_they_change(tmp_path: Path) -> None:
     assert fleetc("fmt", spec).stderr == ""
 
 
+def test_file_that_is_named_twice_is_not_written(tmp_path: Path) -> None:
+    spec, overlay = tmp_path / "fleet.toml", tmp_path / "staging.toml"
+    spec.write_text("spec = 1\n")
+    overlay.write_text("remove=[]\n")
+    done = fleetc("fmt", spec, "--overlay", overlay, "--overlay", overlay)
+    assert done.returncode and "error[spec-named-twice]" in done.stderr
+    assert overlay.read_text() == "remove=[]\n"
+
+
 def test_check_shows_the_difference_and_writes_nothing(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
     spec.write_text('spec=1\nkey="0x' + "4c" * 32 + '"\n')

@@ -64,6 +64,10 @@ WHERE: Mapping[str, SettingPlace] = {
 """Where each setting is allowed. Plans seal the settings of a checkout, and reviews show them."""
 
 
+OTHER_VARIABLES = ("COMMENT_TOKEN", "DEBUG", "PAGER")
+"""What commands read besides the settings, each as `FLEETC_<NAME>`. The project's tests read `FLEETC_TEST_*`."""
+
+
 def _split(value: Any) -> Any:
     """Text names one file, or several separated as in PATH; a list stays as it is."""
     return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
@@ -228,6 +232,23 @@ def _environment() -> dict[str, Any]:
         model_config = SettingsConfigDict(env_prefix="FLEETC_", env_ignore_empty=True, enable_decoding=False)
 
     return dict(EnvSettingsSource(Variables)())
+
+
+def need_known_variables(texts: Sequence[str]) -> None:
+    """Refuse a variable that no setting, no command and no text of the spec names: it would silently have no effect.
+
+    Raises `FilesError` variable-unknown.
+    """
+    known = [*(name.upper() for name in WHERE), *OTHER_VARIABLES]
+    for variable in sorted(os.environ):
+        prefix, name = variable[:7].upper(), variable[7:].upper()
+        if prefix != "FLEETC_" or name in known or name.startswith("TEST_") or any(variable in text for text in texts):
+            continue
+        from fleetc.text.suggestions import Suggestions, asked
+
+        near = asked(f"FLEETC_{one}" for one in Suggestions(1).near(name, known))
+        message = f"nothing reads the variable {shown(variable)}: no setting of fleetc has this name, nor does the spec"
+        raise FilesError("variable-unknown", message, path=variable, advice=near or "unset it", exit_code=_USAGE)
 
 
 # --- files of the checkout ------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def row(example: dict[str, Any]) -> Row:
     for node in found.nodes:
         today, after = meanings(found, text, files)[node.name]
         for flag, pair in today.differences(after).items():
-            reason = node.reasons.get(flag) or node.reasons.get(flag.removesuffix(" prices"))
+            reason = node.reasons.get(flag) or node.reasons.get(flag.removesuffix(" prices").removeprefix("env "))
             if reason:
                 result.explained[f"{node.name} -{flag}"] = str(reason)
             else:

@@ -45,7 +45,7 @@ def test_unit_with_drop_in_and_environment_file() -> None:
         "etc/livepeer/node.env": "ORCH=orch.example.net:8935\n",
     }
     found = adopt([Source(*one) for one in texts.items()], Said(addresses={"gpu-1": "192.0.2.7"}))
-    assert found.differences == ()
+    assert [difference.flag for difference in found.differences] == ["CUDA_DEVICE_ORDER"]
     spec = tomllib.loads(found.text)
     (worker,) = spec["transcoders"].values()
     assert (worker["orchestrator"], worker["verbosity"], worker["gpus"]) == ("orch.example.net:8935", 6, [0, 1])

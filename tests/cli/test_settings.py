@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from fleetc.cli import app as command_line
 from fleetc.cli.app import app
 from fleetc.disk.manifest import FilesError
-from fleetc.settings import WHERE, Settings, journals
+from fleetc.settings import OTHER_VARIABLES, WHERE, Settings, journals
 from tests.support import ROOT, fleetc, fleetc_process
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -239,6 +239,32 @@ def test_a_configuration_in_the_checkout_is_not_the_users_own(
     monkeypatch.chdir(where)
     message = refused(here(*arguments, **environment), "configuration-in-checkout")
     assert ".config/fleetc/config.toml" in message or "user/fleetc/config.toml" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("FLEETC_OVERLAYS", "FLEETC_OVERLAY"), ("fleetc_overlays", "FLEETC_OVERLAY"), ("FLEETC_JORNAL", "FLEETC_JOURNAL"),
+     ("FLEETC_PAGERS", "FLEETC_PAGER"), ("FLEETC_", "unset it"), ("FLEETC_UNHEARD_OF", "unset it")],
+)  # fmt: skip
+def test_variable_that_nothing_reads(name: str, advice: str, checkout: Path) -> None:
+    for command in ("check", "compile", "todo"):
+        assert advice in refused(here(command, str(checkout), **{name: "x"}), "variable-unknown")
+
+
+def test_variable_that_the_spec_names_is_known(checkout: Path) -> None:
+    spec = checkout / "fleet.toml"
+    spec.write_text(spec.read_text() + '\n[gateways.gate.secret_environment]\nHF_TOKEN = { env = "FLEETC_OF_OURS" }\n')
+    assert here("check", str(checkout), FLEETC_OF_OURS="x").returncode == 0
+
+
+def test_every_variable_that_is_read_is_known() -> None:
+    read = set()
+    for folder in ("compiler/fleetc", "playbooks", "templates", "tests"):
+        for file in (ROOT / folder).rglob("*"):
+            if file.suffix in (".py", ".yml", ".sh", ".j2") and file.name != Path(__file__).name:
+                read |= set(re.findall(r"""environ(?:\.get\(|\[)["']FLEETC_(\w+)""", file.read_text("utf-8")))
+    assert read
+    assert {name for name in read if not name.startswith("TEST_")} <= {*OTHER_VARIABLES}
 
 
 def test_order_of_the_places(checkout: Path, tmp_path: Path) -> None:

@@ -122,15 +122,25 @@ def test_release_of_another_host(host: Host) -> None:
 
 
 def test_files(host: Host, tmp_path: Path) -> None:
-    good = tmp_path / "good"
-    good.write_text("word\n")
-    empty = tmp_path / "empty"
-    empty.write_text(" \n")
+    good, empty = tmp_path / "good", tmp_path / "empty"
+    for path, text in ((good, "word\n"), (empty, " \n")):
+        path.write_text(text)
+        path.chmod(0o600)
     for need in ("file", "password-file"):
         assert host.codes({"need": need, "subject": str(good)}) == []
     assert host.codes({"need": "password-file", "subject": str(empty)}) == ["password-file-not-empty"]
     assert host.codes({"need": "password-file", "subject": str(tmp_path)}) == ["password-file-not-empty"]
     assert host.codes({"need": "password-file", "subject": "/nowhere"}) == ["password-file-not-empty"]
+    doors = [path for path in (tmp_path, *tmp_path.parents) if not path.stat().st_mode & 0o001]
+    for path in doors:
+        path.chmod(path.stat().st_mode | 0o001)
+    for mode, door, severities in ((0o640, 0o755, []), (0o604, 0o755, ["warning"]), (0o644, 0o700, [])):
+        good.chmod(mode)
+        tmp_path.chmod(door)
+        found = host.asks({"need": "password-file", "subject": str(good)})
+        assert [one["severity"] for one in found if one["code"] == "file-open-to-all"] == severities
+    for path in doors:
+        path.chmod(path.stat().st_mode & ~0o001)
     assert host.codes({"need": "file", "subject": "/nowhere"}) == ["file-missing"]
 
 
@@ -404,14 +414,14 @@ RUNTIMES = {"docker info --format {{ json .Runtimes }}": '{"runc":{},"nvidia":{}
 SOUND: dict[str, str | None] = {
     "docker version": "27.0",
     "docker compose version": "2.24.4",
-    "nvidia-smi": f"0, {GPU}\n1, GPU-other\n",
+    "nvidia-smi": f"0, {GPU}, NVIDIA GeForce RTX 4090\n1, GPU-other, NVIDIA A100-SXM4-80GB\n",
     "systemctl --version": "systemd 252 (252.1)",
     **RUNTIMES,
 }
 NEEDS: dict[str, Json] = {
     "docker": {"need": "docker"},
     "compose": {"need": "compose", "version": "2.24.0"},
-    "gpus": {"need": "gpus", "gpus": "0 1", "uuids": GPU},
+    "gpus": {"need": "gpus", "gpus": "0 1", "uuids": f"{GPU} -", "models": "4090 100"},
     "toolkit": {"need": "toolkit"},
     "systemd": {"need": "systemd", "version": "240"},
 }
@@ -420,8 +430,20 @@ FAULTS: dict[str, tuple[str, str | None, str, str]] = {
     "no plugin": ("docker compose version", None, "compose-missing", "docker-compose-plugin"),
     "an old plugin": ("docker compose version", "2.23.9", "compose-old", "2.23.9 is too old"),
     "no driver": ("nvidia-smi", None, "gpus-visible", "the driver does not answer"),
-    "a GPU fewer": ("nvidia-smi", f"0, {GPU}\n", "gpus-visible", "does not show GPU 1; it shows 0"),
-    "another GPU": ("nvidia-smi", "0, GPU-a\n1, GPU-b\n", "gpus-visible", f"no GPU {GPU}"),
+    "a GPU fewer": ("nvidia-smi", f"0, {GPU}, RTX 4090\n", "gpus-visible", "does not show GPU 1; it shows 0"),
+    "another GPU": (
+        "nvidia-smi",
+        "0, GPU-a, RTX 4090\n1, GPU-b, A100\n",
+        "gpus-visible",
+        "0 is RTX 4090 with the uuid GPU-a",
+    ),
+    "another order": (
+        "nvidia-smi",
+        f"0, GPU-a, A100\n1, {GPU}, RTX 4090\n",
+        "gpus-visible",
+        "in the order of nvidia-smi",
+    ),
+    "another model": ("nvidia-smi", f"0, {GPU}, RTX 4090\n1, GPU-b, L4\n", "gpus-visible", "GPU 1 is L4"),
     "no systemd": ("systemctl --version", None, "systemd-missing", "does not answer"),
     "an old systemd": ("systemctl --version", "systemd 239", "systemd-old", "240 or newer"),
 }
@@ -436,8 +458,8 @@ def test_sound_host_has_no_findings(host: Host) -> None:
 def test_program_that_is_missing_or_old(case: str, host: Host) -> None:
     command, said, code, words = FAULTS[case]
     host.says |= SOUND | {command: said}
-    (found,) = host.asks(*NEEDS.values())
-    assert found["code"] == code and words in found["message"]
+    found = host.asks(*NEEDS.values())
+    assert {one["code"] for one in found} == {code} and words in found[0]["message"]
 
 
 def test_containers_without_gpus(host: Host) -> None:

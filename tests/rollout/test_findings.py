@@ -36,6 +36,8 @@ PASSWORD, KEYSTORE = "/etc/livepeer/earner-password", "/var/lib/livepeer/keystor
     ("code", "need", "subject", "key", "command"),
     [
         ("file-unreadable", "password-file", PASSWORD, "password", f"sudo chown -R livepeer {PASSWORD}"),
+        ("file-open-to-all", "password-file", PASSWORD, "password", f"sudo chmod -R o= {PASSWORD}"),
+        ("file-open-to-all", "keystore", KEYSTORE, "keystore", f"sudo chmod -R o= {KEYSTORE}"),
         (
             "keystore-holds-account",
             "keystore",

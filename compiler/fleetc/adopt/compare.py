@@ -15,6 +15,7 @@ from fleetc.adopt.node.meaning import TOKENS, comparable, compare_addresses, fil
 from fleetc.adopt.node.settings import ADDRESSES, Running, open_settings
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.language.rows import READERS
+from fleetc.lower.common import GPU_ORDER
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
 from fleetc.text import leaks
@@ -52,6 +53,9 @@ def compare(
             continue
         before, after = of_process(node, library), of_service(node.role, service)
         compare_addresses(node, before, after)
+        today = node.process.variables.get(GPU_ORDER)
+        before[GPU_ORDER] = today.text if today is not None else ""
+        after[GPU_ORDER] = {variable.name: variable.value for variable in service.variables}.get(GPU_ORDER, "")
         if node.role == "gateway":
             fill_caps(before, after)
         unanswered = _open_flags(node, service, frozenset(examples)) if examples else frozenset[str]()

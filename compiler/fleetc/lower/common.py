@@ -35,6 +35,7 @@ from fleetc.upstream import FLAGS, format_release
 
 _first = itemgetter(0)  # the flag or the name; origins have no order
 
+GPU_ORDER = "CUDA_DEVICE_ORDER"
 DEFAULT_IMAGE = "livepeer/go-livepeer"
 _NETWORK, _CONTROLLER = given("fleet", "network"), given("fleet", "controller")
 
@@ -96,11 +97,15 @@ def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned
 
 
 def gpus(fleet: Fleet, node: Node) -> Iterator[Planned]:
-    """The GPU ids, if the node uses any."""
+    """The GPU ids, if the node uses any, and that they count as nvidia-smi does: CUDA counts the fastest first."""
     ids = effective.gpu_ids(fleet, node)
     if ids:
         text = ids if isinstance(ids, str) else ",".join(map(str, ids))
         yield Argument("nvidia", text, given(*node.path, "gpus"))
+        if GPU_ORDER not in node.settings.environment:
+            yield Variable(
+                GPU_ORDER, "PCI_BUS_ID", derived("-nvidia has the numbers of nvidia-smi", (*node.path, "gpus"))
+            )
 
 
 def own_file(node: Node, name: str) -> str:

@@ -8,6 +8,7 @@ same.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import (
@@ -123,9 +124,9 @@ def _gpus(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
 
 
 def _driver(fleet: Fleet, host: HostBlueprint, node: str, origin: Origin, ids: list[str]) -> Need:
-    listed = fleet.hosts[host.name].gpus
-    uuids = [listed[int(number)].uuid or "" for number in ids if int(number) < len(listed)]
-    facts = (("gpus", " ".join(ids)), ("uuids", " ".join(filter(None, uuids))))
+    listed = [gpu for number, gpu in enumerate(fleet.hosts[host.name].gpus) if str(number) in ids]
+    models = " ".join((re.findall("[0-9]+", gpu.model) or ["-"])[0] for gpu in listed)
+    facts = (("gpus", " ".join(ids)), ("uuids", " ".join(gpu.uuid or "-" for gpu in listed)), ("models", models))
     shown = f"GPU {', '.join(ids)}" if ids else "its GPUs"
     return Need("gpus", "", origin, f"driver that shows {shown} to nvidia-smi", (node,), facts)
 

@@ -86,6 +86,8 @@ def _help(finding: HostFinding, host: HostBlueprint, need: Need) -> str:
     owner, command = owner_of(host, need), command_of(host, need)
     if finding.code == "file-unreadable" and owner:
         return f"give it to its reader there: sudo chown -R {readable_word(owner)} {readable_word(need.subject)}"
+    if finding.code == "file-open-to-all":
+        return f"take the right from others there: sudo chmod -R o= {readable_word(need.subject)}"
     if finding.code == "keystore-holds-account":
         return f"put the key file there{_for(owner)}, from the directory where it lies: {command}"
     if finding.code == "models-dir-writable":

@@ -130,6 +130,7 @@ class Why(Enum):
     ITS_SECRET = "it gets the secret of {node}, without which it does not start"
     LABEL = "a label of its own keeps workers from removing each other's containers"
     GPUS = "containers of fleetc see all GPUs of their host; these are those of today"
+    GPU_ORDER = "fleetc counts GPUs as nvidia-smi does; without this variable CUDA counts the fastest one first"
     # fleet, hosts and wallets
     RPC_OF_SPEC = "no source says it; it gets that of the spec"
     NO_SCHEME = "without a scheme the node takes the address for the path of a local socket"

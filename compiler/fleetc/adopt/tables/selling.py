@@ -16,6 +16,7 @@ from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
 from fleetc.adopt.tables.models import fill_models
 from fleetc.adopt.tables.runners import fill_callback, fill_listed
 from fleetc.adopt.tables.session import PIXEL_PRICE
+from fleetc.lower.common import GPU_ORDER
 
 
 def fill(work: Filling) -> None:
@@ -171,3 +172,4 @@ def _gpus(work: Filling) -> None:
         numbering = seen if isinstance(seen, str) else f"its container sees {len(seen) or 'all'}, counted from 0"
         work.asks(Ask.GPUS, "gpus", flag, text=work.shown(flag), seen=numbering)
     work.because(flag, Why.GPUS)
+    work.because(GPU_ORDER, Why.GPU_ORDER)

@@ -14,6 +14,7 @@ from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.gpus import VISIBLE
 from fleetc.adopt.node.secrets import may_repeat
 from fleetc.adopt.tables.filling import Filling, hole_variable
+from fleetc.lower.common import GPU_ORDER
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 
@@ -44,7 +45,7 @@ def variable(work: Filling, name: str, word: Word) -> None:
     """Fill one variable, as plain text or as a reference to a secret."""
     ledger, ours = work.session.ledger, work.process.ours
     plain = ours or may_repeat(name, word.text)
-    if not ours and (dropped := _dropped(work, name, word)):
+    if dropped := _dropped(work, name, word):
         ledger.note(word.span, name, Fate.DROPPED, dropped)
         return
     known, hole = work.process.secrets.get(name), hole_variable(word)
@@ -64,6 +65,10 @@ def variable(work: Filling, name: str, word: Word) -> None:
 
 def _dropped(work: Filling, name: str, word: Word) -> str:
     """Why the spec does without a variable; "" for one that it has."""
+    if (name, word.text) == (GPU_ORDER, "PCI_BUS_ID") and "gpus" in work.table.values:
+        return "fleetc sets it wherever a node has GPUs"
+    if work.process.ours:
+        return ""
     if _OF_STARTER.fullmatch(name):
         return "whoever starts a process sets it"
     read = name.startswith(_READ_BY_NODES) or name.endswith("_proxy")

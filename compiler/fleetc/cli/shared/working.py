@@ -56,6 +56,7 @@ STDIN = Path("-")
 def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = False) -> list[Source]:
     """The spec and its overlays; exits when one cannot be read. `stdin` says whether - is standard input."""
     from fleetc.disk import files
+    from fleetc.settings import need_known_variables
 
     limit = settings.max_spec_mib * 1024 * 1024
     try:
@@ -66,7 +67,9 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
             base_path = files.find_spec(spec)
             base = files.read_source(base_path, str(base_path), limit)
             parts = files.read_parts(base, base_path, limit)
-        return [base, *parts, *(files.read_source(path, str(path), limit) for path in settings.overlay)]
+        sources = [base, *parts, *(files.read_source(path, str(path), limit) for path in settings.overlay)]
+        need_known_variables([source.text for source in sources])
+        return sources
     except files.FilesError as failure:
         files_failure(failure, form)
 

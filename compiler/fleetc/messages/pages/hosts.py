@@ -66,15 +66,20 @@ HOST_PAGES: dict[str, Page] = {
         "no rollout starts those.",
         "Put the file there; FLEET.md lists what each host needs.",
     ),
+    "file-open-to-all": Page(
+        "Every user of a host can read a file with a password or a key of a wallet.",
+        "any program on the host, and any container that sees the file, could spend from the wallet.",
+        "Take the right from others: `sudo chmod o= FILE`.",
+    ),
     "file-unreadable": Page(
         "The user that nodes run as cannot read a file.",
         "the node ends at once, or takes the path itself for the secret.",
         "Give the file to that user, with mode 0600.",
     ),
     "gpus-visible": Page(
-        "The driver of a host does not show the GPUs that its nodes use.",
-        "a node that does not find its GPUs ends at once.",
-        "Install the driver, or correct gpus in the spec.",
+        "The driver of a host does not show the GPUs that its nodes use, or shows others at their numbers.",
+        "a node without its GPUs ends at once, and memory and sessions are planned for the GPU of each number.",
+        "Install the driver, or write gpus of the host in the order of nvidia-smi -L.",
     ),
     "kafka-answers": Page(
         "The broker of a node's events does not answer.",

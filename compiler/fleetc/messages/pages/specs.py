@@ -412,6 +412,11 @@ SPEC_PAGES: dict[str, Page] = {
         "the process would get something other than the spec says.",
         "Shorten it, or write it in plain characters.",
     ),
+    "variable-unknown": Page(
+        "A variable of the environment begins with FLEETC_, and nothing reads it.",
+        "a misspelled variable has no effect: with FLEETC_OVERLAYS a pipeline deploys the fleet without its overlay.",
+        'Correct its name, or unset it. "Settings of the tool" in the guide lists all settings.',
+    ),
     "wrong-type": Page(
         "A value has the wrong type for its key.",
         'in TOML, 8935, "8935" and true have three different types, and guessing between them goes wrong.',

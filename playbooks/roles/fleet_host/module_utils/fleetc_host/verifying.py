@@ -39,7 +39,7 @@ SAID_LIMIT = 256 * 1024
 ALL_LIMIT = 8 * 1024 * 1024
 """Bytes of all answers of one host."""
 
-OF_THE_CHAIN = ("rpc", "wallet", "price-feed", "service-address")
+STILL_NEEDED = ("rpc", "wallet", "price-feed", "service-address", "password-file")
 """Needs of a rollout that still have to hold while nodes run."""
 
 READ_BY_NODES = re.compile(r"LP_[A-Z0-9_]{1,60}")
@@ -61,7 +61,7 @@ def do_verify(request: Json) -> Json:
             (one["id"], pool.submit(answer_to, one["where"] or steering(), one["path"], end, one["metrics"]))
             for one in request["questions"]
         ]
-        needs = [need for need in request["needs"] if need["need"] in OF_THE_CHAIN]
+        needs = [need for need in request["needs"] if need["need"] in STILL_NEEDED]
         orchestrators = [
             pool.submit(registration, need, how) for need in request["needs"] if need["need"] in AFTER_ROLLOUTS
         ]

@@ -14,8 +14,8 @@ from ..system import Ids
 
 Finding = tuple[str, str]
 
-WARNINGS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low")
-"""Codes of findings that keep no release from running: money that people top up while nodes run."""
+WARNINGS = ("deposit-low", "deposit-unlocking", "file-open-to-all", "reserve-low", "wallet-balance-low")
+"""Codes of findings that keep no release from running: people top up money and close files while nodes run."""
 
 AFTER_ROLLOUTS = ("registration",)
 """Needs that keep no release from running, so that no preflight asks for them: people register what runs already."""

@@ -41,6 +41,15 @@ def check_file(need: Json, asked: Asked) -> Iterator[Finding]:
         yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (path, owner_of(asked))
 
 
+def open_to_all(path: str) -> Iterator[Finding]:
+    """Whether every user of the host reads a file with a secret: it and all directories above it let others in."""
+    real = os.path.realpath(path)
+    above = [real[: at or 1] for at, letter in enumerate(real) if letter == "/"]
+    closed = not all(os.stat(directory).st_mode & stat.S_IXOTH for directory in above)
+    if os.path.isfile(real) and os.stat(real).st_mode & stat.S_IROTH and not closed:
+        yield "file-open-to-all", "every user of the host can read %s" % path
+
+
 def check_mounted(path: str, program: str, user: str) -> Iterator[Finding]:
     """Whether a container that gets nothing but this file can read it: directories above it do not matter then.
 

@@ -14,7 +14,7 @@ from ..keccak import keccak256
 from ..places import Json
 from ..system import names_in, read, read_json
 from .asked import MEGABYTE, Asked, Finding
-from .files import can, check_file, owner_of
+from .files import can, check_file, open_to_all, owner_of
 
 _one_key_at_a_time = threading.Lock()
 
@@ -28,6 +28,7 @@ def check_password_file(need: Json, asked: Asked) -> Iterator[Finding]:
     if not (read(path) or b"").strip():
         yield "password-file-not-empty", "%s is empty: the node would take the path itself for the password" % path
     yield from check_file(need, asked)
+    yield from open_to_all(path)
 
 
 def check_keystore(need: Json, asked: Asked) -> Iterator[Finding]:
@@ -56,6 +57,7 @@ def check_keystore(need: Json, asked: Asked) -> Iterator[Finding]:
     file = "%s/%s" % (path, mine[0])
     if not can(asked.reader, "r", file):
         yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (file, owner_of(asked))
+    yield from open_to_all(file)
     password = password_of(need, asked)
     if password and opens(keys[mine[0]], password) is False:
         yield "password-opens-key", "the password from %s does not open %s" % (need["password"], file)

@@ -63,19 +63,23 @@ def numbers_in(version: str) -> tuple[int, ...]:
 
 
 def check_gpus(need: Json, _asked: Asked) -> Iterator[Finding]:
-    """Whether the driver shows the GPUs that nodes use."""
-    done = run("nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader", seconds=60)
+    """Whether the driver shows the GPUs that nodes use, at the numbers that the spec has; models by their digits."""
+    done = run("nvidia-smi", "--query-gpu=index,uuid,name", "--format=csv,noheader", seconds=60)
     if done.status:
         yield "gpus-visible", "the driver does not answer, and GPUs are used here: %s" % done.words
         return
-    shown = dict(line.replace(" ", "").split(",", 1) for line in done.out.splitlines() if "," in line)
+    rows = [[part.strip() for part in line.split(",", 2)] for line in done.out.splitlines()]
+    shown = {row[0]: row[1:] for row in rows if len(row) == 3}
     missing = [number for number in need["gpus"].split() if number not in shown]
     if missing:
         has = ", ".join(sorted(shown)) or "none"
         yield "gpus-visible", "nvidia-smi does not show GPU %s; it shows %s" % (", ".join(missing), has)
-    for uuid in need["uuids"].split():
-        if uuid not in shown.values():
-            yield "gpus-visible", "nvidia-smi shows no GPU %s: correct the uuid in the spec" % uuid
+    declared = [need[fact].split() for fact in ("gpus", "uuids", "models")]
+    for number, wanted, model in zip(*declared):  # noqa: B905  # Python 3.9 has no strict
+        uuid, name = shown.get(number, (wanted, model))
+        if wanted not in ("-", uuid) or (model != "-" and model not in re.findall("[0-9]+", name)):
+            message = "GPU %s is %s with the uuid %s: write the GPUs of this host in the order of nvidia-smi -L"
+            yield "gpus-visible", message % (number, name, uuid)
 
 
 def check_toolkit(_need: Json, _asked: Asked) -> Iterator[Finding]:
