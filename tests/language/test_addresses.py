@@ -20,6 +20,7 @@ from fleetc.language.quantities import (
     parse_eth_address,
     parse_host,
     parse_listener,
+    parse_machine,
     parse_network,
     parse_port,
     parse_port_range,
@@ -62,6 +63,16 @@ def test_hosts_have_one_spelling(text: str, host: str) -> None:
     assert parse_host(text) == host
 
 
+@pytest.mark.parametrize("text", ["0.0.0.0", "::", "255.255.255.255", "169.254.1.1", "fe80::1", "224.0.0.1"])
+def test_address_of_no_one_machine(text: str) -> None:
+    assert parse_host(text)
+    assert "203.0.113.10" in refused(parse_machine, text).help
+
+
+def test_names_with_underscores_are_hosts() -> None:
+    assert parse_machine("gpu_1.example.net") == "gpu_1.example.net", "the node's own parser takes them too"
+
+
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
@@ -73,7 +84,7 @@ def test_hosts_have_one_spelling(text: str, host: str) -> None:
         ("a.0x1", "edge-1"),
         ("1.2.3.4.5", "edge-1"),
         ("256.1.1.1", "edge-1"),
-        ("a_b", "edge-1"),
+        ("a$b", "edge-1"),
         ("-a.net", "edge-1"),
         (".".join(["a" * 60] * 5), "edge-1"),
     ],

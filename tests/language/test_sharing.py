@@ -301,6 +301,13 @@ def test_many_tables_for_many_members_are_bounded() -> None:
     assert "error[too-many-members]" in check_text(text)
 
 
+@pytest.mark.parametrize("values", ['address = "LONG"', 'extra = ["LONG", "LONG"]', 'environment = { A = "LONG" }'])
+def test_text_that_counters_make_is_bounded(values: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fleetc.language.sharing._MOST_TEXT", 1_000_000)
+    shown = check_text('spec = 1\n[hosts."h-{1..999}"]\n' + values.replace("LONG", "{}" * 2000) + "\n")
+    assert shown.count("error[counter-invalid]: counters make more than 1 million characters") == 1
+
+
 def test_plain_tables_keep_their_braces() -> None:
     text = '[gateways.g]\nenvironment = { A = "{}", B = "{\\"a\\": 1}" }\n'
     assert raw(text)["gateways"]["g"]["environment"] == {"A": "{}", "B": '{"a": 1}'}

@@ -53,7 +53,7 @@ def _service(value: Any) -> ServiceAddress:
         raise refuse("a service address must be text", form)
     scheme, _, rest = value.partition("://") if "://" in value else ("https", "", value)
     if value == "none":
-        raise refuse("the node takes none for no address at all, and stops at its start", form)
+        raise refuse("a node without an address sells nothing of its own, and starts only with -nodes", form)
     if scheme not in ("http", "https"):
         raise refuse(f'the node would read "{value}" as https://{value}', form)
     host, colon, port = rest.rpartition(":") if not rest.endswith("]") else (rest, "", "")

@@ -85,6 +85,10 @@ def _shares(raw: Mapping[str, Any]) -> bool:
     )
 
 
+_MOST_TEXT = 32_000_000
+"""Characters that all counters of a spec make together."""
+
+
 class _Work:
     """One document on its way: what was found wrong, and what has been written out so far."""
 
@@ -97,7 +101,7 @@ class _Work:
         self._used: set[Path] = set()
         self._plain: dict[Path, bool] = {}
         self._told: set[tuple[str, Path]] = set()
-        self._members_left = ALL_LIMIT
+        self._members_left, self._room = ALL_LIMIT, _MOST_TEXT
 
     def resolved(self) -> Document:
         raw = {key: value for key, value in self.document.raw.items() if key not in (DEFAULTS, CLASSES)}
@@ -288,7 +292,7 @@ class _Work:
         except CounterError as problem:
             self._error("counter-invalid", f"{path[-1]}: {problem}", path, problem.help)
             return value
-        if text is None:
+        if text is None or self._room <= 0:
             return value
         if text.plain is not None:
             return text.plain
@@ -299,7 +303,12 @@ class _Work:
         elif any(len(values) != member.size for values in text.counters):
             self._lengths(text, path, member)
         else:
-            return text.at(member.position, member.counter)
+            made = text.at(member.position, member.counter)
+            self._room -= len(made)
+            if self._room <= 0:
+                message = f"counters make more than {_MOST_TEXT // 10**6} million characters up to here"
+                self._error("counter-invalid", message, path, "shorten what stands around them")
+            return made
         return value
 
     def _lengths(self, text: Counted, path: Path, member: _Member) -> None:

@@ -30,11 +30,12 @@ _MAX_PORT = 65535
 
 # ------------------------------------------------------------------------------------------------------ hosts
 
-_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")  # C libraries read a name that ends like this as an IPv4 address
 _MISTYPED_IPV4 = re.compile(r"(?:[0-9]{1,3}\.){3}(?:(?=[0-9]*[a-z])[0-9a-z]{0,3}[0-9][0-9a-z]{0,3}|[a-z])")
 """Such as "203.0.113.1o" or "203.0.113.10a": no top-level domain has a digit, or only one letter."""
 _MAX_NAME = 253
+_BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _HOST_EXAMPLE = "edge-1.example.net"
 
 # The registries of special addresses (IANA: RFC 6890 and its updates), written out because what the ipaddress
@@ -90,6 +91,15 @@ def parse_host(value: object) -> HostName:
     if _NUMERIC_LABEL.fullmatch(labels[-1]):
         raise QuantityError(f"{shown(text)} is neither a complete IPv4 address nor a name", advice)
     return HostName(name)
+
+
+def parse_machine(value: object) -> HostName:
+    """Read a host as `parse_host` does, which is one machine wherever the address is used."""
+    host = parse_host(value)
+    address = _ip(host)
+    if address and (address.is_unspecified or address.is_link_local or address.is_multicast or address == _BROADCAST):
+        raise QuantityError(f"{shown(host)} is no address of one machine", 'write an address such as "203.0.113.10"')
+    return host
 
 
 def is_public_address(host: HostName) -> bool:
