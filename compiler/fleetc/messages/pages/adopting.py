@@ -33,8 +33,8 @@ ADOPTING_PAGES: dict[str, Page] = {
     ),
     "adopt-document-unread": Page(
         "The node does not read a file of models, prices or renditions, or an entry of it.",
-        "it stops at its start, or passes over the whole file with one line in its log; then no cap and no price of it "
-        "holds.",
+        "it stops at its start, or ignores the whole file with one line in its log; then none of its caps and prices "
+        "hold.",
         "Repair the JSON as the message says: prices are numbers without quotes, and currency is a key of its own.",
     ),
     "adopt-file-missing": Page(
