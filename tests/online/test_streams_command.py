@@ -430,7 +430,7 @@ def test_ids_that_are_no_file(fleet: Fleet, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("--status", "200"), "--status and --bindings belong to an answer in a file; name the file with --observed"),
-        (("--observed", "x", "--apply", "--stream", "main"), "--observed talks to nobody, so it takes no --apply"),
+        (("--observed", "x", "--apply", "--stream", "main"), "--observed works offline, so it takes no --apply"),
         (("--observed", "x"), "--observed has the answer about one stream; name it with --stream"),
         (("--stream", "mian"), 'there is no stream "mian"; did you mean "main"?'),
     ],
