@@ -298,7 +298,7 @@ def test_active_stream_is_left_for_later(fleet: Fleet) -> None:
         "stream": "main",
         "result": "left",
         "accepted": 1,
-        "reasons": ["waits until nobody sends the stream: profiles"],
+        "reasons": ["waits until the stream is inactive: profiles"],
     }
     assert fleet.api.streams()[stream_id]["name"] == "renamed"
 

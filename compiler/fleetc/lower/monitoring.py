@@ -193,7 +193,7 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
             why = "no blackbox exporter asks them as the host has no blackbox_port"
             yield Unwatched(f"avatar slots of {stack.name}", why, derived(why, ("hosts", stack.settings.host)))
         else:
-            why = "the matchmaker's interface is not public: only signaling servers are probed"
+            why = "the matchmaker interface is not public and only signaling servers are probed"
             yield Unwatched(f"registration of the slots of {stack.name}", why, derived(why, stack.path))
     earning = [node.path for node in fleet.nodes if node.table == "orchestrators" and talks_to_chain(fleet, node)]
     if earning:
