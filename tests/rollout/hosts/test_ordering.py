@@ -163,7 +163,7 @@ class Answered(Rollout):
 
 
 def test_what_a_host_says_that_it_wants_moves_nothing() -> None:
-    """Else one host could have the nodes of another stopped. Only it knows what is in releases that it keeps."""
+    """Else one host could have the nodes of another stopped. Only the host knows its kept releases."""
     assert TREE is not None and BLUEPRINT is not None
     journal, options = to_read(Path("/nonexistent"), "demo"), RunOptions()
     for goal, wants in (
