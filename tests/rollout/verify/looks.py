@@ -36,7 +36,7 @@ PRICE = found(
     "us-video-1",
     "us-video-1: it runs with pricePerUnit = 900 instead of 1200, although its arguments may be right",
     ("orchestrators", "us-video-1", "price"),
-    "it was set while the node ran; restart the node, or write the value into the spec and deploy",
+    "somebody set it while the node runs; restart the node, or write the value into the spec and deploy",
 )
 SILENT = found(
     "unknown",

@@ -19,7 +19,7 @@ PRICE = found(
     "orch-a",
     "orch-a: it runs with pricePerUnit = 900 instead of 1200, although its arguments may be right",
     ("orchestrators", "orch-a", "price"),
-    "it was set while the node ran; restart the node, or write the value into the spec and deploy",
+    "somebody set it while the node runs; restart the node, or write the value into the spec and deploy",
 )
 
 

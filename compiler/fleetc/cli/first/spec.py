@@ -1,7 +1,7 @@
 """Writes the first spec of a fleet from four answers: role, runtime, network and hosts.
 
 In: `Answers`. Out: the text of a short spec that checks clean but for `todo-left`: behind each value that it guesses
-stands a TODO. Pure; `questions.py` asks, `init.py` writes.
+stands a TODO. Pure; `questions.py` asks, `cli/init.py` writes.
 """
 
 from __future__ import annotations

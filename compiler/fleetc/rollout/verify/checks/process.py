@@ -66,7 +66,7 @@ def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Finding]:
         finding = seen.found("drift", "other-release", message, help=advice_for_other(seen.back))
     else:
         message = f"it runs with {live.name} = {what}, although its arguments may be right"
-        advice = "it was set while the node ran; restart the node, or write the value into the spec and deploy"
+        advice = "somebody set it while the node runs; restart the node, or write the value into the spec and deploy"
         finding = seen.found("drift", "set-at-run-time", message, help=advice)
     yield finding._replace(place=_place(seen, live))
 
