@@ -1,7 +1,7 @@
 """The exchange of `fleetc streams` with the stream API: who may get the token, questions, changes, and stored ids.
 
-In: a spec, its streams, settings. Out: `Talk`, which `streams.py` prints. Nothing is printed or written down without
-a search for the secrets that took part.
+In: a spec, its streams, settings. Out: `Talk`, which `cli/streams.py` prints. It prints and writes nothing without
+a search for the secrets involved.
 """
 
 from __future__ import annotations
