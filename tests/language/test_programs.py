@@ -41,9 +41,9 @@ REFUSED = {
     "both": (table(file='"/srv/livepeer"'), "needs either url or file"),
     "neither": (table(url=""), "needs either url or file"),
     "a relative file": (table(url="", file='"livepeer"'), "not an absolute path"),
-    "an archive": (table(url='"https://downloads.example.net/x.tar.gz"'), "nothing says which file in it"),
+    "an archive": (table(url='"https://downloads.example.net/x.tar.gz"'), "no field names the program in it"),
     "a member above": (table(member='"../livepeer"'), "not the path of a file in an archive"),
-    "no release": (table().replace("v0.9.1", "0.9.1"), "not a node release that fleetc knows"),
+    "no release": (table().replace("v0.9.1", "0.9.1"), "this is not a known node release"),
 }
 
 
@@ -77,7 +77,7 @@ def test_host_with_a_program_of_its_own_has_no_build() -> None:
     text = offchain(free_orchestrator()).replace(
         'runtime = "systemd"', 'runtime = "systemd"\nbinary = "/opt/own"\nbuild = "gpu"'
     )
-    assert "a host with a program of its own runs no build of programs" in printed(text)
+    assert "a host with its own program runs no build of programs" in printed(text)
 
 
 def services(text: str) -> dict[str, Service]:

@@ -208,7 +208,7 @@ def test_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
     assert f"max_sessions = 4  # fleet.toml:{at('max_sessions = 4')}\n" in shown
     assert f"gpus = [  # fleet.toml:{at('gpus = [0]')}, classes.box.orchestrators\n" in shown
     assert f'mode = "video"  # fleet.toml:{mode}, defaults.orchestrators' in shown
-    assert 'data_dir = "/var/lib/livepeer/orch-03"  # default: a directory of its own' in shown
+    assert 'data_dir = "/var/lib/livepeer/orch-03"  # default: its own directory' in shown
     assert tomllib.loads(shown).keys() == {"orchestrators"}
     whole = fleetc("show", "--resolved", cwd=tmp_path).stdout
     settings_without = [line for line in whole.splitlines() if " = " in line and "  # " not in line]

@@ -41,7 +41,7 @@ def test_what_nobody_can_ask_is_said() -> None:
     strange = ASKING.replace('health = "/health"', 'health = "/health"\nhealth_status = 302')
     assert unwatched(strange) == ["a blackbox exporter takes another status than 2xx for a failure"]
     themselves = ASKING.replace('health = "/health"', 'register_by = "runner"')
-    assert unwatched(themselves) == ["it registers itself and nobody states where it says that it is well"]
+    assert unwatched(themselves) == ["it registers itself and the spec has no health URL"]
 
 
 def test_one_host_asks_a_runner_once_however_many_orchestrators_offer_it() -> None:

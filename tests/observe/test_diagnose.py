@@ -84,7 +84,7 @@ def test_only_what_is_certain_is_proved(place: Path) -> None:
     assert "Write max_sessions = 16 for orch" in help_
     listed = SPEC[SPEC.index("gpus = [\n") : SPEC.index("\n]\n") + 3]
     help_, _ = help_of(place, "orchestrator-capped", CAPPED, spec=(listed, ""))
-    assert "does not say enough to prove a number for orch" in help_
+    assert "has too little to prove a number for orch" in help_
 
 
 def test_fewer_sessions_where_there_are_too_many(place: Path) -> None:

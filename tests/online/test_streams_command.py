@@ -298,7 +298,7 @@ def test_active_stream_is_left_for_later(fleet: Fleet) -> None:
         "stream": "main",
         "result": "left",
         "accepted": 1,
-        "reasons": ["waits until nobody sends the stream: profiles"],
+        "reasons": ["waits until the stream is inactive: profiles"],
     }
     assert fleet.api.streams()[stream_id]["name"] == "renamed"
 
@@ -430,7 +430,7 @@ def test_ids_that_are_no_file(fleet: Fleet, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("--status", "200"), "--status and --bindings belong to an answer in a file; name the file with --observed"),
-        (("--observed", "x", "--apply", "--stream", "main"), "--observed talks to nobody, so it takes no --apply"),
+        (("--observed", "x", "--apply", "--stream", "main"), "--observed works offline, so it takes no --apply"),
         (("--observed", "x"), "--observed has the answer about one stream; name it with --stream"),
         (("--stream", "mian"), 'there is no stream "mian"; did you mean "main"?'),
     ],

@@ -237,5 +237,5 @@ def test_day_is_handed_in_and_shown(tmp_path: Path) -> None:
     here = write(tmp_path, {"day": rule})
     done = fleetc("check", here, "--today", "2026-11-27")
     assert "warning[policy/day]: friday" in done.stderr
-    assert "are told that today is 2026-11-27" in done.stderr
+    assert "use 2026-11-27 as today" in done.stderr
     assert fleetc("check", here, "--today", "yesterday").returncode == 2

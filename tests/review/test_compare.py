@@ -338,7 +338,7 @@ def test_purchase_from_funds_that_nobody_knows_is_not_said_to_end() -> None:
     behind = ['orchestrators = ["orch"]', 'remote_signer = { url = "https://signer.example.net" }', "", ""]
     new = old[:start] + "\n".join(kept + behind) + old[end:]
     found = [text for change in review(old, new).changes for text in text_of(change, "price")]
-    assert "comfyui may no longer be bought from orch: caps and funds are those of a signer elsewhere" in found
+    assert "comfyui may no longer be bought from orch: caps and funds are those of an external signer" in found
     assert "video can no longer be bought from orch" in found, "that signer pays for live AI only"
 
 

@@ -117,7 +117,7 @@ def test_directory_of_the_same_name_hides_no_revision(folder: Path, tmp_path: Pa
     (folder / "other").mkdir()
     assert "-maxSessions: 4 -> 3" in fleetc("diff", "--against", "main", cwd=folder).stdout
     text = refused(fleetc("diff", "--against", "other", cwd=folder), "baseline-unknown")
-    assert "the directory other has no manifest.json and no fleet.toml, and git knows no revision" in text
+    assert "the directory other has no manifest.json and no fleet.toml, and git has no revision" in text
     bare = tmp_path.parent / f"{tmp_path.name}-bare"
     (bare / "other").mkdir(parents=True)
     (bare / "fleet.toml").write_text(DEMO, encoding="utf-8")

@@ -108,7 +108,7 @@ def test_another_source_needs_another_stream() -> None:
 def test_suspended_stream_is_noted() -> None:
     report = judged({}, {"name": "main", "suspended": True})
     assert report.kind == "in_sync"
-    assert report.notes == ("the stream is suspended, but the spec says nothing about that",)
+    assert report.notes == ("the stream is suspended, but the spec does not set suspended",)
 
 
 # ------------------------------------------------------------------------------------------------------- secrets

@@ -7,12 +7,12 @@ about single prices, and by price reviews.
 A gateway behind a remote signer has the caps of that signer, which refuses to pay for anything above them. The caps of
 a signer outside the fleet are not known.
 
-What the node does: it uses the cap of the exact model, else of its pipeline, else the base cap; the price for the
-gateway's account, else the price for everybody; and for a model the base price if its own is missing or zero. With
-automatic adjustment, the default, it adds the cost of redeeming a ticket (`tickets.py`), which depends on the gateway's
-reserve, the settings of both and the gas price. The gateway buys at the cap or below, if it can pay at all.
+The node uses the cap of the exact model, else of its pipeline, else the base cap. It uses the price for the gateway's
+account, else that for everybody. A model without a price has the base price. With automatic adjustment, the default, it
+adds the cost of redeeming a ticket (`tickets.py`): by the gateway's reserve, both settings and the gas price. The
+gateway buys at the cap or below, if it can pay at all.
 
-A gateway whose funds are not known, such as one with a signer outside the fleet, is never sure to buy.
+A gateway with unknown funds, such as behind an external signer, is never sure to buy.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NOT_OFFERED, NOT_ASKED = "not offered", "not asked"
 currencies that no rate compares, or with funds that are not stated."""
 NO_RATE = "no rate compares the two currencies"
 NO_FUNDS = "the funds of its payer are not stated"
-NO_CAPS = "caps and funds are those of a signer elsewhere"
+NO_CAPS = "caps and funds are those of an external signer"
 
 ELSEWHERE = "elsewhere"
 """The unit of a cap of a signer outside the fleet; no currency except wei has lower-case letters."""
@@ -91,7 +91,7 @@ class Decision(NamedTuple):
 
 
 def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: Chain) -> Decision:
-    """Whether the gateway buys. A free offer is within every cap, whatever the currencies, and needs no ticket.
+    """Whether the gateway buys. A free offer is within every cap of any currency, and needs no ticket.
 
     An offer that is too expensive with the least overhead is too expensive with any funds.
     """
@@ -114,7 +114,7 @@ def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: C
 
 
 def until(cap: PriceEntry, offer: PriceEntry, backing: Backing, chain: Chain) -> int | None:
-    """The gas price in wei below which the two trade, and from which they do not; None if there is none."""
+    """The gas price in wei below which the two trade, and from which they do not; None without one."""
     if not offer.worth or not backing.known or (cap.price and cap.unit != offer.unit):
         return None
     most = cap.worth if cap.price else None
@@ -208,7 +208,7 @@ def gas_below(until: int) -> str:
 
 
 def _decimal(digits: int, exponent: int) -> Decimal:
-    """Exactly this many, whatever the decimal context."""
+    """Exactly this many, in any decimal context."""
     return Decimal(f"{digits}e{exponent}")
 
 
@@ -343,7 +343,7 @@ def special_offers(
 ) -> Iterator[tuple[str, Goods, PriceEntry | None]]:
     """The offers to single accounts: account in lower case, goods, and the offer or None if it cannot be sent.
 
-    The node only knows accounts: a price for one gateway applies to all gateways with the same wallet.
+    Prices are by account: a price for one gateway applies to all with the same wallet.
     """
     terms, base = terms_of(fleet, orchestrator), orchestrator.price
     for special in sorted((price for price in prices_of(fleet, node) if price.to), key=_by_buyer):

@@ -3,11 +3,10 @@
 In: a sound `Fleet`. Out: the load of each GPU (`capacity`, for reports) and diagnostics, one function per code (for the
 rules) and all of them together (`problems`). Hosts that list no GPUs are unknown and get no diagnostics.
 
-A GPU with more work than it can handle is an error: containers run out of memory at startup and the node stops, or
-streams that the node has accepted fail with "Cannot allocate memory". More than 85 percent of the memory under normal
-load is a warning, following the operators' guidance that such work needs separate GPUs. Unknown numbers are a warning
-and never guessed. Taking the largest demands first finds the smallest conflict of a GPU: because demands add up, no
-smaller set exceeds the limit.
+An overloaded GPU is an error: containers run out of memory and the node stops, or accepted streams fail with "Cannot
+allocate memory". More than 85 percent of the memory under normal load is a warning, following the operators' guidance
+that such work needs separate GPUs. Unknown numbers are a warning and never guessed. Taking the largest demands first
+finds the smallest conflict of a GPU: because demands add up, no smaller set exceeds the limit.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def problems(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs whose warm models and slots need more memory than there is. Changes that follow the guidance come first."""
+    """GPUs without enough memory for their warm models and slots. Changes that follow the guidance come first."""
     for problem in _too_full(fleet, MEMORY, 0, 100):
         load = problem.load
         needs = size_text(load.memory_used)
@@ -70,7 +69,7 @@ def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs whose warm models and slots fit, but leave less memory free than the guidance says."""
+    """GPUs with less free memory beside warm models and slots than recommended."""
     for problem in _too_full(fleet, MEMORY, GUIDANCE, GUIDANCE):
         load = problem.load
         message = (
@@ -85,8 +84,8 @@ def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
 def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
     """GPUs that may get more streams and slots than they can encode at once.
 
-    A warning if only a `max_sessions` that nobody wrote is to blame: the node starts with its own default, and most
-    fleets never get that many streams. On a GPU without an encoder the node does not start, so that stays an error.
+    A warning if the cause is the default of `max_sessions`: most fleets never get that many streams. On a GPU without
+    an encoder the node does not start, so that stays an error.
     """
     for problem in _too_full(fleet, SESSIONS, 0, 100):
         load = problem.load
@@ -117,7 +116,7 @@ def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
             more = f"; and {len(advice) - _NAMED} more" if len(advice) > _NAMED else ""
             yield warning(
                 "capacity-unknown",
-                f"fleetc cannot tell whether the GPUs of host {weighed.host} can handle their work",
+                f"fleetc cannot check whether the GPUs of host {weighed.host} can handle their work",
                 missing[0].label,
                 [one.label for one in missing[1:_NAMED]],
                 f"write the missing numbers, like {'; '.join(advice[:_NAMED])}{more}",
@@ -177,7 +176,7 @@ def _weighed(fleet: Fleet) -> list[Weighed]:
 
 
 def _too_full(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[Problem]:
-    """The GPUs that exceed `percent` and, if `above` is given, still fit wholly; one problem for each cause.
+    """The GPUs that exceed `percent` but, with `above`, still fit; one problem for each cause.
 
     A node spreads its work evenly, so several GPUs often exceed their limit for one reason.
     """
@@ -262,9 +261,9 @@ def _together(uses: list[Use], kind: str) -> int:
 
 
 def _crowds(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[_Crowd]:
-    """The hosts whose slots that see every GPU need more than all of them have left, whichever GPU each slot uses.
+    """The hosts without enough left on all GPUs for the slots that see every GPU.
 
-    If `above` is given, only those that do not need more than there is.
+    With `above`, only hosts that still fit.
     """
     for weighed in _weighed(fleet):
         if not weighed.roaming:
@@ -338,18 +337,14 @@ class _Missing(NamedTuple):
 def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[_Missing]:
     """What must be known about one GPU and is not.
 
-    Streams that nobody counted or that every driver allows are ignored. `drawn_on`: slots that see every GPU may
-    take memory of this one; `crowded`: they may take more sessions than are certain on all of them.
+    Uncounted streams, and those that every driver allows, are ignored. `drawn_on`: slots that see every GPU may take
+    memory of this one; `crowded`: they may take more sessions than are certain on all of them.
     """
     gpus = f"hosts.{load.host}.gpus"
     memory = [d for d in load.demands if d.kind == MEMORY]
     known = gpu_model(load.model) if load.memory_total is None or load.sessions_total is None else None
     if (memory or drawn_on) and load.memory_total is None:
-        sizes = (
-            f" is sold with {' or '.join(map(size_text, known.memory))}"
-            if known
-            else " is not a model that fleetc knows"
-        )
+        sizes = f" is sold with {' or '.join(map(size_text, known.memory))}" if known else " is not a known model"
         size = size_text(known.memory[0]) if known else "24 GiB"
         yield _Missing(Label(load.path, f'memory: "{load.model}"{sizes}'), gpus, f'memory = "{size}"')
     if load.sessions_total is None:

@@ -9,16 +9,13 @@ How the node spreads its work, from its source code (starting of runners, load b
   the order of the node's GPU list, one round over all GPUs after another, `containers_per_gpu` rounds. An entry cannot
   choose its GPU. Containers beyond the last slot are not placed (the rule too-many-warm-containers reports them).
 - A new stream goes to the GPU with the least load, and stays there. Streams are therefore spread evenly over the GPUs.
-- A stream takes one encode session for each of its renditions. Their number is up to the gateway that sends the stream,
-  which may be a stranger's. fleetc counts one session for each of `max_sessions` streams, the least that this many
-  streams can take: a GPU that cannot handle this cannot keep the promise, no matter who sends the streams.
-- An avatar slot draws and encodes on its one GPU: it takes the memory that the stack assumes, and one encode session
-  unless the spec says more. A slot that sees every one of several GPUs is assigned to none of them: its demand can only
-  be compared with all of them together.
-
+- A stream takes one encode session for each of its renditions. The sending gateway, maybe a stranger's, decides their
+  number. fleetc counts the minimum: one session for each of `max_sessions` streams.
+- An avatar slot draws and encodes on one GPU: it takes the stack's assumed memory, and one encode session by default.
+  A slot that sees several GPUs is assigned to none: its demand is compared with all of them together.
 - A live runner takes the memory and the encode sessions that the spec states on each of its GPUs.
 
-Not counted, because nobody states it: the memory of transcoding, cold models, and live runners outside `runners`.
+Not counted, because not stated: the memory of transcoding, cold models, and live runners outside `runners`.
 """
 
 from __future__ import annotations
@@ -71,11 +68,10 @@ class Warm(NamedTuple):
 class Use:
     """The demand of one node on the GPUs of its host. `slots`: containers per GPU; `sessions`: 0 without transcoding.
 
-    Or that of avatar slots with one place in the spec: then `drawing` is the memory that each takes (0 for a node),
-    `sessions` what each takes, and `slots` their number; `gpus` is empty for those of `roaming`.
+    For avatar slots with one place in the spec, `drawing` is the memory of each (0 for a node), `sessions` those of
+    each, `slots` their number; `gpus` is empty for `roaming` ones.
 
-    Or that of a live runner: then `held` has one item, the memory that it takes on each of its GPUs, None if the spec
-    does not state it, and `sessions` is what it takes on each.
+    For a live runner, `held` has one item, its memory on each GPU or None, and `sessions` those on each.
     """
 
     path: Path

@@ -1,8 +1,8 @@
 """Which orchestrators of a fleet a gateway finds: those on its list, else those in the registry that it searches.
 
 In: a sound `Fleet` and its gateways and orchestrators. Out: names, the registry and account of a node, and who shares
-the one address that a registry has of an account. Called by the market, by rules about both sides of a purchase, and
-where the chain is asked. If a webhook tells a gateway which orchestrators to use, nothing is known about them.
+the one address that a registry has of an account. Called by the market, by rules about both sides of a purchase, and by
+checks of the chain. Orchestrators from a gateway's webhook are unknown.
 
 Source: a node searches the registry of its controller, or with `-aiServiceRegistry` a second one for AI, never both
 (`cmd/livepeer/starter/starter.go`, v0.9.1).
@@ -33,14 +33,14 @@ def registry_of(orchestrator: Orchestrator) -> str:
 
 
 def registered_account(fleet: Fleet, orchestrator: Orchestrator) -> EthAddress | None:
-    """The account whose registration counts for an orchestrator; None if it names neither that account nor a wallet."""
+    """The registered account of an orchestrator; None if it names neither that account nor a wallet."""
     if orchestrator.orchestrator_address is not None:
         return orchestrator.orchestrator_address
     return fleet.wallets[orchestrator.wallet].address if orchestrator.wallet is not None else None
 
 
 def registry_searched(settings: Buyer) -> str | None:
-    """The registry that a gateway or signer searches; None if it has a list, or others tell it whom to use."""
+    """The registry that a gateway or signer searches; None if it has a list, or gets its orchestrators from others."""
     if settings.orchestrators or settings.discovery not in ("registry", "ai-registry"):
         return None
     serves_ai_only = isinstance(settings, Gateway) and settings.mode == "ai"
@@ -66,7 +66,7 @@ def registered(fleet: Fleet) -> dict[str, tuple[str, ...]]:
 
 
 class Sharer(NamedTuple):
-    """An orchestrator whose account may share its one registered address with others: its address, and who says so."""
+    """An orchestrator that may share the registered address of its account: its address, and the origin."""
 
     node: Node
     address: ServiceAddress
@@ -116,7 +116,7 @@ def _namers(fleet: Fleet) -> dict[str, set[str]]:
 
 
 def tells_of(one: Sharer, authorities: Set[str]) -> bool:
-    """Whether an orchestrator tells gateways that find it of one of these, each a name and a port, beside its own."""
+    """Whether an orchestrator advertises one of these addresses, each a name and a port, beside its own."""
     settings = one.node.settings
     instances = settings.instances if isinstance(settings, Orchestrator) else ()
     told = {f"{url.host}:{url.port}" for url in instances} - {one.address.authority}
@@ -124,7 +124,7 @@ def tells_of(one: Sharer, authorities: Set[str]) -> bool:
 
 
 def lists_unknown(fleet: Fleet) -> bool:
-    """Whether a webhook, or a signer elsewhere, may tell a gateway of this fleet whom to use."""
+    """Whether a webhook or an external signer may choose orchestrators for a gateway of this fleet."""
     for name, settings in fleet.gateways.items():
         found = finder(fleet, Node("gateways", name, settings))
         if found is None or (isinstance(found.settings, Buyer) and isinstance(found.settings.discovery, Webhook)):
@@ -133,10 +133,10 @@ def lists_unknown(fleet: Fleet) -> bool:
 
 
 def to_register(fleet: Fleet, orchestrator: Orchestrator) -> tuple[Sharer, ...]:
-    """Those whose address the account may be registered with so that each orchestrator is found.
+    """Candidates for the registered address with which each orchestrator is found.
 
-    One that advertises others, or that nobody names, needs that address. If there is no such one, or several, any will
-    do as well as another.
+    An orchestrator that advertises others, or that is unlisted, needs that address. If there is no such one, or
+    several, any will do as well as another.
     """
     members = sharers(fleet, orchestrator)
     authorities = {one.address.authority for one in members}

@@ -1,12 +1,12 @@
-"""Who in a fleet can buy what from whom, at which price and under which cap.
+"""The market of a fleet: buyers, sellers, prices and caps.
 
 In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods, and `matrix`, all of it at
 once. Called by the rules about prices, `payers.py` and lowering.
 
-A gateway with a list asks the orchestrators on it. A gateway that searches, in a registry or by a webhook, is assumed
-to find every orchestrator of the fleet; which others it finds is not known. It never asks accounts that it blocks.
-Prices compare in wei if the spec states a rate for their currency, else only within one currency. They include the cost
-of redeeming a ticket, at the gas price that the spec states or the default one.
+A gateway with a list asks the orchestrators on it. A gateway with a registry or a webhook is assumed to find every
+orchestrator of the fleet; others are unknown. It never asks accounts that it blocks. Prices compare in wei if the spec
+states a rate for their currency, else only within one currency. They include the cost of redeeming a ticket, at the gas
+price that the spec states or the default one.
 
 Building a market is linear in the fleet, except for sorting distinct prices. A question about a gateway that searches
 costs a bisection, because gateways that see the same offers share one sorted list of them.
@@ -110,8 +110,8 @@ class View:
         return verdict
 
     def shelf(self, goods: Goods) -> Shelf:
-        """The offers of some goods. Once skipping the offers that this view excludes costs more than a list without
-        them, it makes that list: many gateways may share a view, each with its own cap.
+        """The offers of some goods. Once skipping excluded offers costs more than a list without them, it makes that
+        list: many gateways may share a view.
         """
         shelf = self._shelves.get(goods)
         asked = self._asked[goods] = self._asked.get(goods, 0) + 1
@@ -178,7 +178,7 @@ class Market:
         return tuple(dict.fromkeys(seller for seller in found.orchestrators if seller in self._fleet.orchestrators))
 
     def searched(self, name: str) -> str | None:
-        """The registry that the gateway searches; None if it has a list or others tell it whom to use."""
+        """The registry that the gateway searches; None if it has a list or gets its orchestrators from others."""
         found = self._finder(name)
         return registry_searched(found) if found is not None else None
 
@@ -249,7 +249,7 @@ class Market:
         return self.view(name).judge(goods, self.caps[name].of(goods), backing, chain or self.chain)
 
     def purchases(self, name: str) -> list[tuple[Goods, Ranking]]:
-        """The outcome for each kind of goods that the gateway asks for and that somebody offers it."""
+        """The outcome for each kind of goods that the gateway wants and is offered."""
         wanted = [goods for goods in (VIDEO, *self.view(name).models) if self.wants(name, goods)]
         found = [(goods, self.judge(name, goods)) for goods in wanted]
         return [(goods, verdict) for goods, verdict in found if verdict.offers]
@@ -312,7 +312,7 @@ def market_of(fleet: Fleet) -> Market:
 
 
 def matrix(fleet: Fleet) -> Matrix:
-    """Every gateway of the fleet against every offer of the fleet; nothing off-chain, where nobody pays."""
+    """Every gateway of the fleet against every offer of the fleet; empty off-chain."""
     if not fleet.on_chain:
         return Matrix((), ())
     market = market_of(fleet)
@@ -347,7 +347,7 @@ def _summary(name: str, kind: str, verdicts: list[Ranking]) -> Summary:
 
 
 def _of_one_unit(entries: list[PriceEntry | None]) -> list[PriceEntry]:
-    """The entries in wei, else those of the first currency: the others are not comparable."""
+    """The entries in wei, else in the first currency: others are not comparable."""
     found = [entry for entry in entries if entry is not None]
     units = {entry.unit for entry in found}
     unit = "wei" if "wei" in units else min(units, default="")

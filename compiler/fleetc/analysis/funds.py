@@ -3,10 +3,9 @@
 In: a sound `Fleet`. Out: one `Funds` for each gateway and remote signer that holds a wallet on a chain. Called by the
 rules about deposits and by lowering.
 
-The cost is that of the expected load at the base cap, for a signer the load of all its gateways: an upper bound for
-what is bought under that cap. A signer adds its load of live runners at their prices, as the node converts them. The
-runway is the deposit divided by the cost of all nodes that pay from the same wallet.
-Everything is exact; what is not stated is None.
+The cost is the expected load (for a signer that of all its gateways) at the base cap: an upper bound. A signer adds its
+load of live runners at their prices, as the node converts them. The runway is the deposit divided by the cost of all
+nodes that pay from the same wallet. Everything is exact; what is not stated is None.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def payers(fleet: Fleet) -> Iterator[tuple[str, Node]]:
 
 
 class Unfunded(NamedTuple):
-    """A wallet that nodes pay from and that lacks something: a message, its place, and some of those nodes."""
+    """A paying wallet without enough funds: a message, its place, and some of its nodes."""
 
     wallet: str
     message: str

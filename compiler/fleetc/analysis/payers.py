@@ -1,6 +1,6 @@
 """The gateways of a fleet as its orchestrators see them: who would pay a price, and the most that the others pay.
 
-In: a `Fleet` and its `Market`. Out: `Payers`. Called by the rule about prices that nobody pays.
+In: a `Fleet` and its `Market`. Out: `Payers`. Called by the rule about unpaid prices.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fleetc.language.gateway import Gateway
 
 
 class Payer(NamedTuple):
-    """A cap, and the funds of the gateways for which it is the highest cap."""
+    """A cap, and the funds of the gateways with this highest cap."""
 
     cap: PriceEntry
     backing: Backing
@@ -67,8 +67,8 @@ class Payers:
     def highest(self, offer: PriceEntry) -> Highest | None:
         """The highest cap for an offer if every gateway that could use it pays less than it asks of them.
 
-        None if somebody would pay, if caps are not comparable, or if no gateway of the fleet could use the seller.
-        Gateways to which the seller gives no tickets do not count.
+        None if a gateway would pay, if caps are not comparable, or if no gateway of the fleet could use the seller.
+        Gateways without tickets from the seller do not count.
         """
         seller, goods = offer.owner, offer.goods
         special = self._market.special_of.get((seller, goods), {})
@@ -185,6 +185,6 @@ class _Searchers:
 
 
 def _highest(caps: Mapping[Backing, Ranked], unit: str, skip: Skip = nobody) -> tuple[Payer, ...]:
-    """For each kind of funds the cap that admits the most: one that says nothing in the unit, else the highest."""
+    """For each kind of funds the widest cap: one without a bound in the unit, else the highest."""
     found = ((caps[backing].beyond(unit, skip) or caps[backing].highest(unit, skip), backing) for backing in caps)
     return tuple(Payer(cap, backing) for cap, backing in found if cap is not None)

@@ -1,8 +1,8 @@
 """Who can pay which orchestrator: the bounds of both, and the funds between them.
 
-In: a sound `Fleet` on a chain. Out: one `Meeting` for each gateway and each kind of terms among the orchestrators that
-it asks, and for each signer among those whose live runners its clients may buy. Called by the rules about payments.
-The formulas are in `tickets.py`.
+In: a sound `Fleet` on a chain. Out: one `Meeting` for each gateway and kind of terms among its orchestrators, and for
+each signer among the sellers of its clients' runners. Called by the rules about payments. The formulas are in
+`tickets.py`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _GWEI = 10**9
 class Meeting(NamedTuple):
     """A buyer and an orchestrator that it asks; it represents all orchestrators with these terms.
 
-    The buyer is a gateway, or a signer whose clients buy live runners. `payer` is the path of the node that pays,
-    `wallet` its wallet; `listed` says that the buyer names the orchestrator, or a runner of it, and so means this one.
+    The buyer is a gateway, or a signer for clients of live runners. `payer` is the path of the node that pays, `wallet`
+    its wallet; `listed`: the buyer names the orchestrator, or a runner of it.
     """
 
     buyer: str
@@ -83,7 +83,7 @@ def _of_clients(fleet: Fleet) -> Iterator[Meeting]:
             continue
         backing, seen = backing_of_clients(fleet, node), set()
         for one in sorted(found_by(signer, offers), key=lambda one: one.offer.name not in signer.buys_runners):
-            if one.terms not in seen:  # those that it names come first
+            if one.terms not in seen:  # named ones first
                 seen.add(one.terms)
                 seller, listed = one.offer.orchestrator.name, one.offer.name in signer.buys_runners
                 yield Meeting(node.name, seller, node.path, signer.wallet, listed, one.terms, backing, chain)
@@ -105,7 +105,7 @@ def payer_path(fleet: Fleet, gateway: str) -> Path:
 
 
 def _sellers(view: View, wanted: Iterable[Goods]) -> Iterator[tuple[str, Terms]]:
-    """One orchestrator for each kind of terms among those that offer some goods at a price."""
+    """One orchestrator for each kind of terms among the sellers of some goods."""
     seen: set[Terms] = set()
     for goods in wanted:
         shelf = view.shelf(goods)
@@ -136,7 +136,7 @@ def bound(fleet: Fleet, payer: Path, field: str, worth: int) -> Label:
 
 
 def limits_for(fleet: Fleet, signer: Node, ticket_ev: int, count: int) -> str:
-    """What to write so that a signer allows a payment of so many tickets of this worth; "" if it does.
+    """The settings with which a signer allows a payment of so many tickets of this worth; "" if it does.
 
     The node rounds the worth of a ticket up, so as much as the limit is above it.
     """

@@ -57,7 +57,7 @@ def base_price(fleet: Fleet, node: Node) -> NodePrice | None:
 
 @once_for_all
 def all_prices(fleet: Fleet) -> tuple[NodePrice, ...]:
-    """The prices in effect of all nodes of a fleet; none off-chain, where nobody pays."""
+    """The prices in effect of all nodes of a fleet; none off-chain."""
     return tuple(_all_prices(fleet)) if fleet.on_chain else ()
 
 
@@ -120,7 +120,7 @@ class AtBase(NamedTuple):
 
 
 def sold_at_base(fleet: Fleet, node: Node) -> Iterator[AtBase]:
-    """What a node sells at its base price, each model once. Off-chain nobody asks a price."""
+    """What a node sells at its base price, each model once. Off-chain there are no prices."""
     settings = node.settings
     if not isinstance(settings, Orchestrator) or not effective.serves_ai(node) or not fleet.on_chain:
         return

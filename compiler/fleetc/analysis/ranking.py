@@ -3,9 +3,8 @@
 In: `PriceEntry` values for one kind of goods. Out: `Ranked`, and `Ranking` on what a cap reaches. Only the files of
 this package use it.
 
-The amount of an offer depends on who pays, but only through its orchestrator's terms: with equal terms, the order of
-prices is the same for everybody. So a cap is converted into the highest base price that it admits for each of the few
-kinds of terms, and the sorted offers are shared.
+The amount of an offer depends on the payer only through the orchestrator's terms: with equal terms, the order of prices
+is the same. So a cap becomes the highest base price for each of the few kinds of terms, and sorted offers are shared.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class Ranked:
             self._worths[kind] = [worth for worth in ordered for _ in found[worth]]
 
     def entries(self) -> Iterator[PriceEntry]:
-        """All entries; those of one kind and worth are in their original order."""
+        """All entries; equal ones keep their order."""
         yield from self.any
         yield from self.free
         for found in self._entries.values():
@@ -115,7 +114,7 @@ class Ranked:
         return self.last((unit, Terms()), None, skip)
 
     def beyond(self, unit: str, skip: Skip) -> PriceEntry | None:
-        """A cap that says nothing in this unit: in another one, or any price."""
+        """A cap without a bound in this unit: in another one, or any price."""
         if any_price := next((entry for entry in self.any if not skip(entry)), None):
             return any_price
         others = (entry for kind in self.kinds if kind[0] != unit for entry in self._entries[kind])

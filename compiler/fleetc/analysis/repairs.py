@@ -3,10 +3,9 @@
 In: a `Problem`, the overloaded GPUs of a host and all that is known there. Out: up to three `Repair` values, and
 whether the search was cut short. Called by `capacity.py`.
 
-Kinds of change, by increasing cost to the operator: other GPUs (for a slot, another one), fewer streams, fewer copies
-of a model or slots, a cold model. (Fewer containers per GPU move nothing: the node fills its GPUs in rounds.) At most
-one of each kind is offered. A change only counts if, with the new numbers, all of the overloaded GPUs fit, and no other
-GPU exceeds its limit unless it gets no worse than before.
+Kinds of change, by increasing cost: other GPUs, fewer streams, fewer copies of a model or slots, a cold model. (Fewer
+containers per GPU do not help: the node fills its GPUs in rounds.) It offers at most one of each kind. A change must
+make all overloaded GPUs fit, and must not overload another GPU or make it worse.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class SettingChange(NamedTuple):
 
 
 def repairs(problem: Problem, percent: int) -> tuple[list[Repair], bool]:
-    """Search changes after which the GPUs fit `percent` of what they have. True: the search was cut short."""
+    """Search changes that make the GPUs fit `percent` of their capacity. True: the search was cut short."""
     by_path = {use.path: use for use in problem.asked}
     paths = (d.origin if of_a_slot(d) else d.origin[:2] for d in problem.conflict)
     involved = list(dict.fromkeys(by_path[path] for path in paths if path in by_path))
@@ -110,7 +109,7 @@ def _left_over(use: Use) -> int:
 
 
 def _other_gpus(problem: Problem, use: Use) -> Iterator[SettingChange]:
-    """Lists of GPUs that are free for this node and whose numbers are known.
+    """Lists of free GPUs with known numbers for this node.
 
     First its own without the full ones, then as many as it has or more, then fewer, then another order.
     """
@@ -137,14 +136,14 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[SettingChange]:
 
 
 def _other_gpus_of_a_runner(problem: Problem, use: Use) -> Iterator[SettingChange]:
-    """As many other GPUs whose memory is known."""
+    """As many other GPUs with known memory."""
     free = [load.gpu for load in problem.found if load.gpu not in problem.gpus and load.memory_total is not None]
     for gpus in combinations(free, len(use.gpus)):
         yield SettingChange(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
 
 
 def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[SettingChange]:
-    """Another GPU whose numbers are known, for a slot that the spec lists, or for all slots that it counts."""
+    """Another GPU with known numbers, for a listed slot or for all counted slots."""
     if not use.drawing:
         return
     path = (*use.path, "gpu") if isinstance(use.path[-1], int) else (*use.path[:-1], "gpu")
@@ -154,7 +153,7 @@ def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[SettingChange]:
 
 
 def _fewer_slots(problem: Problem, use: Use) -> Iterator[SettingChange]:
-    """The most counted slots for which the GPU has room, then fewer."""
+    """The most counted slots that fit the GPU, then fewer."""
     if not use.drawing or isinstance(use.path[-1], int):
         return
     load = problem.found[use.gpus[0]]
@@ -167,7 +166,7 @@ def _fewer_slots(problem: Problem, use: Use) -> Iterator[SettingChange]:
 
 
 def _fewer_streams(problem: Problem, use: Use) -> Iterator[SettingChange]:
-    """The most streams for which each GPU of the node has room next to its other work.
+    """The most streams that fit each GPU of the node beside its other work.
 
     Streams are spread evenly, so the GPU with the least room decides; the first GPUs of the list get the odd ones.
     """

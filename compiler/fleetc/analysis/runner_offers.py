@@ -4,9 +4,9 @@ In: a sound `Fleet` on a chain. Out: `RunnerOffer` and `RunnerDecision` values. 
 `lower/market.py`.
 
 Clients buy runners through a remote signer; a gateway has no way to. A signer refuses a payment of more than 100
-tickets, and compares the number in its max_price with the wei of every price, whether they are for a pixel, a second or
-a request. Its tickets have the same bounds as those of a gateway, and the same funds behind them; only the price gets
-no cost of redeeming on top. Source: the node's own code at release v0.9.1.
+tickets. It compares the number in max_price with the wei of every price, for a pixel, a second or a request. Its
+tickets have a gateway's bounds and funds; only the price excludes the cost of redeeming. Source: the node's own code at
+release v0.9.1.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TOO_MANY_TICKETS = "a payment in advance needs more than 100 tickets of its tick
 
 
 class RunnerOffer(NamedTuple):
-    """A runner that an orchestrator sells: what its price comes to (None without a rate), and the terms of tickets."""
+    """A runner that an orchestrator sells: its price in wei (None without a rate), and the terms of tickets."""
 
     offer: Offer
     worth: RunnerWorth | None
@@ -52,12 +52,12 @@ class RunnerOffer(NamedTuple):
 
     @property
     def in_advance(self) -> int | None:
-        """How many tickets a signer pays in advance; None where nobody knows, or no number would do."""
+        """How many tickets a signer pays in advance; None if unknown, or if no number would do."""
         return -(-self.worth.prepaid // self.ticket_ev) if self.worth is not None and self.ticket_ev else None
 
     @property
     def payable(self) -> bool:
-        """Whether a signer can pay for it in advance; also where nobody knows."""
+        """Whether a signer can pay for it in advance; true if unknown."""
         return self.worth is None or self.worth.ticket_ev_needed <= self.ticket_ev
 
 
@@ -75,7 +75,7 @@ class RunnerDecision(NamedTuple):
 
 
 def sold(fleet: Fleet) -> Iterator[RunnerOffer]:
-    """The offers with a price; none off-chain, where nobody pays."""
+    """The offers with a price; none off-chain."""
     for offer in offers(fleet) if fleet.on_chain else ():
         if offer.runner.price is not None:
             worth = runner_prices.worth(offer.runner.price, fleet.rates)
@@ -84,7 +84,7 @@ def sold(fleet: Fleet) -> Iterator[RunnerOffer]:
 
 
 def buyers(fleet: Fleet) -> Iterator[tuple[Node, Signer]]:
-    """The signers whose clients buy runners: they say so, or find orchestrators for them."""
+    """The signers for clients of runners: with buys_runners, or finding orchestrators for them."""
     for name, signer in sorted(fleet.remote_signers.items()):
         if signer.buys_runners or signer.remote_discovery:
             yield Node("remote_signers", name, signer), signer
@@ -142,7 +142,7 @@ def refusal_of(one: RunnerOffer, backing: Backing, chain: Chain) -> str:
 
 
 def _until(outcome: str, why: str, one: RunnerOffer, backing: Backing, chain: Chain) -> int | None:
-    """The gas price in wei below which a signer can pay, where nothing else than its funds is in the way."""
+    """The gas price in wei below which a signer can pay, if only its funds are the limit."""
     gas_decides = outcome == BUYS or (outcome == REFUSED and why in (tickets.RESERVE, tickets.DEPOSIT))
     if not gas_decides or not backing.known or one.worth is None:
         return None

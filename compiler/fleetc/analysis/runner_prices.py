@@ -1,7 +1,7 @@
-"""What live runners cost: the price that the node is told, what it converts to, and what a signer can prepay of it.
+"""Prices of live runners: for the node, converted, and prepayable by a signer.
 
-In: prices of a spec and its rates. Out: exact amounts. Source: the node's own code at release v0.9.1; it divides a
-price by its unit, converts it at its price feed and cuts the result to whole wei once. No cost of redeeming is added.
+In: prices of a spec and its rates. Out: exact amounts. Source: the node's code at release v0.9.1. It divides a price by
+its unit, converts it at its price feed and cuts to whole wei once. No cost of redeeming is added.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TICKETS = 100
 """The most tickets that a signer puts into one payment."""
 
 PIXELS_IN_A_SECOND = 1280 * 720 * 30
-"""What the node charges for a second of any picture that is sold by 720p."""
+"""The node's charge for a second of any picture sold by 720p."""
 
 ADVERTISED: Mapping[str, str] = {"hour": "second", "720p": "pixel", "fixed": "request"}
 """What a wei amount is for, by the node's unit of the price."""
@@ -34,7 +34,7 @@ _WRITTEN = Context(prec=12, rounding=ROUND_FLOOR)
 
 @dataclass(frozen=True, slots=True)
 class RunnerWorth:
-    """What a runner's price comes to: whole wei for one `advertised` unit, and why the node refuses it, or "".
+    """A runner's price: whole wei for one `advertised` unit, and why the node refuses it, or "".
 
     `unit` is the node's own: hour, 720p or fixed.
     """
@@ -60,7 +60,7 @@ class RunnerWorth:
 
     @property
     def ticket_ev_needed(self) -> int:
-        """The lowest value of a ticket, in wei, with which that is no more tickets than a signer makes."""
+        """The lowest value of a ticket, in wei, that keeps within a signer's limit of tickets."""
         return -(-self.prepaid // TICKETS)
 
 
@@ -102,7 +102,7 @@ def dearest(unit: str, ticket_ev: int, usd_in_wei: int) -> Fraction:
 
 
 def lowest(unit: str, usd_in_wei: int) -> Fraction:
-    """The lowest price in USD for one of the node's units that comes to a whole wei."""
+    """The lowest price in USD of one node unit that is a whole wei."""
     return Fraction(PARTS[unit], usd_in_wei)
 
 

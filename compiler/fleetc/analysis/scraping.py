@@ -1,11 +1,11 @@
-"""Who reads which metrics: the fleet's Prometheus, an agent on the same host, or nobody.
+"""The reader of each metric: the fleet's Prometheus, an agent on the same host, or none.
 
 In: a sound `Fleet`. Out: one `Reading` for each source of metrics (`readings`). Called by lowering and by the rule
-about metrics that nobody reaches, so that the rule has checked every target that is emitted.
+about unreachable metrics, so the rule checks every emitted target.
 
-A node serves its metrics on its administration listener, whatever its role, and that listener belongs on loopback: it
-moves funds without a password. So a Prometheus reads what is on its own host. An agent on every other host reads there
-and sends the metrics to the Prometheus. Only a listener that the spec opens is read from another host.
+A node serves metrics on its administration listener, which belongs on loopback: it moves funds without a password. So a
+Prometheus reads what is on its own host. An agent on every other host reads there and sends the metrics to the
+Prometheus. Only a listener that the spec opens is read from another host.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CENTRAL, AGENT, NOBODY = "prometheus", "agent", "nobody"
 
 
 class Probe(NamedTuple):
-    """What a blackbox exporter probes: an address as its own host reaches it, and whose it is.
+    """A target of a blackbox exporter: an address from its own host, and the owner.
 
     `slot` is None for orchestrator-health, which answers for the host, and for a live runner, which has its name.
     """
@@ -41,10 +41,10 @@ class Probe(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How one source of metrics is read: `by` is one of CENTRAL, AGENT and NOBODY, `address` what that one connects to.
+    """How one source of metrics is read: `by` is one of CENTRAL, AGENT and NOBODY, `address` its target.
 
-    `job` is livepeer for a node, gpu for a host's exporter of GPU metrics, node for its node_exporter, avatar or runner
-    for a probe of its blackbox exporter.
+    `job` is livepeer for a node, gpu for a host's GPU exporter, node for its node_exporter, avatar or runner for a
+    blackbox probe.
     """
 
     job: str
@@ -68,7 +68,7 @@ def prometheus_host(fleet: Fleet) -> Chosen[str] | None:
 
 
 def receiver(fleet: Fleet) -> Chosen[str] | None:
-    """The address that agents write to, or None if there is none: then no agent is planned."""
+    """The address that agents write to, or None: then no agent is planned."""
     settings = fleet.monitoring
     if settings is not None and settings.receiver is not None:
         return Chosen(str(settings.receiver), given("monitoring", "receiver"))
@@ -90,7 +90,7 @@ def receiver(fleet: Fleet) -> Chosen[str] | None:
 
 
 def project_hosts(fleet: Fleet) -> Iterator[tuple[str, bool]]:
-    """The hosts with a monitoring project, and whether theirs is an agent's; none if nobody gets what agents read."""
+    """The hosts with a monitoring project, and whether it is an agent's; none without a receiver of agents."""
     if project_of(fleet) is None:
         return
     home, target = prometheus_host(fleet), receiver(fleet)

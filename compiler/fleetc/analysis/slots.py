@@ -1,4 +1,4 @@
-"""Where the ports of avatar slots collide, and which slot takes a port that something else needs.
+"""Collisions of ports of avatar slots with each other and with other programs.
 
 In: plain numbers: the port of slot 0 for each service, and the numbers of the slots. Out: a `PortClash` for each pair
 of services that collide, and who claims each port. Called by the rules about ports of slots. It needs no fleet and

@@ -2,7 +2,7 @@
 
 In: whole amounts of wei, as plain numbers. Out: exact numbers and reasons. These formulas are only here; they are
 called by `acceptance.py` and by the rules about payments. Source: release v0.9.1 of the node;
-`tests/data/node_payments.json` has results of its own functions.
+`tests/data/node_payments.json` has results of the node's own functions.
 
 An orchestrator adds the cost of redeeming a ticket to its price: with `k = 1 + cost / face` it sends `price x k`, cut
 to 0.001 wei. The cost is the gas of redeeming times the gas price. The face value is 100 times the cost or, if that is
@@ -112,8 +112,8 @@ def cost(terms: Terms, chain: Chain) -> int:
 def share(reserve: int, pool: int, claimed: int = 0, pending: int = 0, deposit: int = 0) -> int:
     """The part of a reserve that backs the tickets to one orchestrator.
 
-    `claimed` is what it claimed in this round, `pending` its tickets that wait to be redeemed: they count unless
-    the deposit is three times as much.
+    `claimed` is its claim in this round. `pending` are its unredeemed tickets, which count unless the deposit is three
+    times as much.
     """
     covered = pending == 0 or deposit >= 3 * pending
     return reserve // pool - claimed - (0 if covered else pending)
@@ -199,7 +199,7 @@ def limit(cap: Amount, overhead: Fraction, adjusts: bool) -> PriceLimit | None:
 
 
 class PricePair(NamedTuple):
-    """A base price and a cap (None for no cap) in one unit: wei, or a currency in which nothing is cut off."""
+    """A base price and a cap (None for no cap) in one unit: wei, or a currency without rounding."""
 
     base: Amount
     cap: Amount | None
@@ -218,9 +218,9 @@ def trades(pair: PricePair, chain: Chain) -> bool:
 def turning_point(pair: PricePair, chain: Chain) -> int | None:
     """The gas price in whole wei below which the two trade, and from which they do not.
 
-    The next one above the chain's gas price if they trade now, else the last one below it; None if gas does not matter,
-    or only where no chain is that cheap. Prices and face values only change their course where a condition of a ticket
-    starts or stops being true, so checking these few gas prices is enough.
+    The next one above the chain's gas price if they trade now, else the last one below it; None if gas does not matter
+    at realistic prices. Prices and face values only bend where a condition of a ticket changes, so these few gas prices
+    are enough.
     """
     now = max(chain.gas_price, pair.terms.min_gas_price)
 
@@ -235,7 +235,7 @@ def turning_point(pair: PricePair, chain: Chain) -> int | None:
 
 
 def _turns(pair: PricePair, chain: Chain) -> list[Fraction]:
-    """The gas prices at which the price may pass the cap, or a ticket may become possible or impossible."""
+    """The gas prices at which the price may pass the cap, or tickets may become possible or impossible."""
     base, cap, terms, backing, in_wei = pair
     gas = chain.redemption_gas
     bounds = [terms.max_face_value] if terms.max_face_value else []

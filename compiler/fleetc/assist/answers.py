@@ -26,7 +26,7 @@ def offered(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_answer(text: str) -> bool:
-    """Whether a text is one key with a value that somebody can take; dots stand for what is left to fill in."""
+    """Whether a text is one key with a ready value; dots are for you to fill in."""
     try:
         tomli.loads(text)
     except tomli.TOMLDecodeError:

@@ -1,7 +1,7 @@
 """What can be written at an offset: tables, keys, words of a choice, names of this fleet, models, GPUs, flags.
 
 In: a page, an offset and the last snapshot. Out: suggestions with the stretch of text that they replace. The line may
-be anything: it is read from its own beginning, and everything before from the table it stands in.
+be broken: it is parsed by itself, and its table from the text before.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _CLOSES = str.maketrans("{[", "}]")
 class Suggestion(NamedTuple):
     """One thing to write: `label` is shown, `text` comes in place of the stretch from `start` to `end`.
 
-    `kind` is table, key, flag, word, name or class; `found_by` are words by which an editor finds it instead of its
-    label. `closing` is what an editor that can place its cursor writes behind it.
+    `kind` is table, key, flag, word, name or class; `found_by` are words for the editor's filter instead of its label.
+    `closing` is what an editor that can place its cursor writes behind it.
     """
 
     label: str
@@ -59,8 +59,8 @@ class Suggestion(NamedTuple):
 class _Place(NamedTuple):
     """Where the cursor is: in the table at `path`, at a key there, or at the value of `path`.
 
-    `start` is where the word begins that is being written, `typed` what is written of it, `quoted` whether in quotes,
-    `there` the keys that the table already has.
+    `start` is the beginning of the current word, `typed` its text, `quoted` whether in quotes, `there` the keys of the
+    table.
     """
 
     path: Path
@@ -181,7 +181,7 @@ def _there(page: Page, offset: int, path: Path) -> frozenset[str]:
 
 
 def _headers(written: str, start: int, end: int, page: Page, snapshot: Snapshot) -> Iterator[Suggestion]:
-    """Tables, without those that are there already and can only be there once; names behind a dot."""
+    """Tables, without existing ones that cannot repeat; names behind a dot."""
     above, dot, _ = written.rpartition(".")
     start += len(above) + len(dot)
     if not dot:
@@ -215,7 +215,7 @@ def _names_in(path: Path, snapshot: Snapshot) -> Iterator[str]:
 
 
 def _keys(place: _Place, end: int) -> Iterator[Suggestion]:
-    """The keys of a table, those that it needs first, and flags of the node that lead to one."""
+    """The keys of a table, required ones first, and flags of the node that lead to one."""
     fields = _fields(place.path)
     shared = in_the_language(place.path)
     for name, field in fields.items():
@@ -283,10 +283,10 @@ def _below(title: str, field: Field, rest: Sequence[str]) -> Mapping[str, Field]
 
 
 def _values(place: _Place, end: int, page: Page, snapshot: Snapshot) -> Iterator[Suggestion]:
-    """Words of a choice, names of this fleet, and what upstream knows: GPUs, pipelines, releases.
+    """Words of a choice, names of this fleet, and upstream data: GPUs, pipelines, releases.
 
-    Behind a quote only what is between quotes is replaced, up to the cursor: editors find a suggestion by that stretch,
-    and some leave what is behind the cursor.
+    In quotes, only the text up to the cursor is replaced: editors filter by it, and some keep the text behind the
+    cursor.
     """
     start = place.start + place.quoted
     quote = place.typed[:1] if place.quoted else '"'
@@ -318,7 +318,7 @@ def _candidates(path: Path, snapshot: Snapshot) -> Iterator[tuple[Any, str, str]
 
 
 def _known(path: Path) -> Iterator[tuple[str, str]]:
-    """What upstream knows for a field, with its number or its kind."""
+    """Upstream data for a field, with its number or its kind."""
     last = path[-1:] if not path or isinstance(path[-1], str) else path[-2:-1]
     if path[:1] == ("hosts",) and last == ("model",):
         yield from ((name, "GPU") for name in GPU_NAMES)

@@ -26,7 +26,7 @@ _IS_AMOUNT = re.compile(r"[0-9][0-9_.]* ?(?:[A-Za-z]+|%)(?: ?/ ?(?:[0-9]+ )?[A-Z
 
 
 class Hint(NamedTuple):
-    """Words that an editor shows at an offset, as if they stood there; `more` says all of it."""
+    """Words that an editor shows at an offset, as if they stood there; `more` is the whole text."""
 
     offset: int
     words: str
@@ -81,7 +81,7 @@ def hints(page: Page, start: int, end: int, document: Document | None) -> Iterat
 
 
 def _members(path: Path, document: Document) -> list[Path]:
-    """The tables that a table of the text stands for: itself, or many."""
+    """The tables that a table of the text makes: itself, or many."""
     if value_at(document.raw, path) is not None:
         return [path]
     if value_at(document.written, path) is None:

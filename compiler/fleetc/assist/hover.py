@@ -1,6 +1,6 @@
-"""What an editor shows at a key, a value or a header: the field, the value in force and who said it, what it means.
+"""Hover texts for a key, a value or a header: the field, the value in force with its origin, the meaning.
 
-In: a page, an offset and the last snapshot. Out: Markdown, in which nothing that a spec says is markup, and no secret.
+In: a page, an offset and the last snapshot. Out: Markdown with escaped text of the spec, without secrets.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Hover(NamedTuple):
 
 
 def hover(page: Page, offset: int, snapshot: Snapshot, rests: bool = True) -> Hover | None:
-    """The page at an offset; None where nothing is known. `rests`: the snapshot is of the texts as they are."""
+    """The page at an offset; None if unknown. `rests`: the snapshot is of the texts as they are."""
     spot = page.at(offset)
     if spot is None:
         return None
@@ -94,7 +94,7 @@ def _field(path: Path) -> Iterator[str]:
 
 
 def kind_words(field: Field, single: bool = False) -> str:
-    """What a field takes, in plain text; of a table whose keys are names, `single` is about what one of them takes."""
+    """The type of a field, in plain text; `single`: of one entry of a table of names."""
     kind = field.kind.replace("`", "")
     by_name = "table by name: "
     if not kind.startswith(by_name):
@@ -109,7 +109,7 @@ def kind_words(field: Field, single: bool = False) -> str:
 
 
 def _in_force(path: Path, document: Document | None) -> Iterator[str]:
-    """The value in force and where it is said; of a class or defaults, how many tables take it."""
+    """The value in force with its origin; for a class or defaults, how many tables take it."""
     if document is None:
         return
     if path[:1] in ((CLASSES,), (DEFAULTS,)):
@@ -134,7 +134,7 @@ def code(value: Any) -> str:
 
 
 def _origin(path: Path, document: Document) -> str:
-    """Where a value is said, if that is not where the question was asked: a class, defaults, another file."""
+    """The origin of a value if it is elsewhere: a class, defaults, another file."""
     at, span = document.said_at(path), document.span(path)
     where = "" if span is None else f", {markdown_span(span.source)}:{document.position(span.source, span.start)[0]}"
     if at[:2] == path[:2]:
@@ -179,7 +179,7 @@ def _market(path: Path, snapshot: Snapshot) -> Iterator[str]:
 
 
 def _sold(market: MarketTables, column: str, name: str, only: str) -> Iterator[str]:
-    """The trades of a node or of a model; where a price has a name of its own, only those that go by it."""
+    """The trades of a node or of a model; for a named price, only its trades."""
     rows = [row for row in market.rows if getattr(row, column) == name]
     rows = [row for row in rows if only in (row.gateway, row.work.removeprefix("model "))] or rows
     lines = [

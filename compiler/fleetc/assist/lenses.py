@@ -1,4 +1,4 @@
-"""How many lines of the hosts' files come from each table of a spec, and which hosts restart something with them.
+"""The reach of each table of a spec: lines of the hosts' files, and hosts that restart.
 
 In: a sound fleet with its document. Out: `Reach` by table, from the origins of all lines. It takes as long as a
 compile, so it asks between two hosts whether anybody still wants to know.
@@ -40,7 +40,7 @@ def table_of(path: Path) -> Path:
 def reach(
     fleet: Fleet, document: Document, shipped: Shipped, wanted: Callable[[], bool]
 ) -> Mapping[Path, Reach] | None:
-    """The reach of every table; None if nobody wants it any more."""
+    """The reach of every table; None if cancelled."""
     if not wanted():
         return None
     reaches: dict[Path, Reach] = {}

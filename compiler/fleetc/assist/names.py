@@ -29,7 +29,7 @@ _GPU_TABLES = (*NODE_TABLES, "runners", "avatars")
 class Use(NamedTuple):
     """A field that names tables: where it stands below a table of `within`, `*` for any item or key.
 
-    `key` says that the last key is the name, and not its value. `of` are the tables that it may name.
+    `key`: the last key is the name, and not its value. `of` are the tables that it may name.
     """
 
     within: tuple[str, ...]
@@ -68,7 +68,7 @@ class Target(NamedTuple):
 
 
 class CannotRenameError(ValueError):
-    """The name cannot be changed here, or not to this; the text says why."""
+    """The name cannot be changed here, or not to this; the text is the reason."""
 
 
 def named_at(path: Path, key: bool) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def named_at(path: Path, key: bool) -> tuple[str, ...]:
 
 
 def target_at(page: Page, offset: int, document: Document | None) -> tuple[Target, Spot] | None:
-    """What is named at an offset, and where exactly; None where nothing is."""
+    """What is named at an offset, and where exactly; None if there is none."""
     spot = page.at(offset)
     if spot is None:
         return None
@@ -129,7 +129,7 @@ def _inside(spot: Spot) -> Spot:
 
 
 def definitions(pages: Mapping[str, Page], target: Target, document: Document | None) -> Iterator[tuple[str, Spot]]:
-    """The keys of a table in each text: its own, else the one of the table that stands for it and others."""
+    """The keys of a table in each text: its own, else that of its counter table."""
     path: Path = (target.table, target.name)
     spots = [(name, spot) for name, page in pages.items() if (spot := page.find(path))]
     if not spots and document is not None:
@@ -172,7 +172,7 @@ def references(page: Page, target: Target, document: Document | None) -> Iterato
 
 
 def _members(target: Target, document: Document | None) -> frozenset[str]:
-    """The names that a table for many stands for."""
+    """The names that a counter table makes."""
     if document is None or "{" not in target.name:
         return frozenset()
     path: Path = (target.table, target.name)
@@ -180,7 +180,7 @@ def _members(target: Target, document: Document | None) -> frozenset[str]:
 
 
 def _near(page: Page, names: Sequence[str]) -> Iterator[tuple[Path, Block, KeySpans]]:
-    """What stands in the tables whose text has one of the names."""
+    """The content of tables with one of the names in the text."""
     wanted = re.compile("|".join(map(re.escape, names)))
     for block in page.blocks:
         if wanted.search(page.text, block.body, block.end):
@@ -202,7 +202,7 @@ Piece = tuple[int, int, str]
 def rename(
     specs: Sequence[Sequence[Source]], pages: Mapping[str, Page], target: Target, name: str, document: Document
 ) -> dict[str, list[Piece]]:
-    """The pieces of each text that give a table another name wherever it is said. Raises CannotRenameError.
+    """The edits of each text that rename a table everywhere. Raises CannotRenameError.
 
     `specs` are the spec and, for each overlay, the sources with it. All are checked as they would be:
     a rename that would be an error, or that would change what a pattern matches, is refused.
@@ -228,7 +228,7 @@ def _need_free(target: Target, name: str, document: Document) -> None:
     if value_at(document.written, path) is None:
         raise CannotRenameError(f"{target.name} comes out of a table for many, or of another file: rename that")
     if "{" in target.name or "{" in name:
-        raise CannotRenameError("a table for many has a pattern as its name: change it and what it stands for by hand")
+        raise CannotRenameError("the name of a counter table is a pattern: change it and its members by hand")
     if not re.fullmatch(NAME_PATTERN, name):
         raise CannotRenameError("a name has lower-case letters, digits and single hyphens, and begins with a letter")
     if value_at(document.written, (target.table, name)) is not None or value_at(document.raw, (target.table, name)):

@@ -1,8 +1,8 @@
-"""One text of a spec as an editor has it: its tables, and what stands at an offset, also while a line is half written.
+"""One text of a spec in an editor: its tables, and the element at an offset, also in a half-written line.
 
-In: a text, and the page of the text before the last key was pressed. Out: `Page`. A text is cut at the headers of its
-tables, each piece is read by itself, and a piece that stayed the same is not read again: so an answer costs what
-changed. A line that is not TOML costs itself alone.
+In: a text, and the page of the text before the last key was pressed. Out: `Page`. It cuts a text at table headers,
+parses each piece by itself, and reuses unchanged pieces: so an answer costs what changed. A line that is not TOML costs
+itself alone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Block(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A key path and where its key or its value stands; `on_key` tells which."""
+    """A key path and where its key or its value stands; `on_key` is which."""
 
     path: Path
     start: int
@@ -56,7 +56,7 @@ class Spot(NamedTuple):
 
 
 class Page:
-    """One text. Nothing of it is read before somebody asks."""
+    """One text. It is parsed on demand."""
 
     def __init__(self, text: str, before: Page | None = None) -> None:
         self.text = text
@@ -88,7 +88,7 @@ class Page:
         return tuple(blocks)
 
     def _forget(self, blocks: list[Block]) -> None:
-        """Drop what was read of pieces that are no longer in the text, once they are most of what is kept."""
+        """Drop parsed pieces that left the text, once they are the majority."""
         if len(self._read) > 2 * len(blocks) + 100:
             here = {self.text[block.body : block.end] for block in blocks}
             self._read = {piece: marks for piece, marks in self._read.items() if piece in here}
@@ -106,7 +106,7 @@ class Page:
 
     @cached_property
     def _headed(self) -> dict[Path, tuple[int, int]]:
-        """The first place in a header of each table, also of one that only a header below it implies."""
+        """The first place in a header of each table, also of implied ones."""
         spans: dict[Path, tuple[int, int]] = {}
         for block in self.blocks:
             for path, start, end in block.parts:
@@ -118,7 +118,7 @@ class Page:
         return self.blocks[max(0, bisect_right(self._starts, offset) - 1)]
 
     def marks(self, block: Block) -> Mapping[Path, KeySpans]:
-        """What stands in a table: paths from the table on, and offsets from `Block.body` on."""
+        """The content of a table: paths from the table on, and offsets from `Block.body` on."""
         piece = self.text[block.body : block.end]
         known = self._read.get(piece)
         if known is None:
@@ -163,7 +163,7 @@ class Page:
                     yield block, mark
 
     def mentions(self, path: Path) -> Iterator[Spot]:
-        """Every place where the key of a path is written: in its own header, in those of tables inside, as a key."""
+        """Every place of a path's key: in its header, in headers of inner tables, as a key."""
         for block in self.blocks:
             for known, start, end in block.parts:
                 if known == path:
@@ -198,14 +198,14 @@ def _opened(header: str, pos: int, many: bool, counts: dict[Path, int]) -> tuple
 
 @lru_cache(maxsize=1 << 15)
 def _keys(header: str) -> _Parts:
-    """The path of each part of a header, outside of lists, and where it is: most headers are asked for at each key."""
+    """The path and place of each part of a header, outside of lists; needed at each key press."""
     keys, _ = key_parts(header, 0)
     names = tuple(key for key, _, _ in keys)
     return tuple((names[: depth + 1], start, end) for depth, (_, start, end) in enumerate(keys))
 
 
 def _marks(piece: str) -> dict[Path, KeySpans]:
-    """The marks of a piece; a line that is not TOML is left out, and reading goes on behind it."""
+    """The marks of a piece; lines that are not TOML are skipped."""
     marks: dict[Path, KeySpans] = {}
     begin = 0
     while True:

@@ -1,7 +1,7 @@
-"""What a check of the texts in an editor found, kept until the next one: the snapshot that answers are taken from.
+"""The result of the last check of an editor's texts: the snapshot for answers.
 
-In: the sources of a spec, and the rules beside it. Out: `Snapshot`. A text that cannot be read still has diagnostics;
-names and values then come from the last one that could be.
+In: the sources of a spec, and the rules beside it. Out: `Snapshot`. An unreadable text still has diagnostics; names and
+values then come from its last readable state.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ class Snapshot:
     """One check. `sources` are the texts that `located` and `repairs` are about.
 
     `document` is that of the last texts that could be read, and `fleet` that of the last sound ones. `loads`, by the
-    path of the GPU, and `market` are of the last texts that were a fleet, even one in which rules found errors: a price
-    that nobody pays is a reason to ask who pays it. Which of them are of `sources` themselves: `read` is about
-    `document`, `sound` about `fleet`, `whole` about the others.
+    path of the GPU, and `market` are of the last texts that made a fleet, even one with errors of rules. Which of them
+    are of `sources` themselves: `read` is about `document`, `sound` about `fleet`, `whole` about the others.
     """
 
     sources: tuple[Source, ...] = ()
@@ -54,7 +53,7 @@ class Snapshot:
 
     @property
     def written(self) -> Mapping[str, Any]:
-        """The spec as its sources say it."""
+        """The spec in its source form."""
         return self.document.written if self.document is not None else {}
 
 

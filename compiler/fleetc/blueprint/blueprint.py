@@ -23,7 +23,7 @@ LAUNCH_FLAGS = "launch.flags"
 """The file of a service that lists its command line for reviewers. No program reads it."""
 
 RUNNERS = "runners"
-"""The table of services that are live runners and not nodes: whoever asks nodes leaves them out."""
+"""The table of live runner services, which checks of nodes skip."""
 
 DOCKER_SOCKET = "/var/run/docker.sock"
 """The socket through which a node starts containers."""
@@ -36,7 +36,7 @@ SECRET_ROOT = "/etc/fleetc"  # noqa: S105  # a path
 
 
 class Argument(NamedTuple):
-    """One flag of a process: `-flag=value`. Without a flag it is a bare word, whose place among its like matters."""
+    """One flag of a process: `-flag=value`. Without a flag it is a bare word, in a fixed order."""
 
     flag: str
     value: str
@@ -44,7 +44,7 @@ class Argument(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The argument as the process receives it: one word, whatever the value contains."""
+        """The argument as the process receives it: one word for any value."""
         return f"-{self.flag}={self.value}" if self.flag else self.value
 
 
@@ -110,7 +110,7 @@ class Silenced(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a process has from its start and no other file of it says, such as what it asks another one for once."""
+    """A value that a process gets once at its start and that is in no other file."""
 
     what: str
     value: str
@@ -132,7 +132,7 @@ _NO_HEALTH = Health()
 class Service:
     """One process on one host. `table` and `name` are the node's place in the spec.
 
-    `program` is None in a container, whose image has it; with `host_ipc` it shares the memory segments of the host.
+    `program` is None in a container; with `host_ipc` it shares the host's memory segments.
     """
 
     name: str
@@ -154,7 +154,7 @@ class Service:
     prices: tuple[PriceLine, ...] = ()
     health: Health = _NO_HEALTH
     exclusive: tuple[str, ...] = ()
-    """What it does that only one process of the fleet may do at a time, in words that stay the same."""
+    """Its exclusive duties (one process of the fleet at a time), in stable words."""
     live: tuple[LiveValue, ...] = ()
     program: Program | None = None
     host_ipc: bool = False
@@ -225,7 +225,7 @@ class Allowlist(NamedTuple):
 class FirewallRow(NamedTuple):
     """Ports of a stack and who can reach them: `reach` is callers (the firewall's allowlist), everyone or nobody.
 
-    Ports for nobody can only be reached by programs on the host itself.
+    Only programs on the host reach ports for nobody.
     """
 
     protocol: str
@@ -275,9 +275,9 @@ class StackBlueprint:
 
     `ref` is what the checkout is brought to, a tag or a commit, "" where it is left as it is. `services` are those of
     the host's own Compose project; `game_arguments` is empty if the game keeps its own; `relay` is the range of UDP
-    ports for TURN, None without TURN; `steered` says whether a control plane writes the matchmaker's arguments on the
-    host. `cluster` lists the slots for the stack's command line; `checkout_files` are the files of the checkout that
-    slots start with, relative to it.
+    ports for TURN, None without TURN; `steered`: a control plane writes the matchmaker's arguments on the host.
+    `cluster` lists the slots for the stack's command line; `checkout_files` are the files of the checkout that slots
+    start with, relative to it.
     """
 
     name: str
@@ -381,8 +381,8 @@ class RequestSecret(NamedTuple):
 class StreamBlueprint:
     """One stream of the stream API.
 
-    `request` is the payload that creates it, `answer` what an authentication webhook tells its gateway (None without a
-    gateway). `suspended` is None if it is not declared; the API reads it only for existing streams.
+    `request` is the payload that creates it, `answer` that of an authentication webhook (None without a gateway).
+    `suspended` is None if it is not declared; the API reads it only for existing streams.
     """
 
     name: str
@@ -421,8 +421,8 @@ _USUAL_TIMES = RolloutTimes()
 class Blueprint:
     """The whole fleet, ready to be emitted. `batches` has all its hosts in rollout order.
 
-    `pairs` has two hosts of different batches for each group of which one host at least goes on working.
-    `live` says what becomes of a change that nodes take while they run: try, only or never.
+    `pairs` has two hosts of different batches for each group that must stay up. `live` is the mode for changes of
+    running nodes: try, only or never.
     """
 
     fleet: str
@@ -444,6 +444,6 @@ class Blueprint:
 
     @property
     def in_order(self) -> tuple[HostBlueprint, ...]:
-        """The hosts in rollout order; those that no batch names come last, in their given order."""
+        """The hosts in rollout order; hosts without a batch come last."""
         places = {name: place for place, name in enumerate(chain.from_iterable(self.batches))}
         return tuple(sorted(self.hosts, key=lambda host: places.get(host.name, len(places))))

@@ -11,7 +11,7 @@ from fleetc.places.origin import Origin
 
 
 class MarketRow(NamedTuple):
-    """One gateway against one offer, as text; `wallet` is the one that pays, empty if it is not known."""
+    """One gateway against one offer, as text; `wallet` is the paying one, empty if unknown."""
 
     gateway: str
     work: str
@@ -51,8 +51,8 @@ class FundsRow(NamedTuple):
 class RunnerRow(NamedTuple):
     """A live runner that an orchestrator sells, and one signer whose clients may buy it, as text.
 
-    `comes_to` is what the node tells clients, `in_advance` the tickets that a signer pays at once, `earns` the most
-    that all its sessions bring in an hour. Empty texts are not known; without a signer in the fleet, `signer` is empty.
+    `comes_to` is the price for clients, `in_advance` the tickets that a signer pays at once, `earns` the most income of
+    an hour. Empty texts are not known; without a signer in the fleet, `signer` is empty.
     """
 
     runner: str
@@ -67,12 +67,12 @@ class RunnerRow(NamedTuple):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What tables have of it: the name of a runner says what it serves."""
+        """Its text in tables; a runner's name is enough."""
         return tuple(self)[:-1]
 
 
 class Assumed(NamedTuple):
-    """What the market depends on and only the chain knows: the gas price and its source, and the active set's size."""
+    """The market's inputs from the chain: the gas price and its source, and the active set's size."""
 
     gas_price: str
     origin: Origin

@@ -1,7 +1,7 @@
 """The part of the blueprint that monitors the fleet: targets, alerts, panels, and what is not monitored.
 
-Made by `lower/monitoring.py` and its neighbours, read by `emit/`. All decisions have been made; texts are still
-separate from the template code between them, so that no word of a spec is ever evaluated.
+Made by `lower/monitoring.py` and its neighbours, read by `emit/`. All decisions are made. Texts stay separate from
+template code, so no word of a spec is ever evaluated.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TargetLabel(NamedTuple):
 class ScrapeTarget(NamedTuple):
     """One address that metrics are read from; `job` is livepeer, gpu, node, avatar, runner or verify.
 
-    `probe` is what a blackbox exporter at that address is asked to probe; "" if the address serves its own metrics.
+    `probe` is the target of a blackbox exporter at that address; "" if the address serves its own metrics.
     """
 
     job: str
@@ -61,8 +61,8 @@ class Agent(NamedTuple):
 class Alert(NamedTuple):
     """One alerting rule. `group` is its topic, `wait` how long the expression must hold before it fires.
 
-    `threshold` is the number that the expression compares with, or None; `origins` say where it and the choice of this
-    alert come from.
+    `threshold` is the number that the expression compares with, or None; `origins` are those of the alert and its
+    choice.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Query(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One graph. `unit` is its name in Grafana; the area beyond the threshold is bad, `below` says on which side.
+    """One graph. `unit` is its name in Grafana; values beyond the threshold are bad, with `below` those under it.
 
     A `daily` one has a bar for each day, and its expressions look back over one.
     """
@@ -102,7 +102,7 @@ class Panel(NamedTuple):
 
 
 class Unwatched(NamedTuple):
-    """Something that is not monitored here, and why."""
+    """A gap of the monitoring, and why."""
 
     what: str
     why: str
@@ -112,9 +112,9 @@ class Unwatched(NamedTuple):
 class Container(NamedTuple):
     """One program of a monitoring project, by the name of its service.
 
-    `user` is "uid:gid", `files` are those of the host that it reads under the same path, `data` where it keeps what
-    must last ("" if nothing), `ready` the URL that tells when it works. One that is `configured` reads the files of the
-    project; only one that `sees_host` gets the host's file systems and processes, to measure them.
+    `user` is "uid:gid", `files` are host files under the same path, `data` its persistent directory or "", `ready` its
+    readiness URL. If `configured`, it reads the files of the project; if `sees_host`, it gets the host's file systems
+    and processes.
     """
 
     name: str
@@ -140,7 +140,7 @@ class HostProject(NamedTuple):
 
 
 class Notified(NamedTuple):
-    """Whom Alertmanager tells: `kind` is webhook or slack, `file` has the URL."""
+    """The receiver of Alertmanager: `kind` is webhook or slack, `file` has the URL."""
 
     kind: str
     file: Chosen[str]
@@ -149,7 +149,7 @@ class Notified(NamedTuple):
 class Programs(NamedTuple):
     """The monitoring projects, and what their programs are configured with.
 
-    `prometheus` and `alertmanager` are the URLs at which Grafana finds them.
+    `prometheus` and `alertmanager` are their URLs for Grafana.
     """
 
     hosts: tuple[HostProject, ...]

@@ -1,4 +1,4 @@
-"""What a rollout asks of hosts: what must be there, how a node is known to be well, what it takes while it runs.
+"""What a rollout needs of hosts: prerequisites, health checks of nodes, and live settings.
 
 In: nothing. Out: parts of a `Blueprint`.
 """
@@ -11,13 +11,13 @@ from fleetc.places.origin import Origin
 
 
 class Health(NamedTuple):
-    """What a node of the fleet must answer on its own host to count as well; "" where it is not asked.
+    """The health check of a node, on its own host; "" where it is not asked.
 
     `ports` are the TCP ports on which the process itself listens; `healthz` and `status` are addresses such as
-    "http://127.0.0.1:7935". `version` is the release without its "v". `prices` are those that /status must report, in
-    wei per pixel as fractions such as "3/2", by account or "default"; `max_price` is the same for what a gateway pays.
-    `answers` is where another program says that it is well: an address, a path, and the status that means so.
-    One that `drains` can be asked to take no more sessions, and how many it has.
+    "http://127.0.0.1:7935". `version` is the release without its "v". `prices` are those of /status, in wei per pixel
+    as fractions such as "3/2", by account or "default"; `max_price` is the same for what a gateway pays. `answers` is
+    the health check of another program: address, path, expected status. If `drains`, it can refuse new sessions and
+    report their number.
     """
 
     ports: tuple[int, ...] = ()
@@ -33,9 +33,9 @@ class Health(NamedTuple):
 class LiveValue(NamedTuple):
     """A setting that the process takes while it runs.
 
-    `name` is its flag, and of a price for one account or one kind of work also that. `value` is what the node says when
-    it is asked, "" where it has no limit; one that is not `known_back` cannot be asked for, or not be set. `flags` are
-    those of its arguments, and `file` the JSON file that has it beside others, "" without one.
+    `name` is its flag, and of a price for one account or one kind of work also that. `value` is the node's answer, ""
+    without a limit; unless `known_back`, it cannot be read back or set. `flags` are those of its arguments; `file` is
+    the JSON file that holds it, or "".
     """
 
     name: str
@@ -46,10 +46,10 @@ class LiveValue(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The program of a node on a systemd host. fleetc installs one that has a `sha256`: that of what it comes from.
+    """The program of a node on a systemd host. With a `sha256`, that of its download, fleetc installs it.
 
     It comes from `url`, or from `file` on the machine that deploys; `member` is its path there in an archive. `version`
-    is what it must say of itself, the release without its "v".
+    is the release that it must print, without "v".
     """
 
     path: str
@@ -62,10 +62,10 @@ class Program(NamedTuple):
 
 
 class Need(NamedTuple):
-    """Something that must be on a host, or hold there, for its nodes to start, or once they run.
+    """A prerequisite on a host, for its nodes to start or to run.
 
     `kind` names the check that the program on the host makes of it, with `facts`. `subject` is its path, its address or
-    its name. `words` say to people what to provide before the first rollout; "" where they provide nothing.
+    its name. `words` are the text for people, to provide before the first rollout; "" where they provide nothing.
     """
 
     kind: str
@@ -77,9 +77,7 @@ class Need(NamedTuple):
 
 
 class RolloutTimes(NamedTuple):
-    """How long a host waits in a rollout, in seconds, and how many releases it keeps; it waits 0 seconds for sessions
-    where nobody asked for it.
-    """
+    """The waits of a host in a rollout, in seconds (0 for sessions by default), and how many releases it keeps."""
 
     stable: int = 30
     deadline: int = 180

@@ -2,9 +2,8 @@
 
 In: a `Blueprint` and a number of parts. Out: the hosts of each part. Pure, so every machine finds the same parts.
 
-Each part takes its hosts in the batches of the fleet. Whatever batch each machine is at, one host at least goes on
-working of all gateways, and of all orchestrators that a gateway can use: two hosts of each such group are in one part,
-and no batch has both.
+Each part takes its hosts in the batches of the fleet. Shards are cut so that no two machines can stop a whole group at
+once: two hosts of each group share a shard, and no batch has both.
 """
 
 from __future__ import annotations

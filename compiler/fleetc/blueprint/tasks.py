@@ -1,7 +1,7 @@
 """What people provide before the first rollout, sorted by who can do it, each with a command that does or shows it.
 
-In: a blueprint. Out: `Task` values, each once: FLEET.md lists them, and `fleetc todo`. They come from what hosts need,
-from the secrets of a rollout and of streams, and from the names that others reach hosts at.
+In: a blueprint. Out: `Task` values, each once: FLEET.md lists them, and `fleetc todo`. They come from needs of hosts,
+secrets of rollouts and streams, and names of hosts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KEYS = "Who keeps the keys"
 NAMES = "Who manages names"
 MONEY = "Who funds accounts"
 PEOPLE = (HOSTS, KEYS, NAMES, MONEY, ROLLOUT, STREAMS)
-"""In the order in which their work can be done."""
+"""In working order."""
 
 NODE_USER = "the user that nodes run as"
 VERIFIER = "file of the verifier"
@@ -33,10 +33,10 @@ NAMED = 6
 
 
 class Task(NamedTuple):
-    """One thing to provide. `host` is "" where it is not about a host, `command` where nobody has to type anything.
+    """One thing to provide. `host` is "" without a host, `command` without one to type.
 
-    `asked` is whether the program on the host looks for it, so that `fleetc todo --observe` knows if it is done;
-    `variable` is the variable of whoever rolls out that has to be set, "" if it is about something else.
+    `asked`: the program on the host checks it, for `fleetc todo --observe`; `variable` is the environment variable to
+    set for a rollout, or "".
     """
 
     who: str
@@ -104,13 +104,13 @@ def _node_user(host: HostBlueprint) -> Iterator[Task]:
 
 
 def _is_of_node_user(need: Need) -> bool:
-    """Whether people provide something that the user of nodes reads or writes."""
+    """Whether people provide a file that the user of nodes reads or writes."""
     kinds = ("keystore", "password-file", "file", "models-directory")
     return need.words != "" and need.kind in kinds and "user" not in dict(need.facts)
 
 
 def _proxies(host: HostBlueprint) -> Iterator[Task]:
-    """Others use TLS with an orchestrator whose service address says so, even if its own listener has none."""
+    """Others use TLS with an orchestrator by its service address, even if its own listener has none."""
     for service in host.services:
         found = {argument.flag: argument for argument in service.arguments}
         listener, address = found.get("httpAddr"), found.get("serviceAddr")
@@ -124,7 +124,7 @@ def _proxies(host: HostBlueprint) -> Iterator[Task]:
 
 
 def _given(who: str, owner: str, kind: str, reference: str, origin: Origin) -> Iterator[Task]:
-    """A secret that somebody has at hand where a command starts; `owner` is "" if no node or stream needs it alone."""
+    """A secret in the environment of a command; `owner` is "" if no node or stream needs it alone."""
     owners = (owner,) if owner else ()
     if kind == "env":
         command = f"read -rs {reference} && export {reference}"
@@ -184,19 +184,19 @@ _OF_KEYS = ("keystore", "password-file", "file", "secret")
 
 
 def user_command(host: HostBlueprint) -> str:
-    """Makes the user of nodes as a rollout does, and leaves one that is there as it is."""
+    """Creates the user of nodes as a rollout does, unless it exists."""
     user = readable_word(host.node_user)
     return f"getent passwd {user} || sudo useradd --system --no-create-home {user}"
 
 
 def command_of(host: HostBlueprint, need: Need) -> str:
-    """What provides a need, or shows that it is there; "" where nobody types anything."""
+    """What provides a need, or shows that it is there; "" without a command."""
     make = _COMMANDS.get(need.kind)
     return make(host, need) if make is not None else ""
 
 
 def owner_of(host: HostBlueprint, need: Need) -> str:
-    """Whom something on a host has to belong to: the user of nodes or of a container; "" for root."""
+    """The owner of a file on a host: the user of nodes or of a container; "" for root."""
     user = dict(need.facts).get("user", "").partition(":")[0]
     return host.node_user if not user and host.runtime == "systemd" and _is_of_node_user(need) else user
 
@@ -207,7 +207,7 @@ def _owner(host: HostBlueprint, need: Need) -> str:
 
 
 def _program(_host: HostBlueprint, need: Need) -> str:
-    """A node says its release; a live runner has no such flag."""
+    """A node prints its release; a live runner has no such flag."""
     path = readable_word(need.subject)
     return f"{path} -version" if need.facts else f"sudo install -D -m 755 /dev/stdin {path}"
 
@@ -230,7 +230,7 @@ def _keystore(host: HostBlueprint, need: Need) -> str:
 
 
 def _rpc(_host: HostBlueprint, need: Need) -> str:
-    """Asks for the number of the chain; where the address is a secret, whoever types this has it."""
+    """Asks for the number of the chain; you insert a secret address yourself."""
     ask = """curl -sSm 9 -H content-type:application/json -d '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'"""
     return f"{ask} {readable_word(need.subject)}" if need.subject else f'read -rs RPC && {ask} "$RPC"'
 

@@ -30,7 +30,7 @@ Sources = Annotated[
     typer.Argument(
         metavar="SOURCE",
         help="Files with commands, units, Compose files and what they name; directories of such; - for standard input. "
-        "HOST=FILE or HOST@ADDRESS=FILE says which host a file is from.",
+        "HOST=FILE or HOST@ADDRESS=FILE names the host of a file.",
         show_default=False,
     ),
 ]
@@ -59,8 +59,8 @@ Answers = Annotated[
     typer.Option(
         "--set",
         metavar="TABLE.KEY=VALUE",
-        help="Give a value that no source says, such as wallets.payer.deposit='0.1 ETH'; a secret as env NAME or "
-        "host_file /path; repeatable.",
+        help="Give a missing value, such as wallets.payer.deposit='0.1 ETH'; a secret as env NAME or host_file /path; "
+        "repeatable.",
     ),
 ]
 
@@ -77,15 +77,15 @@ def adopt(
     only: Only = None,
     role: Annotated[
         str,
-        typer.Option("--role", metavar="ROLE", help="What a node is whose command does not say it, such as gateway."),
+        typer.Option("--role", metavar="ROLE", help="Role of nodes whose command has none, such as gateway."),
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Read hosts without asking first.")] = False,
 ) -> None:
     """Write a spec of nodes that already run, from the commands, units or Compose files that start them.
 
-    Comments say where each table comes from. What no source says is a TODO line with the choice to make: --set or an
-    editor answers it. Secrets become references. With --from, a host says what runs there, after you have seen what is
-    read; secrets stay there. Exits 1 if no spec can be written.
+    Comments say where each table comes from. What the sources leave open is a TODO line with the choice to make: --set
+    or an editor answers it. Secrets become references. With --from, fleetc shows what it will read, then asks the host;
+    secrets stay there. Exits 1 if no spec can be written.
     """
     from fleetc.adopt import SenselessAnswerError, UnknownNodeError, WrongAnswerError, located, reported, screen
     from fleetc.adopt import adopt as adopt_sources

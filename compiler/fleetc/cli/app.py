@@ -30,7 +30,8 @@ app = typer.Typer(
 def _root(
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
     no_pager: Annotated[
-        bool, typer.Option("--no-pager", help="Print long answers at once; so does an empty FLEETC_PAGER or PAGER.")
+        bool,
+        typer.Option("--no-pager", help="Print long answers without a pager, like an empty FLEETC_PAGER or PAGER."),
     ] = False,
 ) -> None:
     if no_pager:

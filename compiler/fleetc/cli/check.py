@@ -73,7 +73,7 @@ def _explain_prices(checked: Checked) -> None:
 def _repaired(
     sources: list[Source], settings: Settings, form: Format, policies: Policies | None, today: date | None
 ) -> tuple[Checked, list[Source], dict[str, list[dict[str, str | int]]]]:
-    """Fix the spec and write its files. Returns what is left to report, and what JSON says about the fixes."""
+    """Fix the spec and write its files. Returns the remaining report, and the fixes for JSON."""
     from fleetc import fixes
     from fleetc.disk import files
 

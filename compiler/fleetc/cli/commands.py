@@ -16,7 +16,7 @@ HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class OneCommand(TyperCommand):
-    """A command, whose help ends with examples; what is wrong with an argument is said without words of a library."""
+    """A command whose help ends with examples, with its own messages for wrong arguments."""
 
     examples: tuple[tuple[str, str], ...] = ()
 
@@ -44,7 +44,7 @@ class OneCommand(TyperCommand):
 
 
 class TakesFlags(OneCommand):
-    """A command whose arguments may be flags of the node: there, -httpAddr is not -h with something behind it."""
+    """A command whose arguments may be flags of the node: -httpAddr is not -h with a value."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -97,7 +97,7 @@ GROUPS = {
             "Write a spec of nodes that already run, from the commands, units or Compose files that start them.",
             (
                 ("fleetc adopt start.sh compose.yaml -o fleet.toml", "reads files; what they leave open is a TODO"),
-                ("fleetc adopt start.sh -o fleet.toml --set fleet.node_release=v0.9.1", "gives what no source says"),
+                ("fleetc adopt start.sh -o fleet.toml --set fleet.node_release=v0.9.1", "gives a missing value"),
                 ("fleetc adopt --from gpu-1=root@203.0.113.20 -o fleet.toml", "asks a host, and changes nothing there"),
             ),
         ),
@@ -109,7 +109,7 @@ GROUPS = {
             (
                 ("fleetc check", "the spec here, or above"),
                 ("fleetc check --fix", "first makes the fixes that are certain"),
-                ("fleetc check --explain-prices", "also says who buys what from whom"),
+                ("fleetc check --explain-prices", "also lists buyers, sellers and prices"),
             ),
         ),
         Listed(
@@ -148,12 +148,12 @@ GROUPS = {
         ),
         Listed(
             "show",
-            "Print a spec, its overlays, and all that its classes and counters stand for, as one spec.",
+            "Print a spec as one file, with overlays, classes and counters written out.",
             (("fleetc show gateways.gate --resolved", "one table with the defaults in force, and where each is from"),),
         ),
         Listed(
             "why",
-            "Explain why a line of the tree is what it is.",
+            "Explain where a line of the tree comes from.",
             (
                 ("fleetc why gate maxPricePerUnit", "a flag of a node"),
                 ("fleetc why rendered/hosts/edge-1/gate/launch.flags:7", "a line of a file"),
@@ -238,7 +238,7 @@ GROUPS = {
         ),
         Listed(
             "diagnose",
-            "Say what the logs of nodes mean, how often and when, and what to change in the spec.",
+            "Explain node logs: what happened, how often and when, and what to change in the spec.",
             (
                 ("fleetc diagnose node.log", "a file"),
                 ("fleetc diagnose edge-1/gate --since 2h", "the log that a host has of a node"),
@@ -246,12 +246,12 @@ GROUPS = {
         ),
         Listed(
             "streams",
-            "Compare the streams of the spec with those of the stream API, and with --apply make them as declared.",
+            "Compare the spec's streams with the stream API; --apply changes the API's.",
             (("fleetc streams", "only asks"), ("fleetc streams --apply", "sends what is missing")),
         ),
     ),
 }
-"""All commands, as the help has them. Only the one that runs is imported, so its summary is here."""
+"""All commands, as the help has them. Only the command that runs is imported, so summaries are here."""
 
 COMMANDS = tuple(listed for group in GROUPS.values() for listed in group)
 
@@ -264,7 +264,7 @@ ELSEWHERE = {
 
 
 class Commands(TyperGroup):
-    """The commands; a summary that does not fit in its line goes on in the next."""
+    """The commands; long summaries wrap."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names."""
@@ -279,7 +279,7 @@ class Commands(TyperGroup):
         return [] if ctx.resilient_parsing and not args else super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """What a shell offers: commands with their summaries, of which none is loaded for that."""
+        """What a shell offers: commands with their summaries, without loading any."""
         named: dict[str, Any] = {
             listed.name: TyperCommand(listed.name, short_help=listed.summary) for listed in COMMANDS
         }
@@ -301,11 +301,9 @@ class Commands(TyperGroup):
                 formatter.write_dl([(listed.name.ljust(width), listed.summary) for listed in group])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Say where to go on."""
+        """Name the next steps."""
         formatter.write_paragraph()
-        formatter.write_text(
-            "fleetc COMMAND -h has options and examples; fleetc explain lists all that a spec can say."
-        )
+        formatter.write_text("fleetc COMMAND -h has options and examples; fleetc explain lists all tables of a spec.")
 
 
 def _unknown(name: str) -> NoReturn:

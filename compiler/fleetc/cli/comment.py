@@ -1,11 +1,10 @@
 """The command `fleetc comment`: one comment with a review on a pull request, kept up to date, and who approved what.
 
-In: a file that `fleetc diff --format markdown` wrote, arguments, and from the environment what the service that runs
-the workflow says of itself: the address of its API, the repository, the run. Out: the comment; a status of the commit
-on GitHub; exit code 1 while a broken limit waits for an owner.
+In: a file of `fleetc diff --format markdown`, arguments, and the variables of the CI service: API address, repository,
+run. Out: the comment; a status of the commit on GitHub; exit code 1 while a broken limit waits for an owner.
 
-The token comes from the environment alone. It goes to the API of the service that runs the workflow and nowhere else:
-no file of a checkout and no option names that address. It is never printed.
+The token comes from the environment alone. The comment only goes to that API: no file of a checkout and no option names
+its address. It is never printed.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def comment(
         typer.Option("--review", metavar="FILE", help="What fleetc diff --limits FILE --format json wrote."),
     ] = None,
     key: Annotated[
-        str, typer.Option("--key", metavar="NAME", help="Tells the comments of several fleets apart.")
+        str, typer.Option("--key", metavar="NAME", help="Distinguishes the comments of several fleets.")
     ] = "fleet",
 ) -> None:
     """Write a review into one comment of a pull request, which every later run updates.
@@ -101,9 +100,9 @@ def comment(
 
 
 class _Place(NamedTuple):
-    """Where the comment goes. Without a number, `head_repository` and `base` say which pull requests are meant.
+    """Where the comment goes. Without a number, `head_repository` and `base` select the pull requests.
 
-    With one, `base` has to be the branch that it wants to get into, unless it is empty.
+    With a number, `base` must be its target branch, unless it is empty.
     """
 
     on: Forges
@@ -115,7 +114,7 @@ class _Place(NamedTuple):
 
 
 class _Words(NamedTuple):
-    """What the comment says: its key, the review and where all of it is."""
+    """The text of the comment: its key, the review and a link to all of it."""
 
     key: str
     review: str
@@ -123,7 +122,7 @@ class _Words(NamedTuple):
 
 
 class _Gate(NamedTuple):
-    """The limits and what the review breaks. `unchecked` says why nobody can approve it."""
+    """The limits and what the review breaks. `unchecked` is why it cannot be approved."""
 
     rules: Rules
     broken: tuple[Broken, ...]
@@ -200,7 +199,7 @@ def _judged(path: Path | None) -> tuple[tuple[Broken, ...], tuple[str, ...]]:
 
 
 async def _talk(place: _Place, token: str, commit: str, words: _Words, gate: _Gate | None) -> bool:
-    """Comment on every pull request that is meant; say whether one waits for an owner."""
+    """Comment on every selected pull request; return whether one waits for an owner."""
     from fleetc.online.http import Limits, Service, connected
 
     origin, slash, path = place.api.partition("://")[2].partition("/")
@@ -234,7 +233,7 @@ async def _comment(client: Client, place: _Place, prefix: str, commit: str, word
 
 
 async def _pulls(forge: Forge, github: GitHub | None, place: _Place, commit: str) -> list[Pull]:
-    """The pull requests that are meant and whose head still is this commit; a message says so where there is none."""
+    """The selected pull requests whose head still is this commit; prints a message if there is none."""
     if place.number is not None:
         pull = await forge.pull(place.number)
         pulls = [pull] if pull.head == commit and place.base in ("", pull.base) else []

@@ -88,12 +88,11 @@ def deploy(
 ) -> None:
     """Roll out the compiled tree to its hosts, batch by batch.
 
-    The tree must be up to date with the spec. A host whose nodes are not well goes back to its release before, and so
-    do the others of its batch.
+    The tree must be up to date with the spec. If nodes of a host are unhealthy, its whole batch rolls back.
 
-    With --shard, several machines share the work. Whatever each of them is at, they never change all gateways at once,
-    nor all orchestrators that a gateway can use. The canary hosts are in the first part; the other parts begin only
-    where these have the release. A part follows the order of batches for its own hosts only, regions included.
+    With --shard, several machines share the work. Together they never change all gateways at once, nor all
+    orchestrators of a gateway. The canary hosts are in the first part; the other parts begin only where these have the
+    release. A part follows the order of batches for its own hosts only, regions included.
 
     With --check, nodes that hosts run already without fleetc are compared with the spec.
 
@@ -136,7 +135,7 @@ def deploy(
 
 
 def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settings: Settings, check: bool) -> None:
-    """Show what becomes of processes that run without fleetc, and take them over."""
+    """Show how fleetc takes over processes that run without it, and do so."""
     plans = takeovers(tree, blueprint, hosts, settings)
     _show(plans, keep=True)
     if not check:
@@ -144,7 +143,7 @@ def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settin
 
 
 def _tell_strangers(tree: Tree, blueprint: Blueprint, outcome: Outcome, settings: Settings) -> None:
-    """Say what the first rollout does to nodes that run without fleetc, on hosts that answer and have no release."""
+    """Print what the first rollout does to nodes that run without fleetc, on hosts that answer and have no release."""
     from fleetc.disk.files import FilesError
 
     hosts = [host.host for host in outcome.hosts if not host.before and host.result in ("new", "old")]
@@ -156,7 +155,7 @@ def _tell_strangers(tree: Tree, blueprint: Blueprint, outcome: Outcome, settings
 
 
 def _show(plans: Sequence[Takeover], keep: bool = False) -> None:
-    """Print what becomes of processes that run without fleetc."""
+    """Print how fleetc takes over processes that run without it."""
     from fleetc.adopt import as_text
 
     for plan in plans:
@@ -168,13 +167,11 @@ def _need_sense(
 ) -> None:
     """Exit where options that were given contradict each other."""
     if signed and not plan:
-        wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
+        wrong_usage("--allowed-signers and --signer check the signature of a plan; name the plan with --plan")
     if keep_running and (plan or resume):
         wrong_usage("--keep-running belongs to a first rollout, so it takes neither --plan nor --resume")
     if resume and (limit or shard or check or plan):
-        wrong_usage(
-            "--resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"
-        )
+        wrong_usage("--resume continues the interrupted rollout, so it takes no --limit, --shard, --check or --plan")
     if shard and (limit or plan):
         wrong_usage("--shard chooses the hosts, so it takes no --limit; a plan has its part from fleetc plan --shard")
 

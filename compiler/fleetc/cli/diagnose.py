@@ -65,7 +65,7 @@ def diagnose(
     overlay: OverlayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Say what the logs of nodes mean, how often and when, and what to change in the spec.
+    """Explain node logs: what happened, how often and when, and what to change in the spec.
 
     Exits 1 if a finding is an error, or a log could not be read.
     """
@@ -98,8 +98,8 @@ def diagnose(
 
 
 def _spec(path: Path, name: str | None, compiles: bool, settings: Settings, form: Format) -> tuple[Spec, Tree | None]:
-    """What can be read of the spec: its errors may be what the logs complain about. Where hosts are asked it compiles,
-    because its tree says how to ask them.
+    """What can be read of the spec: its errors may be what the logs complain about. To ask hosts it compiles: the tree
+    has the inventory.
     """
     from fleetc.observe.diagnose import Spec
     from fleetc.pipeline import check_spec
@@ -172,12 +172,12 @@ def _fetch(tree: Tree, requests: dict[str, LogRequest], settings: Settings) -> d
                 continue
             logs[name] = [log.data]
             if log.cut:
-                message(f"note: {name} has more in that time; only its end was read: --size and --since say how much")
+                message(f"note: {name} has more in that time; only its end was read: --size and --since set how much")
     return logs
 
 
 def _read(logs: list[str], fetched: dict[str, Iterable[bytes] | FilesError]) -> tuple[Tally, list[Located]]:
-    """Count all logs, and say which could not be read, or not to their end."""
+    """Count all logs, and report those not read to their end."""
     from fleetc.disk.logs import LogPieces
     from fleetc.messages.locate import outside
     from fleetc.observe.matching import Matcher

@@ -64,7 +64,7 @@ def explain(
     if text is not None:
         hits = list(search_page(text, sheet, [Hit(f"fleetc {command.name}", command.summary) for command in COMMANDS]))
         if not hits:
-            message(f'nothing has a word of "{text}"; fleetc explain shows what there is')
+            message(f'nothing has a word of "{text}"; fleetc explain lists all tables and topics')
             raise typer.Exit(PROBLEMS)
         _print(hits)
         return

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fleetc.toml.document import Source
 
 _MOST = 2000
-"""Of so many lines at most, from the first that changes to the last, each is shown."""
+"""Up to so many lines, from the first change to the last, each is shown."""
 
 
 def fmt(
@@ -70,7 +70,7 @@ def fmt(
 
 
 def _difference(old: Source, new: Source) -> Iterator[str]:
-    """The lines of a unified diff, without those that may hold a secret; where too many change, only their place.
+    """The lines of a unified diff, without possible secrets; if too many change, only their place.
 
     The time of difflib grows with the square of what changes.
     """

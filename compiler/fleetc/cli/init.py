@@ -1,7 +1,6 @@
 """The command `fleetc init`: a first spec, and workflows that check, review and deploy it.
 
-In: arguments, through typer. Out: new files, and on stdout what was written and what to run next; exit code 1 if
-something is already there.
+In: arguments, through typer. Out: new files, and on stdout their names and the next command; exit code 1 if one exists.
 """
 
 from __future__ import annotations
@@ -32,7 +31,8 @@ _NOBODY_ASKED = (
 )
 
 _RunOption = Annotated[
-    Kind | None, typer.Option("--run", help="What you run. Without this and the next three, a terminal is asked.")
+    Kind | None,
+    typer.Option("--run", help="What you run. If omitted, fleetc asks at the terminal (also for the next three)."),
 ]
 
 
@@ -72,8 +72,8 @@ _InstallFromOption = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="Where workflows install fleetc from: git+https://HOST/PATH@COMMIT with a full commit id, or "
-        "sha256:HASH of this version's published wheel; by default the commit that this fleetc was installed from.",
+        help="Source of fleetc in workflows: git+https://HOST/PATH@COMMIT with a full commit id, or sha256:HASH of "
+        "this version's published wheel. Default: the commit of this fleetc.",
     ),
 ]
 
@@ -190,7 +190,7 @@ def _need_sound(source: Source) -> None:
     if checked.fleet is None:
         located = locate(checked.diagnostics, [source], checked.document)
         typer.echo(written(Format.text, located, [source], checked.document), err=True, nl=False)
-        message("nothing was written: correct the answers that the spec above is made of")
+        message("nothing was written: correct the answers of the spec above")
         raise typer.Exit(PROBLEMS)
 
 
@@ -202,8 +202,8 @@ def _own_requirement(given: str | None) -> str:
     if requirement is None:
         what = "that is not a fixed source" if given is not None else "this fleetc was not installed from a commit"
         raise typer.BadParameter(
-            f"{what}, and workflows must install something fixed: name git+https://HOST/PATH@COMMIT, with all 40 "
-            "digits of the commit and no password, or sha256:HASH of the published wheel",
+            f"{what}, and workflows must install a fixed version: name git+https://HOST/PATH@COMMIT with the full "
+            "commit id and no password, or sha256:HASH of the published wheel",
             param_hint="--install-from",
         )
     return requirement
@@ -221,7 +221,7 @@ def _installed_from() -> str:
 
 
 def _named_secrets(directory: Path, text: str | None) -> list[str]:
-    """The variables that a deployment of a spec needs: the one that is written now, or the one that is there already.
+    """The variables that a deployment of the new or existing spec needs.
 
     Exits if it has errors.
     """

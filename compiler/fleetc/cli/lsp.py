@@ -31,7 +31,7 @@ def lsp() -> None:
     if not os.environ.get("FLEETC_DEBUG"):
         logging.disable(logging.CRITICAL)  # its records hold texts of the spec
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answered:
-        os.dup2(2, 1)  # whatever else would print does not disturb the protocol
+        os.dup2(2, 1)  # other prints do not disturb the protocol
         server = Server()
         following.register(server)
         features.register(server)

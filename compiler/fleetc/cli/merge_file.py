@@ -1,7 +1,7 @@
 """The command `fleetc merge-file`: git runs it for a file of a tree that both sides of a merge changed.
 
-In: three temporary files of git and the path of the file, through typer. Out: the resolved file in place of ours,
-exit code 0; a line on stderr if only a compile can tell what the file should contain.
+In: three temporary files of git and the path of the file, through typer. Out: the resolved file in place of ours, exit
+code 0; a line on stderr if only a compile can resolve it.
 """
 
 from __future__ import annotations

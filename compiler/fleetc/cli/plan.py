@@ -96,7 +96,7 @@ def plan(
 ) -> None:
     """Plan a rollout in advance and seal it, or verify a plan.
 
-    A plan says what happens on which host, from which state, and how long it is valid.
+    A plan lists the changes of each host, the state they start from, and its expiry.
     """
 
     lifetime = _lifetime(_DAY if expires is None else expires)
@@ -107,7 +107,7 @@ def plan(
         _verify(spec, settings, verify, tuple(limit or ()), observe)
         return
     if allowed_signers is not None or signer is not None:
-        wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --verify")
+        wrong_usage("--allowed-signers and --signer check the signature of a plan; name the plan with --verify")
     if write == STDIN:
         wrong_usage("-o names a file, and - is none: write -o plan.json")
     if sign is not None and write is None:

@@ -36,7 +36,7 @@ def policy(
         typer.Argument(metavar="NAME", help="Rules, without policy/.", autocompletion=completing.ready_rules),
     ] = None,
     spec: Annotated[
-        Path, typer.Option("--spec", metavar="SPEC", help="The spec whose rules are meant, or its directory.")
+        Path, typer.Option("--spec", metavar="SPEC", help="The spec with the rules, or its directory.")
     ] = HERE,
     today: TodayOption = None,
 ) -> None:
@@ -70,7 +70,7 @@ def _list(spec: Path) -> None:
     others = sorted(here - set(names_of(texts)))
     if others:
         message(f"also here: {', '.join(others)}")
-    message("fleetc policy add NAME copies one; fleetc explain policy/NAME says what it is for")
+    message("fleetc policy add NAME copies one; fleetc explain policy/NAME has its purpose")
 
 
 def _rules(spec: Path, today: date | None) -> tuple[Policy, ...]:
@@ -97,7 +97,7 @@ def _add(spec: Path, names: list[str]) -> None:
     ]
     files.write_new({directory / path: texts[path] for path in wanted})
     for name in dict.fromkeys(names):
-        message(f"{directory / name}.star written; its first lines say what to change")
+        message(f"{directory / name}.star written; its first lines list what to change")
 
 
 def _test(spec: Path, names: list[str], today: date | None) -> None:

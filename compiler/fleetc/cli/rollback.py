@@ -1,6 +1,6 @@
 """`fleetc rollback`: takes hosts back to releases that they keep.
 
-In: a spec, which says how its hosts are reached and in which batches. Out: what was rolled back, and an exit code.
+In: a spec, for the addresses and batches of its hosts. Out: what was rolled back, and an exit code.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def rollback(
 
 
 def _tell_of_spec(tree: Tree, back_to: Mapping[str, str]) -> None:
-    """Say where the spec still leads elsewhere: the next rollout would undo this one."""
+    """Print where the spec still differs: the next rollout would undo this one."""
     from fleetc.rollout.plan.states import release_in
 
     other = [host for host, release in back_to.items() if release_in(tree, host) != release]

@@ -36,7 +36,7 @@ def show(
         typer.Option("--resolved", help="Also write the defaults in force, and behind each setting where it is from."),
     ] = False,
 ) -> None:
-    """Print a spec, its overlays, and all that its classes and counters stand for, as one spec.
+    """Print a spec as one file, with overlays, classes and counters written out.
 
     Order and spelling are canonical. Secrets stay references.
     """

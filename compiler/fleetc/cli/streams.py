@@ -1,8 +1,8 @@
-"""The command `fleetc streams`: compares streams with what the stream API says, and makes them as declared.
+"""The command `fleetc streams`: compares streams with the stream API, and applies the spec.
 
-In: arguments, through typer. Out: text or JSON on stdout; exit code 0 when all is as declared, 1 when something differs
-or was refused, 4 when it could not be found out. It asks the API that the spec names, if whoever runs it lets the token
-go there; or it compares an answer from a file or standard input, and then talks to nobody.
+In: arguments, through typer. Out: text or JSON on stdout; exit code 0 as declared, 1 a difference or refusal, 4
+unknown. It asks the API of the spec, if the user allows the token there. Or it compares an answer from a file or
+standard input, offline.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def streams(
         typer.Option(
             "--observed",
             metavar="FILE",
-            help="Ask nobody: compare the JSON of GET /stream/{id} in this file, or - for standard input.",
+            help="Work offline: compare the JSON of GET /stream/{id} in this file, or - for standard input.",
         ),
     ] = None,
     status: Annotated[
@@ -77,7 +77,7 @@ def streams(
     overlay: OverlayOption = None,
     answer_form: ReportOption = ReportFormat.text,
 ) -> None:
-    """Compare the streams of the spec with those of the stream API, and with --apply make them as declared.
+    """Compare the spec's streams with the stream API; --apply changes the API's.
 
     Prints what differs, and the requests that fix it. The ids that the service gives are kept in a file beside the
     spec; commit it.
@@ -117,7 +117,7 @@ def _need_one_way(
     if observed is None and (status is not None or bindings is not None):
         wrong_usage("--status and --bindings belong to an answer in a file; name the file with --observed")
     if observed is not None and apply:
-        wrong_usage("--observed talks to nobody, so it takes no --apply")
+        wrong_usage("--observed works offline, so it takes no --apply")
     if observed is not None and len(stream or ()) != 1:
         wrong_usage("--observed has the answer about one stream; name it with --stream")
 

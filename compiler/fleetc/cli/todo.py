@@ -1,6 +1,6 @@
 """`fleetc todo`: what people still have to provide before a rollout.
 
-In: a spec, and with `--observe` what its hosts say. Out: tasks by who can do them, each with a command to copy.
+In: a spec, and with `--observe` the answers of its hosts. Out: tasks by who can do them, each with a command to copy.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 def todo(
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
-    observe: Annotated[
-        bool, typer.Option("--observe", help="Ask the hosts, and leave out what they have already.")
-    ] = False,
+    observe: Annotated[bool, typer.Option("--observe", help="Check the hosts, and list only what is missing.")] = False,
     limit: LimitOption = None,
     forks: ForksOption = None,
     worker: WorkerOption = None,
@@ -48,8 +46,8 @@ def todo(
 ) -> None:
     """List what people provide before the first rollout, each with a command.
 
-    It begins with what TODO comments of the spec ask. With --observe, hosts say what they lack; exits 1 if that keeps a
-    release from running. That stays in the list, and what nobody there can look at: names, accounts and logins.
+    It begins with what TODO comments of the spec ask. --observe checks the hosts and lists what is missing; exits 1 if
+    a rollout would fail. Names, accounts and logins stay in the list: hosts cannot check them.
     """
     from fleetc.blueprint.tasks import tasks_of
 
@@ -89,7 +87,7 @@ def todo(
     if answer_form is Format.json:
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")
     else:
-        lines = list(_lines(tasks)) or ["nothing is left to do that fleetc knows of"]
+        lines = list(_lines(tasks)) or ["nothing left to do"]
         put("".join(f"{plain(line)}\n" for line in lines))
     if missing:
         raise typer.Exit(PROBLEMS)

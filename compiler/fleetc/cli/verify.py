@@ -1,6 +1,6 @@
-"""`fleetc verify`: whether what runs is what was reviewed.
+"""`fleetc verify`: compares the running fleet with the reviewed one.
 
-In: a spec. Out: findings at lines of the spec, and an exit code: 1 on drift, 4 where something could not be asked.
+In: a spec. Out: findings at lines of the spec, and an exit code: 1 on drift, 4 if a part could not be checked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class VerifyFormat(StrEnum):
 
 
 class _Request(NamedTuple):
-    """What a user asks for; `public` is whether public addresses are asked too."""
+    """What a user asks for; `public`: also check public addresses."""
 
     spec: Path
     settings: Settings
@@ -86,15 +86,15 @@ def verify(
     public: Annotated[bool, typer.Option("--public/--no-public", help="Ask public addresses from here too.")] = True,
     watch: Annotated[
         int | None,
-        typer.Option("--watch", metavar="SECONDS", help="Look again after so many seconds, and tell what changed."),
+        typer.Option("--watch", metavar="SECONDS", help="Repeat every N seconds; print changes."),
     ] = None,
 ) -> None:
     """Compare what runs with what was reviewed, and change nothing.
 
-    Hosts say which files, processes and settings they have; nodes, asked on their hosts, say what they run with;
-    public addresses are asked from here, as a buyer would. What cannot be asked is never reported as fine.
+    Hosts report files, processes and settings; nodes, asked on their hosts, report their values. fleetc checks public
+    addresses from here, like a buyer. What cannot be asked is never reported as fine.
 
-    Exit codes: 0 all is as reviewed, 1 drift, 4 something could not be asked.
+    Exit codes: 0 as reviewed, 1 drift, 4 a part could not be checked.
     """
     _refuse_wrong_usage(form, write, watch)
     _need_file(write)
@@ -126,7 +126,7 @@ def _refuse_wrong_usage(form: VerifyFormat, write: Path | None, watch: int | Non
 
 
 def _need_file(write: Path | None) -> None:
-    """Exit where the report could not be put, before any host is asked."""
+    """Exit if the report could not be written, before asking any host."""
     from fleetc.disk.manifest import FilesError
     from fleetc.disk.whole import need_regular
 
@@ -138,7 +138,7 @@ def _need_file(write: Path | None) -> None:
 
 
 def _watch(request: _Request, seconds: int) -> NoReturn:
-    """Look again and again; tell the first look whole, and of each later one what changed. Ends by an interrupt."""
+    """Repeat the check; print the first report whole, then only changes. Ends by an interrupt."""
     before: _Look | None = None
     try:
         while True:
@@ -183,7 +183,7 @@ def _look(request: _Request, shows: bool = True) -> _Look:
 
 
 def _rolled_back(request: _Request) -> Mapping[str, Back]:
-    """The hosts that rollouts from this machine took back last, as its journal says."""
+    """The hosts whose last rollout, by this machine's journal, was rolled back."""
     from fleetc.disk import files
     from fleetc.rollout.hosts.journal import to_read
     from fleetc.rollout.hosts.kept import rolled_back
@@ -199,7 +199,7 @@ def _rolled_back(request: _Request) -> Mapping[str, Back]:
 
 
 def _ignore(_event: Event) -> None:
-    """Takes an event of Ansible, and tells nobody."""
+    """Ignores an event of Ansible."""
 
 
 def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tuple[Finding, ...]:

@@ -39,7 +39,7 @@ _PAUSE = 0.25
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 Stamp = tuple[tuple[str, object], ...]
-"""What tells that something was saved: files by their inode, size and time, directories by the names in them."""
+"""The state that shows a save: inode, size and time of files, names in directories."""
 
 
 def watch(
@@ -76,7 +76,7 @@ def watch(
 def _round(spec: Path, overlay: list[Path] | None, output: Path | None, last: Compiled | None) -> Compiled | None:
     """Check, review and compile once. Problems are printed, and the next save is waited for.
 
-    `last` is the last sound compile, which the next round is given again, or the one of this round.
+    `last` is the last sound compile, of this round or an earlier one.
     """
     message(f"{datetime.now().astimezone():%H:%M:%S}")
     try:
@@ -114,7 +114,7 @@ def _review_and_write(spec: Path, settings: Settings, compiled: Compiled, today:
 
 
 def _wait(watched: list[Path], seen: Stamp) -> None:
-    """Wait until something is otherwise than it was seen, and two looks find the same."""
+    """Wait until a file has changed and settled."""
     last = seen
     while True:
         time.sleep(_PAUSE)
@@ -155,7 +155,7 @@ def _stamp(watched: list[Path]) -> Stamp:
 
 
 def _state(path: Path) -> object:
-    """What is there now; of a directory the files that may be read, each with its own state."""
+    """The current state; for a directory, the state of each readable file."""
     try:
         status = path.stat()
         if not path.is_dir():

@@ -56,7 +56,7 @@ def why(
     overlay: OverlayOption = None,
     answer_form: ReportOption = ReportFormat.text,
 ) -> None:
-    """Explain why a line of the tree is what it is.
+    """Explain where a line of the tree comes from.
 
     Prints the spec line, the default or the derivation behind it.
     """

@@ -1,8 +1,8 @@
 """Reads the sources of `fleetc adopt`, and writes its spec.
 
-In: names of files and directories. Out: texts, within bounds of number and size; a spec where nothing stands yet.
-Only named files are read, and what these name below their own folder as a part of themselves; any other path in a
-source opens nothing. A tree that fleetc compiled is passed over in a directory of sources, whose nodes it has too.
+In: names of files and directories. Out: texts, within bounds of number and size; a new spec. It reads only named files,
+and the parts they name below their own folder. Other paths in a source open nothing. It skips a compiled tree in a
+directory of sources, which has the same nodes.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _PART = re.compile(r"(?:\bfile|\bpath|(?m:^)[ \t]*-)[ \t]*:?[ \t]+[\"']?([^\s\"'
 
 @dataclass
 class Files:
-    """What was read. `listed` are names of sources that nobody named, but their folder or another source; `passed` are
-    files and directories that were not read, with why.
+    """What was read. `listed` are sources found through their folder or another source; `passed` are files and
+    directories that were not read, with why.
     """
 
     sources: list[Source] = field(default_factory=list)
@@ -57,7 +57,7 @@ def read_source_files(name: str) -> Files:
         try:
             source = Source(answer_name(file), "") if file.is_symlink() else _read(file)  # a link counts by its name
         except FilesError as problem:
-            files.passed.append((str(file), problem.message))  # nobody named it
+            files.passed.append((str(file), problem.message))  # not named by the user
             continue
         total += len(source.text)
         if total > _MOST_CHARACTERS:
@@ -101,7 +101,7 @@ def _walk(path: Path, files: Files, depth: int) -> Iterator[Path]:
     for entry in sorted(path.iterdir()):
         if entry.is_symlink():
             if entry.suffix == ".service" and path.suffix in (".wants", ".requires"):
-                yield entry  # its name says that a unit is started
+                yield entry  # its name shows that a unit is started
         elif entry.is_dir():
             if _is_compiled(entry):
                 why = "fleetc compiled it from a spec; name it as a source to adopt it"
@@ -121,7 +121,7 @@ def _is_compiled(path: Path) -> bool:
     try:
         return listed_entries(root, str(path)) is not None
     except FilesError:
-        return False  # it has a manifest of something else
+        return False  # it has another kind of manifest
     finally:
         os.close(root)
 
@@ -139,7 +139,7 @@ def _failure(text: str, name: str) -> FilesError:
 
 
 def write_spec(path: Path, text: str) -> None:
-    """Write a spec where nothing is yet; one that already says exactly this is left alone. Raises FilesError."""
+    """Write a new spec; an equal one is left alone. Raises FilesError."""
     if path.is_file() and not path.is_symlink():
         try:
             same = read_text(path, LIMIT_BYTES, "adopt-output-exists", "name another file") == text

@@ -4,9 +4,9 @@ never through a shell.
 In: paths. Out: a `Checkout`, which runs git on exactly its repository, or a `FilesError`. Called by `git.py`.
 
 git accepts any directory that looks like a repository: `HEAD`, `objects` and `refs` committed beside a spec are enough.
-A submodule is a checkout whose `main` the reviewed change itself may choose. So only a `.git` counts here, because no
-commit can add one, and none at a place that an enclosing checkout tracks. Everything that a repository's configuration
-could make git run is turned off: pagers, hooks, file system monitors, filters and fetches.
+A reviewed change may choose the `main` of a submodule. So only a `.git` counts here, because no commit can add one, and
+none at a place that an enclosing checkout tracks. Everything that a repository's configuration could make git run is
+turned off: pagers, hooks, file system monitors, filters and fetches.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "",  # none at all, whatever protocol.NAME.allow says; older gits fetch lazily all the same
-    "GIT_GRAFT_FILE": os.devnull,  # the parents of a commit are those that it names
+    "GIT_ALLOW_PROTOCOL": "",  # none at all, despite protocol.NAME.allow; older gits fetch lazily all the same
+    "GIT_GRAFT_FILE": os.devnull,  # the real parents of a commit
     "LC_ALL": "C",
 }
 _KEPT = ("GIT_CONFIG_",)
@@ -57,8 +57,8 @@ class NoRepositoryError(FilesError):
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A checkout: its `top` without links, its git directory, the one that all its linked worktrees share, and the
-    program git."""
+    """A checkout: its `top` without links, its git directory and the shared one of linked worktrees, and the program
+    git."""
 
     top: Path
     git_dir: Path
@@ -66,12 +66,12 @@ class Checkout:
     program: str
 
     def run(self, *arguments: str, typed: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run git on this repository, whatever its directories look like. Raises `FilesError` git-unavailable."""
+        """Run git on exactly this repository. Raises `FilesError` git-unavailable."""
         explicit = (f"--git-dir={self.git_dir}", f"--work-tree={self.top}")
         return _git(self.program, self.top, (*explicit, *arguments), typed=typed)
 
     def answer(self, *arguments: str, typed: bytes = b"") -> bytes:
-        """What git says to a question that it can always answer. Raises `FilesError` git-unavailable."""
+        """The output of a git command that always succeeds. Raises `FilesError` git-unavailable."""
         done = self.run(*arguments, typed=typed)
         if done.returncode:
             raise _unread(self.top, done)
@@ -83,8 +83,8 @@ class Checkout:
         return "" if answer.returncode else answer.stdout.decode("ascii", "replace").strip()
 
     def has(self, place: Path, revision: str = "HEAD") -> bool:
-        """Whether its index, its HEAD or a revision has something at a place given from the top: files below it, or a
-        file, a link or a submodule there or on the way. Upper and lower case are one, as they are on some disks."""
+        """Whether its index, HEAD or a revision has an entry at a path from the top, below it, or a non-directory on
+        the way. Upper and lower case are one, as they are on some disks."""
         wanted = _folded(place.parts)
         index = self.answer("ls-files", "-z").split(b"\0")[:-1]
         if any(_meet(_folded(os.fsdecode(entry).split("/")), wanted) for entry in index):
@@ -109,9 +109,8 @@ class Checkout:
 def checkout_of(path: Path, revision: str = "HEAD") -> Checkout:
     """The checkout that a file belongs to, which need not exist; `revision` is what it should be compared with.
 
-    It is the one around the place as it is written. Where that one has nothing there, somebody made the link by hand,
-    and the checkout that it leads to counts. Raises `FilesError` git-unavailable, git-checkout-nested;
-    `NoRepositoryError` where there is none.
+    It is the one around the place as it is written. Otherwise the link was made by hand, and its target's checkout
+    counts. Raises `FilesError` git-unavailable, git-checkout-nested; `NoRepositoryError` if there is none.
     """
     places = list(stages(path))
     program = _program(places)
@@ -129,7 +128,7 @@ def checkout_of(path: Path, revision: str = "HEAD") -> Checkout:
         submodule = checkout.git_dir.is_relative_to(outer.common_dir / "modules")
         if submodule or outer.has(top.relative_to(outer_top), revision):
             message = f"{shown(str(top))} is a separate repository inside the checkout {shown(str(outer_top))}, "
-            message += "which tracks something there too: the change under review could choose what its branches are"
+            message += "which tracks that place too: the change under review could choose its branches"
             advice = f"clone that repository to its own directory and run it there, or {_OTHERWISE}"
             raise FilesError("git-checkout-nested", message, path=str(path), advice=advice)
     return checkout
@@ -147,8 +146,8 @@ def stages(path: Path) -> Iterator[Path]:
 
 
 def need_plain_directories(checkout: Checkout, paths: Iterable[Path]) -> None:
-    """Raise `FilesError` git-directory-in-checkout where a directory from the top to one of these paths looks like a
-    repository: people, hooks and workflows run git in there too."""
+    """Raise `FilesError` git-directory-in-checkout if a directory from the top to one of these paths looks like a
+    repository."""
     for path in paths:
         for directory in dict.fromkeys(_real(each) for place in stages(path) for each in (place, *place.parents)):
             if directory.is_relative_to(checkout.top) and _looks_like_repository(directory):
@@ -160,7 +159,7 @@ def need_plain_directories(checkout: Checkout, paths: Iterable[Path]) -> None:
 
 
 def _looks_like_repository(directory: Path) -> bool:
-    """As git decides it, without a look at what HEAD says; `commondir` names another place for objects and refs."""
+    """As git decides it, without reading HEAD; `commondir` names another place for objects and refs."""
     held = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(directory / name)}
     return "HEAD" in held and ("commondir" in held or held >= {"objects", "refs"})
 
@@ -196,8 +195,8 @@ def _meet(path: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _tops(place: Path) -> list[Path]:
-    """The directories around a file, or around the first link on the way to it, that have a `.git`, outermost first, up
-    to the user's ceilings."""
+    """The directories with a `.git` around a file or the first link to it, outermost first, up to the user's
+    ceilings."""
     tops = []
     nearest = _first_link(place) or place
     for directory in nearest.parents:
@@ -210,7 +209,7 @@ def _tops(place: Path) -> list[Path]:
 
 
 def _ceilings() -> set[Path]:
-    """The directories at which the user has git stop looking upwards."""
+    """The user's ceilings for git's upward search."""
     named = (Path(name) for name in os.environ.get(_CEILINGS, "").split(os.pathsep) if name)
     return {_real(path) for path in named if path.is_absolute()}
 
@@ -240,8 +239,8 @@ def _checkouts(place: Path, program: str) -> list[tuple[Path, Checkout]]:
 def _checkout_at(top: Path, program: str) -> Checkout | None:
     """The checkout of a directory that has a `.git`; None for a bare repository, or one with its files elsewhere.
 
-    git itself is told only where to stop, so that it looks at who owns the repository. Raises `FilesError`
-    git-unavailable when it refuses, or cannot read the repository.
+    git only gets the ceiling, so it checks the owner of the repository. Raises `FilesError` git-unavailable when it
+    refuses, or cannot read the repository.
     """
     real = _real(top)
     wanted = (

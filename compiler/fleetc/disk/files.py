@@ -1,10 +1,9 @@
 """The disk door: reads specs and what fleetc ships, reads and writes trees.
 
-In: paths. Out: a `Source`, template texts, trees, a `WriteReport`. Called by `cli/` and `rollout/hosts/`. Every
-problem is a `FilesError`; no bare OSError leaves. Behind it: `reading.py` reads specs and what ships,
-`spec_writer.py` writes repaired specs, `new_files.py` first ones,
-`manifest.py` compares a directory with a tree, `staging.py` makes a new one beside it, `swapping.py` lets
-them change places. No other module of the core touches the disk.
+In: paths. Out: a `Source`, template texts, trees, a `WriteReport`. Called by `cli/` and `rollout/hosts/`. Every problem
+is a `FilesError`; no bare OSError leaves. Behind it: `reading.py` reads specs and shipped files, `spec_writer.py`
+writes repaired specs, `new_files.py` first ones. `manifest.py` compares a directory with a tree, `staging.py` makes a
+new one beside it, `swapping.py` swaps them. No other module of the core touches the disk.
 """
 
 from __future__ import annotations
@@ -101,8 +100,7 @@ _NAMED = 10  # files named in one message
 class WriteReport:
     """What `write_tree` did, by relative path, each sorted.
 
-    `foreign` are entries that are not ours and were kept; one that is a directory ends in a slash and stands
-    for all that it holds.
+    `foreign` are kept entries of others; a directory ends in a slash and includes all below.
     """
 
     written: tuple[str, ...]
@@ -158,7 +156,7 @@ def write_tree(
 
 
 def _checked(tree: Tree) -> dict[str, Artifact]:
-    """The tree by path, after refusing one that cannot be written."""
+    """The tree by path; refuses an unwritable one."""
     wanted = dict(tree.as_mapping())
     if MANIFEST not in wanted:
         raise ValueError("the tree has no manifest")
@@ -206,9 +204,9 @@ def _recorded_entries(root: int, where: str) -> dict[str, ManifestEntry] | None:
 
 
 def _refuse_loss(comparison: TreeComparison, where: str, overwrite_edited: bool) -> None:
-    """Refuse to overwrite what somebody else made or changed."""
+    """Refuse to overwrite files that others made or changed."""
     if comparison.occupied:
-        message = f"{_named(comparison.occupied, where)} must be written, but something else is there"
+        message = f"{_named(comparison.occupied, where)} must be written, but a foreign entry is there"
         advice = "move it away, or use another output directory"
         raise FilesError("path-occupied", message, path=f"{where}/{comparison.occupied[0]}", advice=advice)
     if comparison.edited and not overwrite_edited:
@@ -227,8 +225,7 @@ def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> t
     """How a directory differs from the tree, each as "changed PATH", "missing PATH" or "superfluous PATH";
     writes nothing.
 
-    Of the modes only the owner's right to execute counts: version control keeps no more, and the rest of a
-    checkout's modes is its user's umask.
+    Only the owner's right to execute counts: version control keeps no more, and the umask sets the rest.
     """
     wanted = _checked(tree)
     if not target.parent.is_dir():
@@ -253,9 +250,9 @@ def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> t
 class Strangers(NamedTuple):
     """What a directory holds that a tree does not, by relative path, each sorted.
 
-    `foreign` are entries at paths that the tree does not have, and entries of another kind at those that it has; one
-    that is a directory ends in a slash and stands for all that it holds. `changed` are files of the tree that hold
-    something else, as far as they were read. Paths are as the system has them, not yet safe to print.
+    `foreign` are entries at other paths than the tree's, or of another kind; a directory ends in a slash and includes
+    all below. `changed` are files of the tree with other content, as far as they were read. Paths are as the system has
+    them, not yet safe to print.
     """
 
     foreign: tuple[str, ...]
@@ -272,7 +269,7 @@ def strangers(
 ) -> Strangers:
     """What a directory holds that the tree, and the paths `besides`, do not have. Only files that `reads` are opened.
 
-    The manifest on disk is not asked: whoever put a file there can have listed it. Raises `FilesError` output-locked,
+    It ignores the manifest on disk: an attacker could have listed a file there. Raises `FilesError` output-locked,
     target-not-directory, and what the system refuses; a directory that is not there holds nothing.
     """
     wanted = {**{path: Artifact(path, b"") for path in besides}, **tree.as_mapping()}

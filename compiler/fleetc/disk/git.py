@@ -30,7 +30,7 @@ _TREE_LIMIT_BYTES = 1024 * 1024 * 1024  # a tree of 10,000 nodes has 53 MB
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A commit by the `name` that the user gave it, and the checkout whose repository has it."""
+    """A commit by the user's `name` for it, and its checkout."""
 
     name: str
     commit: str
@@ -43,7 +43,7 @@ def looks_like_revision(text: str) -> bool:
 
 
 def find_revision(name: str, spec: Path, beside: Iterable[Path] = ()) -> Revision | None:
-    """The revision of this name in the repository of a spec; None when there is none. `beside` are the other files and
+    """The revision of this name in the repository of a spec; None if there is none. `beside` are the other files and
     directories that will be asked for.
 
     Raises `FilesError` git-unavailable, git-checkout-nested, git-directory-in-checkout, and baseline-ambiguous where
@@ -71,8 +71,8 @@ def _is_ref(checkout: Checkout, ref: str) -> bool:
 def _need_one_meaning(checkout: Checkout, name: str, ref: str) -> None:
     """Raise `FilesError` baseline-ambiguous if a name matches several commits.
 
-    git takes a tag for it before a branch, and both before an id that begins so. Whoever may push a tag may give it the
-    name of any branch, of this clone or of the one it was made from.
+    git takes a tag for it before a branch, and both before an id that begins so. A pushed tag can have the name of any
+    branch, of this clone or of its origin.
     """
     tag = f"refs/tags/{ref}"
     named = {f"refs/{ref}", f"refs/heads/{ref}", f"refs/remotes/{ref}", f"refs/remotes/{ref}/HEAD"}
@@ -133,7 +133,7 @@ def read_at(revision: Revision, path: Path, limit_bytes: int = LIMIT_BYTES) -> b
 
 
 def missing_at(revision: Revision, path: Path) -> FilesError:
-    """Why a file that has to be there at a revision cannot be read."""
+    """Why a required file of a revision cannot be read."""
     name = next(iter(_names(revision, path)), str(path))
     message = f"{shown(name)} is not a file at {shown(revision.name)}"
     advice = "name a revision that has it, or a directory or spec file to compare with"
@@ -148,8 +148,7 @@ class Commit(NamedTuple):
 
 
 def commits_of(spec: Path, directory: Path, most: int) -> list[Commit]:
-    """The last commits that changed a directory, on whatever branch, the newest first; none where there are none, or no
-    repository.
+    """The last commits of any branch that changed a directory, newest first; empty without a repository.
 
     Raises `FilesError` git-unavailable, git-checkout-nested and git-directory-in-checkout.
     """
@@ -221,7 +220,7 @@ def merge_texts(base: Path, ours: Path, theirs: Path) -> bytes | None:
 
 
 def _listed(output: bytes) -> Iterator[tuple[str, tuple[bytes, int]]]:
-    """Path, blob and size in bytes of each regular file in what ls-tree says."""
+    """Path, blob and size in bytes of each regular file in the output of ls-tree."""
     for entry in output.split(b"\0")[:-1]:
         facts, _, path = entry.partition(b"\t")
         mode, _, blob, size = facts.split()

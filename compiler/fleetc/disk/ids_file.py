@@ -23,7 +23,7 @@ def ids_path(spec: Path) -> Path:
 
 
 def read_ids_file(path: Path) -> str | None:
-    """The text of the file; None where there is none. Raises `FilesError`: ids-unreadable."""
+    """The text of the file; None if there is none. Raises `FilesError`: ids-unreadable."""
     try:
         descriptor = os.open(path, REGULAR)
     except FileNotFoundError:

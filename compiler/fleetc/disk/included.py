@@ -1,7 +1,7 @@
-"""Reads the files that a spec includes, from a directory or from what git has of one.
+"""Reads the files that a spec includes, from a directory or from git.
 
-In: the spec, and where it is. Out: a `Source` for each file, sorted by path. A file that must not be included, such as
-a link, comes as a source with its problem: the message then points to the line of the spec that includes it.
+In: the spec, and where it is. Out: a `Source` for each file, sorted by path. A forbidden file, such as a link, becomes
+a source with its problem, so the message points to the line that includes it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fleetc.toml.reader import read
 
 
 def included_by(base: Source) -> list[str]:
-    """The patterns of the files that a spec includes; none if it cannot be read, which is said later."""
+    """The include patterns of a spec; none if it cannot be read, which a later stage reports."""
     if INCLUDE not in base.text:
         return []
     raw, problems = read(base.name, base.text)

@@ -24,7 +24,7 @@ _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 class LogPieces:
-    """The bytes of one log, piece by piece. `flaw` says, once they have been read, why they ended too early."""
+    """The bytes of one log, piece by piece. `flaw` is, after reading, why they ended too early."""
 
     def __init__(self, path: Path) -> None:
         self.name, self.flaw = answer_name(path), ""
@@ -52,7 +52,7 @@ def is_log(argument: str) -> bool:
     try:
         return argument == "-" or Path(argument).exists()
     except (OSError, ValueError):
-        return True  # it cannot be anything else, and reading it says what is wrong
+        return True  # it cannot be anything else, and reading it reports the error
 
 
 def _opened(path: Path, name: str) -> Any:
@@ -80,7 +80,7 @@ def _opened(path: Path, name: str) -> Any:
 
 
 def _plain(file: Any, head: bytes, name: str) -> Any:
-    """The file, decompressed if its first bytes say that it is compressed."""
+    """The file, decompressed by its first bytes."""
     if head.startswith(_GZIP):
         return gzip.GzipFile(fileobj=file)
     if head == _ZSTD:
@@ -103,7 +103,7 @@ def _zstd(file: Any, name: str) -> _Zstd:
 
 
 class _Whole:
-    """A file whose first bytes were read before, because a pipe cannot go back to them."""
+    """A file with already read first bytes, because a pipe cannot go back."""
 
     def __init__(self, head: bytes, file: Any) -> None:
         self._head, self._file = head, file
@@ -123,7 +123,7 @@ class _Whole:
 
 
 class _Zstd:
-    """A zstd file whose errors are those of damaged data in general."""
+    """A zstd file with general errors for damaged data."""
 
     def __init__(self, file: Any, problem: type[Exception]) -> None:
         self._file, self._problem = file, problem

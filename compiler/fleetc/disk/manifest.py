@@ -56,7 +56,7 @@ class FilesError(Exception):
     """A problem with a file or directory, for the user.
 
     `code` is a stable slug, `message` one sentence, `help` what to do, `path` the place as the user wrote it.
-    `exit_code` is 1 for something the user can fix in their files and 3 when the machine or the tool failed.
+    `exit_code` is 1 for errors in the user's files and 3 for failures of the machine or the tool.
     """
 
     def __init__(self, code: str, message: str, *, path: str, advice: str, exit_code: int = 1) -> None:
@@ -159,7 +159,7 @@ def read_path(path: Path, limit_bytes: int) -> bytes:
 
 
 class ManifestEntry(NamedTuple):
-    """What a manifest says of one file; an empty digest is an unknown one."""
+    """A file in a manifest; an empty digest is unknown."""
 
     sha256: str
     mode: int
@@ -167,9 +167,9 @@ class ManifestEntry(NamedTuple):
 
 
 def read_manifest(root: int, where: str) -> tuple[bytes, dict[str, ManifestEntry]] | None:
-    """A tree's manifest, as bytes and as entries by path; None where there is none.
+    """A tree's manifest, as bytes and as entries by path; None if there is none.
 
-    The file is somebody's input (a merge may have mangled it): anything odd raises `FilesError`.
+    The file is untrusted input (a merge may have mangled it): anything odd raises `FilesError`.
     """
     try:
         content = read_regular(root, MANIFEST)
@@ -247,10 +247,10 @@ def directories_of(paths: Iterable[str]) -> set[str]:
 class TreeComparison:
     """A tree against a directory, by relative path.
 
-    `same`, `changed` and `missing` divide the tree's paths. `superfluous` were written earlier and are no
-    longer wanted. `edited` (a part of changed and superfluous) hold neither what was written nor what is
-    wanted. `occupied` are wanted, but taken by something that is not ours. `foreign` are other things; one
-    that is a directory stands for all below it and ends in a slash.
+    `same`, `changed` and `missing` divide the tree's paths. `superfluous` were written earlier and are no longer
+    wanted. `edited` (a part of changed and superfluous) hold neither what was written nor what is wanted. `occupied`
+    are wanted, but taken by foreign entries. `foreign` are other entries; a directory ends in a slash and includes all
+    below.
     """
 
     same: set[str] = field(default_factory=set)
@@ -261,7 +261,7 @@ class TreeComparison:
     occupied: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     verified: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    """Of files of the tree whose bytes were compared, or written since: size, time of the content, inode."""
+    """Size, content time and inode of the compared or written files of the tree."""
 
 
 def compare(
@@ -275,7 +275,7 @@ def compare(
 ) -> TreeComparison:
     """Compare the directory `root` (shown as `where`) with a tree. Only mode bits in `mode_mask` count.
 
-    Files that `reads` declines are not opened, and count as the same when they are regular files.
+    Files that `reads` declines are not opened, and are equal if regular.
     """
     walk = _Walk(where, wanted, recorded, mode_mask, os.fstat(root).st_dev, reads)
     walk.visit(root, "")

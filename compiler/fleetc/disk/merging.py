@@ -1,8 +1,8 @@
 """Resolves files of two trees in a git merge: the merge finishes, and a compile then makes the tree right.
 
 In: a file as it was, as one side has it and as the other has it. Out: its bytes. Pure; `cli/merge_file.py` is the
-driver that git starts. It cannot compile: git merges file by file, and the spec may come last. So what merges as text
-does, the manifest merges entry by entry, and where lines conflict stands one line at which Ansible stops.
+driver that git starts. It cannot compile: git merges file by file, and the spec may come last. So text merges as text
+and the manifest by entries; one line replaces a conflict, and Ansible stops at it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from fleetc.emit.draft import text_of
 from fleetc.emit.traced import Line
 
 PLACEHOLDER = b"@ two changes met in this file in a merge; run fleetc compile\n"
-"""The content of a file with conflicting lines. It is neither JSON nor YAML, so Ansible stops at it."""
+"""The content of a file with conflicting lines. It is not JSON or YAML, so Ansible stops at it."""
 
 _Entry = Mapping[str, Any]
 
 
 class Settled(NamedTuple):
-    """A file after a merge; `open` says that only a compile can tell what it should hold."""
+    """A file after a merge; `open`: only a compile can resolve it."""
 
     content: bytes
     open: bool
@@ -31,7 +31,7 @@ class Settled(NamedTuple):
 def settle_manifest(base: bytes, ours: bytes, theirs: bytes) -> Settled:
     """The manifest of both changes.
 
-    A file that both changed has no digest, so that a compile may replace whatever the merge made of it, or remove it.
+    A file that both changed has no digest, so that a compile may replace or remove it.
     """
     try:
         before, mine, yours = (json.loads(text) if text else {"files": []} for text in (base, ours, theirs))

@@ -123,7 +123,7 @@ def read_stream(stream: BinaryIO, display_name: str, limit_bytes: int = LIMIT_BY
 def spec_above(directory: Path) -> Path | None:
     """The nearest directory with a fleet.toml, from this one up to the top of its git checkout, as a relative path.
 
-    Outside a checkout only the directory itself counts: what is above may be somebody else's.
+    Outside a checkout only the directory itself counts: its parents may be another user's.
     """
     within = [directory, *directory.parents]
     top = next((place for place, parent in enumerate(within) if _exists(parent / ".git")), 0)
@@ -134,7 +134,7 @@ def spec_above(directory: Path) -> Path | None:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # nobody may look there
+    except OSError:  # access is denied
         return False
 
 
@@ -155,10 +155,9 @@ def decode_source(data: bytes, display_name: str) -> Source:
 
 
 def recorded_sources(root: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]:
-    """The sources that a tree was compiled from, out of its own copies; none for a tree that has no copies.
+    """The sources of a tree, from its own copies; none without copies.
 
-    A source is named by the file beside the tree that it was read from, where that still says the same. Raises
-    FilesError.
+    A source has the name of its file beside the tree, if that is still equal. Raises FilesError.
     """
     from fleetc.emit.source_copy import copies  # only here: most commands need nothing that emits
 
@@ -247,7 +246,7 @@ def _too_large(name: str, limit_bytes: int) -> FilesError:
 
 
 def _decode(data: bytes, name: str) -> str:
-    """Strict UTF-8 without byte order mark and NUL, or a `FilesError` that says what it is instead."""
+    """Strict UTF-8 without byte order mark and NUL, or a `FilesError` with the reason."""
     advice = "save the file as UTF-8 without a byte order mark"
     for mark, encoding, code in _OTHER_ENCODINGS:
         if data.startswith(mark):
@@ -355,7 +354,7 @@ def _example_files(directory: Traversable, prefix: str) -> Iterator[tuple[str, b
 
 
 def _broken(kind: str) -> FilesError:
-    """The installation lacks something."""
+    """A file of the installation is missing."""
     message = f"this installation of fleetc is broken: its {kind} are missing or damaged"
     return FilesError("installation-broken", message, path=kind, advice="install fleetc again", exit_code=3)
 

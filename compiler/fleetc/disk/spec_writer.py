@@ -1,7 +1,7 @@
 """Writes repaired specs back: each file as a whole or not at all, with the line ends, mode and owner that it had.
 
-In: sources as they were read and as they are to be. Out: files. Called through `files.py`. A file that is a link, is no
-regular file or has changed since it was read is refused, and then none of the files is written.
+In: sources as they were read and as they are to be. Out: files. Called through `files.py`. It refuses a link, a file
+that is not regular, and one changed since it was read, and then writes no file.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _stage(old: Source, new: Source, limit_bytes: int) -> _Staged:
 
 
 def with_line_ends(before: str, after: str) -> str:
-    """The text `after`, whose lines end in LF, with the line ends that its lines have in `before`.
+    """The text `after`, with the line ends of `before` instead of LF.
 
     A new line ends as the line above it does, or as the first line of `before`.
     """
@@ -101,7 +101,7 @@ def with_line_ends(before: str, after: str) -> str:
     old = [piece.removesuffix("\r") for piece in pieces]
     new = after.split("\n")
     ends = ["\r\n" if piece.endswith("\r") else "\n" for piece in pieces]
-    ends[-1] = ends[0]  # the last piece has no line end of its own
+    ends[-1] = ends[0]  # the last piece has no line end
     chosen: list[str] = []
     end = ends[0]
     for kind, start, _, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

@@ -1,4 +1,4 @@
-"""A locked place, and a new tree made beside the old one, from which it takes over what stays the same.
+"""A locked place, and a new tree beside the old one that reuses its unchanged files.
 
 In: a target path; descriptors of a fresh and of the old directory, a tree and its comparison with the old
 one. Out: a `TreePlace`; a complete, synced tree, manifest last. Called by `files.py` and by `swapping.py`, which
@@ -33,10 +33,10 @@ _NO_LINK = {
 """Refusals that mean "not this entry, not here", not "the disk is in trouble"."""
 
 _OPEN_MODE = 0o755
-"""Mode of a directory; one that holds a private file is 0700."""
+"""Mode of a directory; 0700 if it holds a private file."""
 
 _DEEPEST = 40
-"""Levels of somebody else's directories that are carried over."""
+"""Levels of foreign directories to carry over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class TreePlace:
 
     @property
     def staged(self) -> str:
-        """Name of the sibling in which a new tree is made."""
+        """Name of the sibling for the new tree."""
         return f".fleetc-{self.name}.stage"
 
     @property
     def applying(self) -> str:
-        """Name of the sibling from which a new tree is moved file by file."""
+        """Name of the sibling for moves file by file."""
         return f".fleetc-{self.name}.apply"
 
     def beside(self, name: str) -> str:
@@ -62,7 +62,7 @@ class TreePlace:
         return str(Path(self.shown).parent / name)
 
     def open(self) -> int | None:
-        """Descriptor of the target, None when there is none. Refuses links and what is not a directory."""
+        """Descriptor of the target, or None. Refuses links and what is not a directory."""
         try:
             return os.open(self.name, DIRECTORY, dir_fd=self.parent)
         except FileNotFoundError:
@@ -122,7 +122,7 @@ def _lock(parent: int, where: str, kind: int, wait_seconds: float) -> None:
 
 
 def _holder(parent: int) -> str:
-    """Who holds the lock, as far as /proc/locks tells (proc_locks(5))."""
+    """The holder of the lock by /proc/locks (proc_locks(5))."""
     inode = f":{os.fstat(parent).st_ino}"
     with suppress(OSError):
         for line in Path("/proc/locks").read_text("ascii").splitlines():
@@ -135,7 +135,7 @@ def _holder(parent: int) -> str:
 def stage(where: str, staged: int, old: int | None, tree: Tree, comparison: TreeComparison) -> bool:
     """Make the new tree; unchanged files are linked and so keep inode and times.
 
-    False when an entry of somebody else's could not be carried over: then the old directory must stay.
+    False if a foreign entry could not be carried over: then the old directory must stay.
     """
     groups: dict[str, list[Artifact]] = {}
     private = set()
@@ -165,7 +165,7 @@ def stage(where: str, staged: int, old: int | None, tree: Tree, comparison: Tree
 
 
 def _make_directory(where: str, root: int, path: str, mode: int) -> None:
-    """A directory of exactly this mode, whatever the umask. Its parent is there and ours."""
+    """A directory of exactly this mode, despite the umask. Its parent is there and ours."""
     try:
         os.mkdir(path, 0o700, dir_fd=root)
         os.chmod(path, mode, dir_fd=root)

@@ -2,13 +2,13 @@
 
 In: a directory, and a digest of all inputs of a compile. Out: whether the directory still is exactly what those inputs
 compile to, from the status of its files alone. Only `compile` asks, because a rollout compares bytes; `files.py` and
-`swapping.py` say which files they wrote or compared, byte by byte.
+`swapping.py` report files that they wrote or compared byte by byte.
 
-As in git, a file counts as unchanged while size, times, inode and mode are. Three things could deceive that. A file may
-change within one tick of the clock of its file system, so nothing is recorded that is younger than some ticks, and
-nothing of a file system that counts whole seconds. Times of a network file system are those of another machine, and
-come late, so only local file systems have an index. And somebody may write an index, so it lies in the user's own
-cache directory, outside of every checkout. An index in doubt is none: then everything is compiled and compared.
+As in git, a file is unchanged while size, times, inode and mode are. Three things could deceive that. A file may change
+within one clock tick of its file system. So it skips files younger than some ticks, and file systems with whole
+seconds. Times of a network file system come late from another machine, so only local file systems have an index. The
+index is in the user's cache directory, so that no checkout can forge it. An index in doubt is none: then everything is
+compiled and compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fleetc.disk.staging import TreePlace, locked
 LOCAL = frozenset(
     {"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "ramfs", "tmpfs", "xfs", "zfs"}
 )
-"""Kinds of file systems whose times are this machine's."""
+"""File systems with times of this machine."""
 
 _LIMIT_BYTES = 256 * 1024 * 1024
 _FORMAT = 1
@@ -41,7 +41,7 @@ Status = tuple[int, int, int, int, int]
 
 
 class Note(NamedTuple):
-    """What the index says of a tree beside its files: its own place, the digest of inputs, what people were told."""
+    """The index entry of a tree besides its files: its place, the digest of inputs, the messages."""
 
     file: Path
     inputs: str
@@ -92,7 +92,7 @@ def index_file(target: Path, outside: Sequence[Path]) -> Path | None:
 def unchanged(
     target: Path, file: Path, inputs: str, wait_seconds: float = 10.0
 ) -> tuple[int, Mapping[str, str]] | None:
-    """How many files the directory has and what people were told, if it is exactly what these inputs compile to."""
+    """The number of files and the messages, if the directory is exactly the compile of these inputs."""
     index = _read(file)
     if index is None or index["inputs"] != inputs or not target.is_dir():
         return None
@@ -111,7 +111,7 @@ def unchanged(
 def remember(place: TreePlace, note: Note, verified: Mapping[str, tuple[int, int, int]]) -> None:
     """Write the index of a tree that was just written or compared, under its lock. None is left where one is in doubt.
 
-    `verified` are the files whose bytes are known, as in `TreeComparison`.
+    `verified` are the files with known bytes, as in `TreeComparison`.
     """
     time.sleep(TICK_NS / _SECOND)
     try:
@@ -127,13 +127,13 @@ def remember(place: TreePlace, note: Note, verified: Mapping[str, tuple[int, int
         with os.fdopen(descriptor, "wb") as opened:
             opened.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
         new.replace(note.file)
-    except OSError:  # no cache, or one that is full: the next compile does without
+    except OSError:  # no cache, or a full one: the next compile works without
         with suppress(OSError):
             note.file.unlink(missing_ok=True)
 
 
 def _is_settled(statuses: Mapping[str, Status], verified: Mapping[str, tuple[int, int, int]]) -> bool:
-    """Whether each file is the one whose bytes are known, and could not change any more without another time."""
+    """Whether each file has the known bytes, and any change would change its time."""
     before = time.time_ns() - TICK_NS
     if statuses.keys() != verified.keys() or all(ctime % _SECOND == 0 for _, _, ctime, _, _ in statuses.values()):
         return False
@@ -144,7 +144,8 @@ def _is_settled(statuses: Mapping[str, Status], verified: Mapping[str, tuple[int
 
 
 def _statuses(place: TreePlace) -> dict[str, Status] | None:
-    """The status of each file in the directory by its path; None where something else than files and directories is."""
+    """The status of each file in the directory by its path; None if there are other entries than files and
+    directories."""
     root = place.open()
     if root is None:
         return None
@@ -156,7 +157,7 @@ def _statuses(place: TreePlace) -> dict[str, Status] | None:
 
 
 def _walk(directory: int, prefix: str, device: int, statuses: dict[str, Status]) -> Iterator[bool]:
-    """Add the files below a directory; False for each entry that is neither, or lies on another file system."""
+    """Add the files below a directory; False for other entries, or on another file system."""
     inner = []
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -195,7 +196,7 @@ def _read(file: Path) -> dict[str, Any] | None:
 
 
 def _is_local(place: TreePlace) -> bool:
-    """Whether the directory lies on a file system whose times are this machine's."""
+    """Whether the directory's file system has this machine's times."""
     path = os.path.realpath(f"/proc/self/fd/{place.parent}")
     best, kind = "", ""
     for line in Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape").splitlines():

@@ -7,9 +7,8 @@ Two siblings of the target, named for it, exist only while a write is under way,
 - `.fleetc-NAME.stage`: first the new tree in the making (its manifest is written last), then, once the two
   have changed places, the old tree until it is cleared. Either way the target is whole and this can go.
 - `.fleetc-NAME.apply`: used only where directories cannot change places (a lower layer of overlayfs, some
-  network file systems) or hold something that cannot be linked. It is a complete new tree whose files are
-  being moved into the target one by one, the manifest last. Readers refuse while it exists; the next write
-  finishes it first.
+  network file systems) or hold something that cannot be linked. It is a complete new tree; its files move into the
+  target one by one, the manifest last. Readers refuse while it exists; the next write finishes it first.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def _is_leftover(place: TreePlace, name: str) -> bool:
 def _not_ours(place: TreePlace, name: str) -> FilesError:
     """A sibling is in the way that must not be removed."""
     path = place.beside(name)
-    message = f"{shown(path)} is in the way and contains something that fleetc did not make"
+    message = f"{shown(path)} is in the way and contains entries that fleetc did not make"
     return FilesError("leftover-not-ours", message, path=path, advice="look at it, then move or remove it")
 
 
@@ -86,7 +85,7 @@ def recover(place: TreePlace) -> None:
 
 
 def _listed_in(place: TreePlace, name: str) -> set[str] | None:
-    """Paths that a leftover's manifest lists; None for an unfinished new tree, in which all is ours."""
+    """Paths that a leftover's manifest lists; None for an unfinished new tree: all of it is ours."""
     leftover = os.open(name, DIRECTORY, dir_fd=place.parent)
     try:
         listed = listed_entries(leftover, place.beside(name))
@@ -230,7 +229,7 @@ def _apply(place: TreePlace, root: int) -> None:
 
 
 def _remove(root: int, path: str, how: Callable[..., None]) -> None:
-    """Remove a file or an empty directory; leave what is gone, still in use, or has become something else."""
+    """Remove a file or an empty directory, unless it is gone, in use or changed."""
     directory, _, name = path.rpartition("/")
     try:
         inside = open_directory(root, directory)
@@ -244,7 +243,7 @@ def _remove(root: int, path: str, how: Callable[..., None]) -> None:
 
 
 def _move_all(staged: int, root: int, paths: Iterable[str]) -> None:
-    """Move files, those that are still there, making their directories on the way."""
+    """Move the remaining files, and make their directories."""
     groups: dict[str, list[str]] = {}
     for path in sorted(paths):
         directory, _, name = path.rpartition("/")
@@ -270,18 +269,17 @@ def _move_all(staged: int, root: int, paths: Iterable[str]) -> None:
 
 
 def _clear_whole(place: TreePlace, name: str, managed: Container[str] | None, other: int | None) -> None:
-    """Remove a sibling of the target. What is neither managed nor also in `other` moves there, or stays and
-    is told."""
+    """Remove a sibling of the target. Entries that are not managed and not in `other` move there, or stay and are
+    reported."""
     if not _clear(place.parent, name, managed, other, ""):
         raise _not_ours(place, name)
 
 
 def _clear(parent: int, name: str, managed: Container[str] | None, other: int | None, prefix: str) -> bool:
-    """Clear one directory, its manifest last; `managed` None means all of it. False when something had to
-    stay."""
+    """Clear one directory, its manifest last; `managed` None means all of it. False if an entry had to stay."""
     directory = os.open(name, DIRECTORY, dir_fd=parent)
     try:
-        os.fchmod(directory, 0o700)  # it may be a read-only directory of somebody else, carried over
+        os.fchmod(directory, 0o700)  # it may be a foreign read-only directory, carried over
         with os.scandir(directory) as listing:
             entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
         empty = True
@@ -307,15 +305,14 @@ def _clear(parent: int, name: str, managed: Container[str] | None, other: int | 
 
 
 def _open_if_there(directory: int | None, name: str) -> int | None:
-    """Descriptor of an inner directory, None when there is none of that name."""
+    """Descriptor of an inner directory, or None."""
     with suppress(FileNotFoundError, NotADirectoryError):
         return None if directory is None else os.open(name, DIRECTORY, dir_fd=directory)
     return None
 
 
 def _dispose(directory: int, name: str, is_ours: bool, other: int | None) -> bool:
-    """Unlink an entry that is ours or is linked in `other` too; move one that came late; False when it must
-    stay."""
+    """Unlink an entry that is ours or also in `other`; move a late one; False when it must stay."""
     if not is_ours and other is not None:
         try:
             mine = os.stat(name, dir_fd=directory, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""Puts a single file in place whole: readers see the old content or the new, whatever dies when.
+"""Replaces a single file atomically: readers see the old content or the new, even after a crash.
 
 In: a path and bytes. Out: a file, of mode 0644 if it is new. For plans, ids of streams, and reports that others may be
 reading.

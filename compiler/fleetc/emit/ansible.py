@@ -1,8 +1,8 @@
 """Emits the Ansible project that rolls the tree out: inventory, host variables, batches, and the static playbooks.
 
 In: the blueprint, the digests of hosts and services, the shipped playbooks. Out: `ansible/**`. Ansible reads every
-string of an inventory as a template, so every one that comes from the spec is marked unsafe. Keys and names of hosts
-and groups cannot be marked: they only use the alphabet of names. Group names have an underscore, host names never do.
+string of an inventory as a template, so strings from the spec are marked unsafe. Keys and names of hosts and groups
+cannot be marked: they only use the alphabet of names. Group names have an underscore, host names never do.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _rollout(blueprint: Blueprint) -> list[Line]:
 
 
 Behind = Callable[[Iterable[Draft]], Origins]
-"""Finds the origins of the files that a digest stands for; a compile does not need them."""
+"""Finds the origins of the files behind a digest; a compile does not need them."""
 
 
 def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], behind: Behind) -> list[Line]:
@@ -137,7 +137,7 @@ def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> d
     found: dict[str, object] = {
         "name": ansible_unsafe(service.name),
         "digest": digest,
-        # An image or a script puts words of its own before those of a runner.
+        # An image or a script puts its own words before those of a runner.
         "arguments": "" if service.table == RUNNERS else hashlib.sha256(words.encode()).hexdigest(),
         "data_dir": ansible_unsafe(service.data_dir),
         "secrets": [_secret(secret) for secret in sorted(service.secrets)],
@@ -168,7 +168,7 @@ def _facts(facts: tuple[tuple[str, str], ...]) -> str:
 
 
 def _health(health: Health) -> dict[str, object]:
-    """What the node is asked; what is not asked of it is left out."""
+    """The checks of the node; unused ones are left out."""
     found: dict[str, object] = {"ports": list(health.ports)}
     texts = {"healthz": health.healthz, "status": health.status, "version": health.version}
     found |= {name: ansible_unsafe(text) for name, text in texts.items() if text}
@@ -199,7 +199,7 @@ def _live(value: LiveValue) -> object:
 
 
 def _setters() -> dict[str, object]:
-    """How a node is given a setting while it runs, and how it says it back, by flag."""
+    """How a running node gets a setting and reports it, by flag."""
     of_values = {
         flag: {"set": row.path, "parameter": row.parameter, "fixed": row.fixed, "read": list(row.read)}
         for flag, row in sorted(LIVE_SETTINGS.items())

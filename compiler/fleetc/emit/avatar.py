@@ -1,10 +1,9 @@
 """Emits what the avatar stack of a host reads: environment files, allowlists, and the arguments of each slot.
 
 In: a host. Out: `hosts/<host>/avatar/host.env`, `turn.env`, `slots/slot-NN.env` and `slots/slot-NN.compose.yaml`,
-`host.compose.yaml` if TURN is pinned, `allow/*`, and for people who use the stack's command line `cluster.json` with
-the slots and `profile.sh` for their shells. Environment files use the syntax that all their readers share: Compose,
-Docker, systemd, shells, and services of the stack that search for lines. None of them contains secrets; a rollout adds
-those on the host.
+`host.compose.yaml` if TURN is pinned, `allow/*`, and for the stack's command line `cluster.json` and `profile.sh`.
+Environment files use the syntax that all their readers share: Compose, Docker, systemd, shells, and services of the
+stack that search for lines. None of them contains secrets; a rollout adds those on the host.
 """
 
 from __future__ import annotations

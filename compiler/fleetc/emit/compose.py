@@ -1,11 +1,10 @@
 """Emits `compose.yaml`: how a container of the node runs on a docker host.
 
-In: a host. Out: `hosts/<host>/<node>/compose.yaml`, one project with one service per node, on hosts whose runtime is
-docker. Needs Compose 2.24 or newer on the host, for the long form of `env_file`.
+In: a host. Out: `hosts/<host>/<node>/compose.yaml`, one project with one service per node, on docker hosts. Needs
+Compose 2.24 or newer on the host, for the long form of `env_file`.
 
-Containers use the network of their host, and each path has one name inside and outside: a listener means the same as
-under systemd, and no published port bypasses a firewall. Docker restarts a container with the mounts of now and the
-arguments of then, so the host removes a container before its link moves.
+Containers use the host's network and paths: listeners mean the same as under systemd, and no published port bypasses a
+firewall. Docker restarts a container with new mounts but old arguments, so the host removes it before its link moves.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
 def _view(service: Service, mark: Mark) -> View:
     table = given(service.table, service.name)
     gpus = derived("the GPUs that the node uses", (service.table, service.name, "gpus"))
-    # A container counts the GPUs that it gets from 0, and -nvidia has the ids of the host: a node gets all of them. A
-    # runner uses the first one that it finds.
+    # A container numbers its GPUs from 0, but -nvidia has the ids of the host: a node gets all GPUs. A runner uses the
+    # first one that it finds.
     chooses = service.node_release != "" and bool(service.gpus)
     listed = service.gpus if isinstance(service.gpus, tuple) and not chooses else ()
     return {

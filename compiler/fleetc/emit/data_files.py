@@ -1,7 +1,7 @@
 """Emits the JSON files that a process reads: its models, its prices and its renditions.
 
 In: a host. Out: `hosts/<host>/<node>/aiModels.json`, `prices.json`, `transcoding.json`. The node only parses bare
-numbers, neither quoted nor with a currency inside; every digit of an amount is written.
+numbers, without quotes and currency; every digit of an amount is written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Emits `FLEET.md`: the fleet for people, with its picture, ports, prices and required secrets.
 
-In: the blueprint. Out: `FLEET.md`. The encoders of Markdown and Mermaid escape all text of the spec, so that none of it
-is markup, a mention or a link. The parts are in `fleet_page/`.
+In: the blueprint. Out: `FLEET.md`. The encoders of Markdown and Mermaid escape all text of the spec: it is never
+markup, a mention or a link. The parts are in `fleet_page/`.
 """
 
 from __future__ import annotations

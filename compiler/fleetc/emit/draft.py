@@ -1,6 +1,6 @@
 """A file of the tree before it is rendered. The artifact and the answer of `fleetc why` are two readings of a draft.
 
-In: what a format knows about a file. Out: `Draft`, whose body is `Lines`, `JsonFile`, `Verbatim` or `Rendered` of
+In: the parts of a file from a format. Out: `Draft`, whose body is `Lines`, `JsonFile`, `Verbatim` or `Rendered` of
 `templates.py`. Formats make drafts and `formats.py` reads them; a compile reads every text, `fleetc why` the lines of
 one file.
 """
@@ -83,7 +83,7 @@ class Verbatim:
 class Draft:
     """One file: its path in the tree, and its content.
 
-    The manifest names the spec tables of a file: `tables`, and those of `origins`. `presence` says why the file exists.
+    The manifest names the spec tables of a file: `tables`, and those of `origins`. `presence` is why the file exists.
     """
 
     __slots__ = ("_artifact", "_digest", "_origins", "_presence", "_tables", "body", "path")

@@ -1,8 +1,8 @@
 """Emits `node.env`: the environment of a process without its secrets, in the syntax of the program that reads it.
 
-In: a host. Out: `hosts/<host>/<node>/node.env`, read by systemd (`EnvironmentFile=`) or by Compose (`env_file`).
-Secret variables are comments that say where a rollout finds the value; one that is in a file on the host has its path.
-What a process has from its start, and no file says, is a comment too: a rollout restarts it when the file changes.
+In: a host. Out: `hosts/<host>/<node>/node.env`, read by systemd (`EnvironmentFile=`) or by Compose (`env_file`). Secret
+variables are comments with the source of the value; for a file on the host, its path. Values that a process gets only
+at its start are comments too: a change of the file restarts it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Emits `launch.flags`: the command line of a process for reviewers, one flag per line, sorted.
 
-In: a host. Out: `hosts/<host>/<node>/launch.flags`. No program reads the file, so a line break or another hidden
-character in a value is shown as an escape, and each flag stays on one line.
+In: a host. Out: `hosts/<host>/<node>/launch.flags`. No program reads the file: hidden characters in values become
+escapes, and each flag stays on one line.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class UnfitError(ValueError):
 class Drafts:
     """The files of a blueprint's tree. Each is rendered when it is first read.
 
-    `like` are those of a similar fleet: what it has of a host whose blueprint is the same object is not rendered again.
+    `like` are those of a similar fleet: files of a host with the same blueprint object are reused.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ ROWS = {
 }
 _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 24
 _DAYS = {"interval": "1d", "timeFrom": "14d"}
-"""One value a day, for as long as Prometheus keeps them by default, whatever time the reader looks at."""
+"""One value a day, for Prometheus' default retention, at any time range of the reader."""
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _OPTIONS = {
     "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom", "calcs": []},

@@ -14,7 +14,7 @@ HOST_STEPS = "roles/fleet_host/module_utils/fleetc_host/steps.py"
 """The module of it that decides the steps, among the playbooks; it stands alone."""
 
 Steps = Callable[[dict[str, Any] | None, dict[str, Any]], list[dict[str, str]]]
-"""From what a host runs, None where nobody knows, and what it shall run to the steps between."""
+"""The steps from what a host runs (None if unknown) to what it shall run."""
 
 
 @cache

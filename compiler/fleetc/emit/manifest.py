@@ -1,10 +1,10 @@
 """Emits `manifest.json`: every file of the tree with mode, origins and digest, and what the tree was compiled from.
 
 In: the blueprint, the sources and all other artifacts. Out: `manifest.json`. `disk/files.py` reads `files` from it to
-tell files of fleetc from others.
+recognise files of fleetc.
 
-Changes of two people merge here whenever they merge in the files: each digest has its own line between lines that
-seldom change, and files that changes of different nodes touch have no digest.
+Changes that merge in the files also merge here. Each digest has its own line between stable lines; files that many
+nodes touch have no digest.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 In: the blueprint. Out: `monitoring/prometheus.yml`, `monitoring/agents/<host>.yml`, `monitoring/alerts.yml` and
 `monitoring/dashboard.json`, or nothing if nothing is monitored. With a monitoring project also
 `monitoring/compose.yaml`, `monitoring/agents/<host>.compose.yaml` and the files of Alertmanager and Grafana. A rollout
-of nodes installs none of them: the playbook `monitoring.yml` does, or people do, because what watches a rollout must
-not depend on it.
+installs none of them, because its monitoring must not depend on it: the playbook `monitoring.yml` or people do.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ def _container(container: Container, mark: Mark) -> View:
 
 
 def _programs_view(watched: MonitoringBlueprint, programs: Programs, mark: Mark) -> View:
-    """What Alertmanager and Grafana are told: who gets alerts, and where the others are."""
+    """The settings of Alertmanager and Grafana: receivers of alerts, and addresses."""
     return {
         "directory": Word(PROJECT_DIRECTORY),
         "interval": mark(Word(f"{watched.interval.value}s"), watched.interval.origin),

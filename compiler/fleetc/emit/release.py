@@ -29,8 +29,8 @@ class Release(NamedTuple):
 def release_of(drafts: Iterable[Draft]) -> Release:
     """The release that a host gets with these files; without files it has the digest of empty input.
 
-    Paths are `hosts/<host>/<service>/<name>`. The avatar stack has a directory like a service, but is not one: a
-    rollout compares its files one by one, so that a change of one slot only affects that slot.
+    Paths are `hosts/<host>/<service>/<name>`. The avatar stack has a directory but is no service: a rollout compares
+    its files singly, so a change of one slot only affects that slot.
     """
     return release_of_files((draft.path, draft.artifact().mode, draft.digest()) for draft in drafts)
 

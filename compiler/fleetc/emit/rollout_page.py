@@ -20,7 +20,7 @@ FILE = "ROLLOUT.md"
 _TEMPLATE = "docs/rollout.md.j2"
 
 _LISTED = 40
-"""The most hosts of a fleet whose parts are listed."""
+"""The most hosts of a fleet with listed parts."""
 
 
 def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Draft]:

@@ -1,7 +1,7 @@
 """Emits `livepeer-<node>.service`: how the node runs on a systemd host.
 
-In: a host. Out: `hosts/<host>/<node>/livepeer-<node>.service` on hosts whose runtime is systemd. Needs systemd 240 or
-newer on the host (`Type=exec`), and 247 where a secret is handed over in a file (`LoadCredential=`).
+In: a host. Out: `hosts/<host>/<node>/livepeer-<node>.service` on systemd hosts. Needs systemd 240 or newer on the host
+(`Type=exec`), and 247 where a secret is handed over in a file (`LoadCredential=`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
         "program": mark(program.path, program.origin),
         "arguments": [mark(text, a.origin) for text, a in zip(arguments, service.arguments, strict=True)],
         "data_dir": mark(_bare_path(service.data_dir), *data_dir),
-        # The rollout only creates the data directory, and without a "-" systemd starts no unit whose path is missing.
+        # The rollout only creates the data directory; without a "-", systemd starts no unit with a missing path.
         "writable": [mark(_bare_path(mount.path), mount.origin) for mount in _writable(service)],
         "home": mark(Encoded(systemd_environment("HOME", service.data_dir)), *data_dir),
         "env_file": mark(Word(f"{service.directory}/node.env"), table),

@@ -1,9 +1,9 @@
 """Renders templates with the quoting of their target, so that no template can forget it.
 
 In: template texts by name ("systemd/service.j2"), read by `disk/files.py`, and one view per rendering. Out: text.
-Called by the formats. The folder of a template decides its grammar, and every `{{ expression }}` in it passes that
-grammar's encoder; only the template's own text is copied literally. A value that is already written in the target
-grammar is an `Encoded`, a path or key without quotes is a `Word`. `Rendered` is a file that a template makes.
+Called by the formats. A template's folder sets its grammar, and every `{{ expression }}` passes that encoder. Only the
+template's own text is copied literally. A value that is already written in the target grammar is an `Encoded`, a path
+or key without quotes is a `Word`. `Rendered` is a file that a template makes.
 
 Templates contain text, `for` and `if`; any other Jinja feature is refused when the template is compiled.
 """
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 View = Mapping[str, object]
-"""What a template prints, by name: str, Encoded, Word, int, bool, in `lines` each `Traced`; lists, mappings and
-records of these; and other files as `Rendered`."""
+"""The values of a template by name: str, Encoded, Word, int, bool (in `lines` each `Traced`); lists, mappings, records;
+files as `Rendered`."""
 
 GRAMMARS: Mapping[str, Callable[[str], str]] = {
     "ansible": encoders.yaml_string,
@@ -64,8 +64,7 @@ class Encoded(str):
 class Word(str):
     """A path, key or unit name, printed unchanged: [A-Za-z0-9_./:@-]+, or else EncodingError("word").
 
-    It has no characters that a target reads as syntax, but a YAML reader may read an unquoted one as a number or a
-    boolean: templates write quotes around it as a YAML value.
+    It has no syntax characters of any target. YAML may read it as a number or boolean, so templates quote it there.
     """
 
     __slots__ = ()

@@ -16,7 +16,7 @@ Origins = tuple[Origin, ...]
 
 
 Mark = Callable[..., Any]
-"""Makes a leaf of a view from a value and its origins: `Traced` if somebody asks why, `plain` in a compile."""
+"""Makes a leaf of a view from a value and its origins: `Traced` for `fleetc why`, `plain` in a compile."""
 
 Line = tuple[str, Origins]
 """A line written by code, without its line end, and the origins of its values; or several related lines."""
@@ -27,8 +27,7 @@ class TracedLine:
     """A line of an artifact without its line end.
 
     `origins` are those of the values on it, without repetition; `deciding`, in groups, those that decide whether the
-    line exists at all. `template` and `template_line` say where its constant text is; "" and 0 for lines written by
-    code.
+    line exists. `template` and `template_line` are the place of its constant text; "" and 0 for lines written by code.
     """
 
     text: str

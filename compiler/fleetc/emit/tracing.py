@@ -1,8 +1,8 @@
 """Renders a template so that each line keeps the values of the view that made it.
 
-In: the syntax tree of a template, a view whose leaves are `Traced`. Out: `TracedLine` values. Called by `templates.py`
-for `fleetc why`. Jinja itself runs the template: `recording` makes it tell a `Recorder` what it prints, and under
-which conditions. So nothing here knows what a template means, or any format.
+In: the syntax tree of a template, and a view of `Traced` leaves. Out: `TracedLine` values. Called by `templates.py` for
+`fleetc why`. Jinja itself runs the template: `recording` makes it report prints and their conditions to a `Recorder`.
+So this is independent of templates and formats.
 """
 
 from __future__ import annotations

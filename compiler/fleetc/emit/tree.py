@@ -1,7 +1,7 @@
 """Artifacts in memory, their digests and the manifest that lists them.
 
-In: artifacts made by the formats. Out: a `Tree`, sorted by path, in which `manifest.json` lists the others.
-`disk/files.py` writes and reads trees; diff, verify and drift compare two of them.
+In: artifacts made by the formats. Out: a `Tree`, sorted by path; `manifest.json` lists the others. `disk/files.py`
+writes and reads trees; diff, verify and drift compare two of them.
 """
 
 from __future__ import annotations

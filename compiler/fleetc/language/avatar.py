@@ -49,7 +49,7 @@ _PROJECT_PREFIX = matching(
     'write it like "vtuber-"',
 )
 MOST_OPEN_FILES = 1_048_576
-"""The most that Linux allows a process unless fs.nr_open says otherwise; Docker starts no container with more."""
+"""The Linux limit per process, unless fs.nr_open is higher; Docker starts no container with more."""
 
 _API_VERSION = matching(
     re.compile(r"1\.[1-9][0-9]{0,2}"), "this is not a version of the Docker API", 'write it like "1.44"'
@@ -182,7 +182,7 @@ class Slot(Base):
         examples=[0],
     )
     game_command: Flag | None = Field(
-        None, description="Whether the slot publishes the command port of its game; by default as the table says."
+        None, description="Whether the slot publishes the command port of its game; by default that of the table."
     )
 
 
@@ -247,7 +247,7 @@ class Avatars(Base):
     )
     images: Images | None = Field(None, description="Images that have no release tag, pinned by digest.")
     allow: tuple[AllowEntry, ...] = Field(
-        (), description='Who may call the host: "payments", addresses and networks; nobody else may.'
+        (), description='Who may call the host: "payments", addresses and networks; all others are refused.'
     )
     payments: Payments | None = Field(None, description="The payments service that the host works for.")
     registration: Registration | None = Field(None, description="Registration of the host with the payments service.")
@@ -255,7 +255,7 @@ class Avatars(Base):
     turn: Turn | None = Field(None, description="The TURN server of the host; without this table none runs.")
     stun: Listener | None = Field(
         None,
-        description="STUN server that tells viewers their address; stun.l.google.com:19302 by default.",
+        description="STUN server for viewers; stun.l.google.com:19302 by default.",
         examples=["stun.example.net:3478"],
     )
     public: HostAddress | None = Field(
@@ -282,12 +282,12 @@ class Avatars(Base):
         9090,
         ge=1,
         le=65535,
-        description="Port of orchestrator-health; the payments service knows 9090 only.",
+        description="Port of orchestrator-health; the payments service only uses 9090.",
         examples=[9090],
     )
     monitored_services: tuple[ServiceName, ...] | None = Field(
         None,
-        description="Services whose state decides about health; TURN, signaling and games by default.",
+        description="Services that decide about health; TURN, signaling and games by default.",
         examples=[["vtuber-mira"]],
     )
     keep_running: tuple[ServiceName, ...] = Field(

@@ -26,7 +26,7 @@ _TAG = re.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _COMMIT = re.compile("sha-[0-9a-f]{7,64}")
 _LOOKS_LIKE_A_RELEASE = re.compile(r"[vV]?[0-9]+(\..*)?")
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
-"""Networks that nobody on the internet has: RFC 1918, and the shared address space of RFC 6598."""
+"""Networks that are never on the internet: RFC 1918, and the shared address space of RFC 6598."""
 
 _LEADING_ZERO = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
@@ -48,7 +48,7 @@ class AvatarTag:
 
     @property
     def kind(self) -> str:
-        """What it is, for people."""
+        """Its name for people."""
         if self.release is not None:
             return "release"
         return "tag of a commit" if self.fixed else "rolling tag"
@@ -73,7 +73,7 @@ def _tag(value: Any) -> AvatarTag:
         raise refuse("this is not an avatar stack release", f'write "{repair}"' if repair else advice, repair=repair)
     if not _TAG.fullmatch(value):
         raise refuse(
-            "this can be neither an avatar stack release nor a tag of its images",
+            "this is not an avatar stack release or a tag of its images",
             f"{form}: letters, digits and _ . - only, at most 128",
         )
     return AvatarTag(value, None)
@@ -153,7 +153,7 @@ def _slot_networks(value: Any) -> IPv4Network:
         )
     if not any(network.subnet_of(private) for private in _PRIVATE):
         raise q.QuantityError(
-            f"{network} is not a private network: the host could no longer reach whoever has these addresses",
+            f"{network} is not a private network: the host could no longer reach the owners of these addresses",
             'write one inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, such as "172.30.0.0/16"',
         )
     return network

@@ -194,7 +194,7 @@ class Registration(Base):
     id: Annotated[
         StrictStr,
         matching(_REGISTERED_ID, "this is not the id of an orchestrator", "write 1 to 64 letters, digits and . _ -"),
-    ] = Field(description="Id by which the payments service knows the host; one address belongs to one id.")
+    ] = Field(description="Id of the host at the payments service; one address belongs to one id.")
     orchestrator: Name | None = Field(
         None, description="Orchestrator of this fleet whose account is paid; or use address instead."
     )

@@ -1,8 +1,8 @@
-"""Counters in names and text: `gpu-{01..20}` stands for twenty names, and `{10..29}` or `{eu*10,us*10}` beside it
-for a value of each.
+"""Counters in names and text: `gpu-{01..20}` makes twenty names, and `{10..29}` or `{eu*10,us*10}` beside it a value of
+each.
 
-In: text of a spec. Out: `Counted`, which says the text of each member by its position, or None for text without a
-counter. Raises `CounterError`, in words for people. Whoever means a brace itself writes it twice.
+In: text of a spec. Out: `Counted`, which has the text of each member by position, or None for text without a counter.
+Raises `CounterError`, in words for people. A literal brace is written twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HOW = "write a range such as {01..20}, a list such as {a,b} or {1..3,7}, or {} 
 
 
 class CounterError(ValueError):
-    """Text that looks like a counter and is none; `help` says what to write."""
+    """Text that looks like a counter and is none; `help` is what to write."""
 
     def __init__(self, message: str, help: str = _HOW) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class Counted(NamedTuple):
 
     @property
     def counters(self) -> tuple[tuple[str, ...], ...]:
-        """The values of each counter that says its own."""
+        """The values of each counter that has its own."""
         return tuple(piece for piece in self.pieces if isinstance(piece, tuple))
 
     @property
@@ -44,7 +44,7 @@ class Counted(NamedTuple):
         return "".join(map(str, self.pieces)) if all(isinstance(piece, str) for piece in self.pieces) else None
 
     def at(self, position: int, counter: str) -> str:
-        """The text of one member: `counter` is what stands for it in its name."""
+        """The text of one member: `counter` is its counter in the name."""
         return "".join(
             counter if piece is None else piece if isinstance(piece, str) else piece[position] for piece in self.pieces
         )

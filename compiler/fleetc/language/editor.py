@@ -1,7 +1,7 @@
 """The JSON Schema of a spec as people write it, for editors: with defaults, classes and counters.
 
 In: the schema of the language, which describes a spec with all that written out. Out: `editor_schema()`. A key may come
-from a class or from defaults, so no key of a named table is required here; `fleetc check` says what is missing.
+from a class or from defaults, so no key of a named table is required here; `fleetc check` reports what is missing.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from fleetc.language.spec import json_schema
 from fleetc.toml.including import INCLUDE
 
 WORDS = {
-    INCLUDE: "Files in the directory of the spec and below that the spec consists of besides itself, such as "
-    '["regions/*.toml"], so that teams own files. No table is in two of them.',
+    INCLUDE: 'Further files of the spec, in its directory and below, such as ["regions/*.toml"], so that teams own '
+    "files. No table is in two of them.",
     DEFAULTS: "Values for all tables of one kind, such as [defaults.orchestrators]; a table of that kind, and each of "
     "its classes, is stronger.",
     CLASSES: "Named sets of values for tables of each kind, such as [classes.gpu-box.hosts]; a table takes them with "
     'like = "gpu-box".',
     LIKE: "Class, or classes, that the table takes its values from: a later one wins, and the table's own values win "
     "over all. Tables merge, and all else is replaced.",
-    ON: 'Pattern of host names with one star, such as "gpu-*": one node for each matching host. The name of the table '
-    'has {} in the place of what the star stands for: [orchestrators."orch-{}"].',
+    ON: 'Pattern of host names with one star, such as "gpu-*": one node for each matching host. In the name of the '
+    'table, {} is the text that the star matches: [orchestrators."orch-{}"].',
 }
 """What each key means that is written out before the language reads a spec."""
 

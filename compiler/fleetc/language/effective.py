@@ -41,7 +41,7 @@ _FLEET_RPC = given("fleet", "rpc")
 
 _EVERYWHERE = (ANY_ADDRESS, "::")
 MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
-"""Variables that say where a gateway listens for live media."""
+"""Variables that set where a gateway listens for live media."""
 
 
 class BoundPort(NamedTuple):
@@ -64,7 +64,7 @@ def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
 
 
 def rpc(fleet: Fleet, host: str) -> Chosen[Url | SecretRef] | None:
-    """Where the nodes of a host ask the chain: the address of the host, else the fleet's; None where there is none."""
+    """Where the nodes of a host ask the chain: the address of the host, else the fleet's; None if there is none."""
     own = fleet.hosts[host].rpc
     if own is not None:
         return Chosen(own, given("hosts", host, "rpc"))
@@ -113,7 +113,7 @@ def warm_containers(fleet: Fleet, node: Node, use: ModelUse) -> int:
 
 
 def cli_listener(node: Node) -> Chosen[Listener]:
-    """The administration listener; on loopback unless the spec says otherwise."""
+    """The administration listener; on loopback by default."""
     if node.settings.cli is not None:
         return Chosen(node.settings.cli, given(*node.path, "cli"))
     return Chosen(CLI_LISTENERS[node.table], default("the role's own administration port, on loopback", node.path))
@@ -208,7 +208,7 @@ def data_dir(fleet: Fleet, node: Node) -> Chosen[str]:
     host = fleet.hosts[node.settings.host]
     return Chosen(
         f"{host.state_dir}/{node.name}",
-        default("a directory of its own under the host's state_dir", ("hosts", node.settings.host, "state_dir")),
+        default("its own directory under the host's state_dir", ("hosts", node.settings.host, "state_dir")),
     )
 
 
@@ -256,7 +256,7 @@ def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
 def live_runners_alone(fleet: Fleet, node: Node) -> Chosen[bool]:
     """Whether live runners do all AI work of an orchestrator: it lists no models, and no AI worker names it.
 
-    They come to the node by themselves, or from its list of them. Source: the node's source code at release v0.9.1.
+    They register themselves, or are on its list. Source: the node's source code at release v0.9.1.
     """
     settings = node.settings
     workers = (worker.table for worker in fleet.workers_by_orchestrator.get(node.name, ()))

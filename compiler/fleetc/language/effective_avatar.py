@@ -44,7 +44,7 @@ WIDEST_SPELLED_OUT = 256
 
 
 class SlotInForce(NamedTuple):
-    """A slot of a stack: `path` is its place in the spec, `origin` says where its number comes from.
+    """A slot of a stack: `path` is its place in the spec, `origin` that of its number.
 
     `gpu` is the id on the host, or "all" when the slot sees every GPU; `game_command` whether that port is published.
     """
@@ -83,7 +83,7 @@ class SlotInForce(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """Somebody who may call the host: a network, which may be one address, and where the spec says so."""
+    """A caller of the host: a network or an address, with its place in the spec."""
 
     network: IpNetwork
     origin: Origin
@@ -188,14 +188,14 @@ def slot_memory(stack: Stack) -> Chosen[Bytes]:
 
 
 def remote_cluster_control(fleet: Fleet, stack: Stack) -> Chosen[bool]:
-    """Whether slots can be controlled remotely. Off for a tag that is not a release: nobody knows what it can do."""
+    """Whether slots can be controlled remotely. Off for a tag that is not a release: its behaviour is unknown."""
     if stack.settings.remote_cluster_control is not None:
         return Chosen(stack.settings.remote_cluster_control, given(*stack.path, "remote_cluster_control"))
     release = release_of(fleet, stack)
     known = can(fleet, stack, "remote-cluster-control")
     since = ABILITIES["remote-cluster-control"]
     if known is None:
-        why = f"off, because nobody knows what is in the {release.value.kind} {release.value}"
+        why = f"off, because the release is unknown of the {release.value.kind} {release.value}"
     else:
         why = f"{'on from' if known else 'off before'} {since}"
     return Chosen(bool(known), default(why, *release.origin.paths))
@@ -270,7 +270,7 @@ def docker_gateways(stack: Stack) -> Chosen[tuple[IPv4Address, ...]]:
 
 
 def allowed(stack: Stack) -> tuple[Allowed, ...]:
-    """Who may call the host, each network once, in the order of the spec; "payments" stands for its addresses."""
+    """Who may call the host, each network once, in the order of the spec; "payments" means its addresses."""
     found: dict[IpNetwork, Allowed] = {}
     for index, entry in enumerate(stack.settings.allow):
         path = (*stack.path, "allow", index)
@@ -322,7 +322,7 @@ def health_port(stack: Stack) -> Chosen[int]:
     """The port of orchestrator-health."""
     if "health_port" in stack.settings.model_fields_set:
         return Chosen(stack.settings.health_port, given(*stack.path, "health_port"))
-    return Chosen(stack.settings.health_port, default("the port that the payments service knows", stack.path))
+    return Chosen(stack.settings.health_port, default("the port that the payments service uses", stack.path))
 
 
 def bound_ports(fleet: Fleet, stack: Stack) -> Iterator[BoundPort]:

@@ -37,7 +37,7 @@ def grafana_listener(project: MonitoringProject) -> Chosen[Listener]:
 
 
 def alertmanager_listener(project: MonitoringProject) -> Chosen[Listener]:
-    """Where Alertmanager listens: always on loopback, because it asks nobody for a password."""
+    """Where Alertmanager listens: always on loopback, because it has no password."""
     return _on_loopback(ALERTMANAGER, project.alertmanager_port, "alertmanager_port")
 
 

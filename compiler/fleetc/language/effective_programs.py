@@ -1,4 +1,4 @@
-"""Which program a node on a systemd host runs, once defaults are applied: one that fleetc installs, or the host's own.
+"""The program of a node on a systemd host, with defaults: one that fleetc installs, or the host's own.
 
 In: a sound `Fleet` and one of its nodes. Out: the program's path with its origin, and where it comes from. Rules and
 lowering both ask here. The sibling of `effective.py`.
@@ -17,7 +17,7 @@ from fleetc.upstream import Release, format_release
 
 DEFAULT_BINARY = "/usr/local/bin/livepeer"
 PROGRAMS = "/opt/fleetc/programs"
-"""Where the program on a host installs those of the spec, each in a directory named by its digest."""
+"""Where the host program installs the spec's programs, each in a directory named by its digest."""
 
 
 class ProgramInForce(NamedTuple):

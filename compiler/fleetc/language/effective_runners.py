@@ -25,7 +25,7 @@ HERE = effective.LOOPBACK
 """Where a host reaches its own runners."""
 
 WELL = 200
-"""The status that means well to the node where nothing else is said."""
+"""The status that means healthy to the node by default."""
 
 
 class Offer(NamedTuple):
@@ -118,15 +118,15 @@ def _is_loopback(url: Url) -> bool:
 
 
 def bound_port(placed: PlacedRunner) -> BoundPort:
-    """The port on which a runner listens: which addresses is its program's choice, so it counts as all."""
+    """The port of a runner; its program chooses the addresses, so it counts as all."""
     origin = given(*placed.path, "port")
     return BoundPort(effective.ANY_ADDRESS, placed.port, "tcp", API, origin)
 
 
 def data_dir(fleet: Fleet, placed: PlacedRunner) -> Chosen[str]:
-    """The directory of its own that a runner finds under the same name."""
+    """A runner's own directory, which it finds under the same name."""
     host = fleet.hosts[placed.host]
-    origin = derived("a directory of its own under the host's state_dir", ("hosts", placed.host, "state_dir"))
+    origin = derived("its own directory under the host's state_dir", ("hosts", placed.host, "state_dir"))
     return Chosen(f"{host.state_dir}/{placed.name}", origin)
 
 

@@ -60,7 +60,7 @@ def _values(node: Any, parts: list[str]) -> Iterator[Any]:
 
 
 def part_of(dotted: str) -> str:
-    """The lines of the first table with this dotted name, and of the tables inside it; "" if it stands in a line.
+    """The lines of the first table with this dotted name, and of the tables inside it; "" if it is in a line.
 
     They end before the next table, and before a comment about that.
     """

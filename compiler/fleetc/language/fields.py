@@ -1,8 +1,8 @@
 """The types that fields of the spec have: names, quantities and paths. References to secrets are in `secret_fields.py`.
 
-In: raw TOML values. Out: frozen typed values, or a pydantic error of type `spec` that carries a sentence and a help
-line for people (`language/problems.py` turns it into a diagnostic). Used by every other file of this package.
-`sets` makes a field of a node that becomes a flag unchanged.
+In: raw TOML values. Out: frozen typed values, or a pydantic error of type `spec` with a sentence and a help line
+(`language/problems.py` makes it a diagnostic). Used by every other file of this package. `sets` makes a field of a node
+that becomes a flag unchanged.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Base(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Says that only `parse` makes the value of a field.
+    """Marks a field whose value only `parse` makes.
 
     It is pydantic's PlainValidator without the serializer of the field's type: a fleet is never written back, and the
     serializer would slow down every start.
@@ -164,12 +164,12 @@ def check_name(text: str) -> str:
 def check_path(text: str) -> str:
     """Check an absolute path of plain characters."""
     if text.startswith("~/"):
-        raise refuse("~ stands for no home here", "write the home in place of ~, such as /home/ubuntu")
+        raise refuse("~ is no home here", "write the home in place of ~, such as /home/ubuntu")
     if text.startswith("./"):
-        raise refuse("this path does not say where it begins", "write the folder in place of ., such as /opt/livepeer")
+        raise refuse("this path is not absolute", "write the folder in place of ., such as /opt/livepeer")
     if "/<PROJECT>_" in text:
         raise refuse(
-            "this path does not say which Compose project its volume is of",
+            "this path does not name the Compose project of its volume",
             "write the name of the project in place of <PROJECT>; docker volume ls shows it",
         )
     if not _PATH.fullmatch(text) or len(text) > 1024:

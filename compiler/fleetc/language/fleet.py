@@ -104,8 +104,8 @@ class Fleet(Base):
     fleet: FleetSettings = Field(description="The fleet as a whole.")
     rates: dict[Currency, Rate] = Field(
         default_factory=dict,
-        description='What one unit of a currency is worth, such as USD = "0.00042 ETH": only `check` and the reports '
-        "compare prices with it; nodes use their own price feed.",
+        description='Worth of one unit of a currency, such as USD = "0.00042 ETH". Only `check` and reports use it; '
+        "nodes have their own price feed.",
     )
     hosts: dict[Name, Host] = Field(description="Machines, by name.", min_length=1)
     programs: dict[ReleaseName, Program] = Field(
@@ -218,11 +218,11 @@ class Fleet(Base):
 
     @cached_property
     def answers(self) -> defaultdict[object, dict[str, Any]]:
-        """The answers that `answer` has found so far, by question and the name of what it is about."""
+        """The cached answers of `answer`, by question and the name of their subject."""
         return defaultdict(dict)
 
     def answer(self, ask: Callable[[Fleet, Subject], T], subject: Subject) -> T:
-        """What `ask` says of a node or a stack of this fleet, found once: see `once` in `answers.py`."""
+        """The answer of `ask` about a node or a stack of this fleet, calculated once: see `once` in `answers.py`."""
         known: dict[str, T] = self.answers[ask]
         try:
             return known[subject.name]
@@ -231,7 +231,7 @@ class Fleet(Base):
             return found
 
     def answer_of_all(self, ask: Callable[[Fleet], T]) -> T:
-        """What `ask` says of this whole fleet, found once: see `once_for_all` in `answers.py`."""
+        """The answer of `ask` about this whole fleet, calculated once: see `once_for_all` in `answers.py`."""
         known: dict[str, T] = self.answers[ask]
         try:
             return known[""]

@@ -39,8 +39,8 @@ from fleetc.language.node import ChainSettings, Mode
 from fleetc.language.secret_fields import HttpUrlOrSecret, QueueUrlOrSecret, Secret, StoreUrlOrSecret
 
 _CAP_FOR_RUNNERS = (
-    "write the number that the dearest of them comes to (fleetc check --explain-prices), as wei / pixel: a signer "
-    "compares the number alone, whatever the price is for"
+    "write the number of the highest price (fleetc check --explain-prices) as wei / pixel: a signer compares only the "
+    "number"
 )
 
 

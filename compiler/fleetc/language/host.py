@@ -104,8 +104,8 @@ class Host(Base):
         None,
         ge=1,
         le=65535,
-        description="Port of a blackbox exporter on this host, such as 9115, which checks whether avatar slots answer, "
-        "and live runners that its orchestrators offer. Only `monitoring.project` starts it; else you install it.",
+        description="Port of a blackbox exporter on this host, such as 9115. It probes avatar slots and the live "
+        "runners of its orchestrators. Only `monitoring.project` starts it; else you install it.",
     )
     ssh_user: UserName = Field("root", description="User that Ansible logs in as.", examples=["deploy"])
     ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.", examples=[2222])
@@ -115,8 +115,8 @@ class Host(Base):
     )
     binary: AbsolutePath | None = Field(
         None,
-        description="Path of a node program that you install on this systemd host yourself; by default that of "
-        "`programs`, or /usr/local/bin/livepeer if the release has no table there.",
+        description="Path of a node program that you install on this systemd host yourself. Default: that of "
+        "`programs`, else /usr/local/bin/livepeer.",
         examples=["/opt/livepeer/livepeer"],
     )
     build: Name | None = Field(
@@ -124,19 +124,19 @@ class Host(Base):
     )
     rpc: RpcUrlOrSecret | None = Field(
         None,
-        description="JSON-RPC address of the chain for the nodes of this host, such as a chain node that runs beside "
-        "them; by default that of the fleet.",
+        description="JSON-RPC address of the chain for this host's nodes, such as a local chain node; by default that "
+        "of the fleet.",
     )
     state_dir: AbsolutePath = Field(
         "/var/lib/livepeer",
-        description="Directory in which each node of this host gets its data directory.",
+        description="Directory with the data directories of this host's nodes.",
         examples=["/srv/livepeer"],
     )
 
     @model_validator(mode="after")
     def _runs_one_program(self) -> Host:
         if self.binary is not None and self.build is not None:
-            raise refuse("a host with a program of its own runs no build of programs", "remove binary or build")
+            raise refuse("a host with its own program runs no build of programs", "remove binary or build")
         return self
 
 
@@ -196,14 +196,12 @@ def _batch(value: Any) -> int | str:
 class Rollout(Base):
     """How a new release reaches the hosts, step by step.
 
-    What others depend on goes first: remote signers, redeemers and reward callers, then orchestrators, then workers
-    and avatar stacks, and gateways last, also within each host. A host follows the hosts that its nodes use; hosts
-    that run nothing come last. The hosts of one batch change together.
+    The order, also within each host: remote signers, redeemers and reward callers, then orchestrators, workers and
+    avatar stacks, gateways last. A host follows the hosts that its nodes use; hosts that run nothing come last. The
+    hosts of one batch change together.
     """
 
-    canary: Integer = Field(
-        1, ge=0, le=100, description="How many hosts go first, alone, starting with those that others depend on."
-    )
+    canary: Integer = Field(1, ge=0, le=100, description="How many hosts go first, alone, in rollout order.")
     batch: Annotated[
         int | str,
         Parsed(_batch),
@@ -215,8 +213,7 @@ class Rollout(Base):
     stable: WholeSeconds = Field(
         parse_duration("30s"),
         json_schema_extra={"default": "30s"},
-        description="How long all nodes of a host must be well on end, as the same processes, before the host counts "
-        "as healthy.",
+        description="How long all nodes of a host must stay healthy, without a restart, before the host is healthy.",
     )
     deadline: WholeSeconds = Field(
         parse_duration("3m"),
@@ -226,8 +223,8 @@ class Rollout(Base):
     confirm: WholeSeconds = Field(
         parse_duration("5m"),
         json_schema_extra={"default": "5m"},
-        description="How long a healthy host waits for the rollout to confirm its release; then it goes back by "
-        "itself, also when nobody can reach it.",
+        description="How long a healthy host waits for the rollout to confirm its release. Then it rolls back by "
+        "itself, even without a connection.",
     )
     drain: WholeSeconds | None = Field(
         None,
@@ -240,13 +237,13 @@ class Rollout(Base):
     )
     live: Literal["try", "only", "never"] = Field(
         "try",
-        description="Whether a change of nothing but prices, limits and the log level is set on nodes while they run: "
-        "try restarts a node that does not take it, only leaves such a node as it is and takes the release back, never "
-        "always restarts. Nodes in containers always restart, because Docker would start them again with old values.",
+        description="Whether to set prices, limits and log level on running nodes, if nothing else changes. If a node "
+        "refuses: try restarts it, only rolls back. never always restarts. Nodes in containers always restart, because "
+        "Docker would start them again with old values.",
     )
 
     def batch_size(self, hosts: int) -> int:
-        """The most hosts of a batch after the canary, of so many: a share is rounded down, and is at least one host."""
+        """The most hosts of a batch after the canary: a share is rounded down, and is at least one host."""
         if isinstance(self.batch, str):
             return hosts * int(self.batch.rstrip("%")) // 100 or 1
         return self.batch
@@ -272,8 +269,8 @@ class Silence(Base):
     reason: Text = Field(description="Why it is acceptable here; shown to reviewers.")
     at: Text | None = Field(
         None,
-        description='Silence it only below this place of the spec, such as "gateways.gw-eu"; for a false alarm of '
-        "inline-secret, exactly the place that it names.",
+        description='Silence it only below this place of the spec, such as "gateways.gw-eu"; for inline-secret, '
+        "exactly its place.",
     )
     until: (
         Annotated[
@@ -284,7 +281,7 @@ class Silence(Base):
         | None
     ) = Field(
         None,
-        description="The last day on which it holds; from the next day on it is an error, and the warning is back.",
+        description="Its last day; from the next day on it is an error, and the warning is back.",
     )
     owner: Text | None = Field(
         None,

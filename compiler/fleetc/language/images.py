@@ -1,4 +1,4 @@
-"""What the tag of a container image says: fixed or moving, and which node release.
+"""The meaning of a container image's tag: fixed or moving, and the node release.
 
 In: the text of an image. Out: its tag and digest, and answers about them. Called by the rules about images.
 """
@@ -21,7 +21,7 @@ def split_image(image: str) -> tuple[str, str]:
 
 
 def is_pinned(tag: str, digest: str) -> bool:
-    """Whether the image never changes: it has a digest, or a tag that is neither a branch nor a series such as v0.9."""
+    """Whether the image never changes: it has a digest, or a tag that is no branch or series such as v0.9."""
     return bool(digest) or (bool(tag) and tag not in _MOVING and not _SERIES.fullmatch(tag))
 
 

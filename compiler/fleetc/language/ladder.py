@@ -2,7 +2,7 @@
 
 In: raw `ladders` tables. Out: frozen `Ladder` values. A ladder has up to three destinations: the payload of a stream,
 the node's own file, and the answer of a webhook. Their limits differ, so this model accepts what any of them accepts;
-`renditions.py` knows who uses a ladder, and rules judge it for each use.
+`renditions.py` finds the users of a ladder, and rules judge each use.
 """
 
 from __future__ import annotations

@@ -129,8 +129,8 @@ class MonitoringProject(Base):
 
     prometheus: Listener | None = Field(
         None,
-        description='Where Prometheus listens; "127.0.0.1:9090" by default. It asks nobody for a password, so open it '
-        "only for agents on other hosts, and behind a firewall. Agents listen on the same port of their loopback.",
+        description='Where Prometheus listens; "127.0.0.1:9090" by default. It has no password, so open it only for '
+        "agents on other hosts, and behind a firewall. Agents listen on the same port of their loopback.",
     )
     grafana: Listener | None = Field(
         None,
@@ -140,7 +140,7 @@ class MonitoringProject(Base):
     grafana_password: HostFile | None = Field(
         None,
         description="File with the password that Grafana's user `admin` gets at its first start, readable by user 472. "
-        "Without one nobody logs in, and whoever reaches Grafana may read.",
+        "Without one there is no login, and anybody who reaches Grafana may read.",
         examples=[{"host_file": "/etc/fleetc-monitoring/grafana-password"}],
     )
     alertmanager_port: Port | None = Field(
@@ -168,8 +168,8 @@ class Monitoring(Base):
 
     host: Name | None = Field(
         None,
-        description="Host of the fleet that Prometheus runs on; by default the only host. Metrics are served on "
-        "loopback, so Prometheus reads those of its own host, and an agent on each other host sends the rest.",
+        description="Host of the fleet that Prometheus runs on; by default the only host. Metrics are on loopback: "
+        "Prometheus reads those of its own host, and agents on other hosts send the rest.",
     )
     receiver: HttpUrl | None = Field(
         None,
@@ -220,17 +220,11 @@ class Monitoring(Base):
     )
     declined_high: Share = Field(
         "10%",
-        description="Percentage of the tickets sent to an orchestrator that it declines at which an alert is raised.",
+        description="Alert if an orchestrator declines this percentage of its tickets.",
     )
-    sessions_high: Share = Field(
-        "90%", description="Percentage of the session limit at which a node counts as nearly full."
-    )
-    gpu_memory_high: Share = Field(
-        "85%", description="Percentage of a GPU's memory above which it counts as nearly full."
-    )
-    disk_high: Share = Field(
-        "90%", description="Percentage of a file system above which it counts as nearly full; `project` measures it."
-    )
+    sessions_high: Share = Field("90%", description="Alert at this percentage of the session limit.")
+    gpu_memory_high: Share = Field("85%", description="Alert above this percentage of a GPU's memory.")
+    disk_high: Share = Field("90%", description="Alert above this percentage of a file system; `project` measures it.")
     restarts_high: Integer = Field(
         3, ge=1, le=1000, description="Number of restarts of a node within an hour that raises an alert."
     )
@@ -239,8 +233,8 @@ class Monitoring(Base):
     ) = Field(None, description='Length of a round; reward is called once per round. "22h" by default.')
     verify_every: Annotated[WholeSeconds, AfterValidator(_look)] | None = Field(
         None,
-        description="How often you run `fleetc verify` with a textfile. Alerts then tell what it found, and that its "
-        "last look is three times as old; without it there are no such alerts.",
+        description="How often you run `fleetc verify` with a textfile. Alerts then report its findings, and a last "
+        "run of three times this age. Without it there are no such alerts.",
         examples=["15m"],
     )
     verify_exporter: TargetAddress | None = Field(

@@ -1,4 +1,4 @@
-"""What every node has in common, whatever its role.
+"""The common parts of all nodes.
 
 In: raw tables of nodes. Out: frozen typed values that the files of the roles extend.
 """
@@ -104,7 +104,7 @@ def _runner_url(value: Any) -> Url:
 
 
 class NodeSettings(Base):
-    """Fields that every node can have, whatever its role."""
+    """Fields of every node."""
 
     host: Name = Field(description="Host that the node runs on.")
     node_release: ReleaseField | None = Field(None, description="Release of this node if it differs from the fleet's.")
@@ -147,8 +147,8 @@ class NodeSettings(Base):
     extra_flags: dict[Text, ExtraValue] = Field(
         default_factory=dict,
         description="Flags of the node's release that no field sets, by name: true or false, a number, or text. Every "
-        "flag that this version of fleetc knows has a field, is replaced or is for testing. Flags of a newer release "
-        "are passed as written.",
+        "flag known to this version of fleetc has a field, is replaced or is for testing. Flags of a newer release are "
+        "passed as written.",
         examples=[{"someNewFlag": True}],
     )
 
@@ -160,8 +160,8 @@ class ChainSettings(NodeSettings):
     cli_transactions: Flag | None = sets(
         "enableCliTxRoutes",
         None,
-        "Whether the administration listener accepts transactions and changes of registration and gas "
-        "prices; from v0.9.2 on it does not by default, and before that it always does.",
+        "Whether the administration listener accepts transactions and changes of registration and gas prices. Off by "
+        "default from v0.9.2 on; always on before.",
     )
     block_polling_interval: WholeSeconds | None = sets(
         "blockPollingInterval", None, "How often the chain is polled, in whole seconds."

@@ -198,16 +198,16 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     )
     capabilities: dict[Name, Capability] = Field(
         default_factory=dict,
-        description="Containers that somebody registers with it (BYOC), by name: fleetc writes the document of each, "
-        "to post after each start. The node is about to remove them in favour of runners.",
+        description="Containers that you register with it (BYOC), by name: fleetc writes the document of each, to post "
+        "after each start. The node is about to remove them in favour of runners.",
         examples=[{"comfy": {"url": "http://127.0.0.1:9000", "price": "0.36 USD / hour"}}],
     )
     live_runners: Flag | None = sets("useLiveRunners", None, "Whether live runners may register.")
-    live_runner_address: HttpUrl | None = sets("liveRunnerAddr", None, "Base address at which live runners call back.")
+    live_runner_address: HttpUrl | None = sets("liveRunnerAddr", None, "Base address that live runners call back.")
     live_runner_config: AbsolutePath | None = sets(
         "liveRunnerConfig",
         None,
-        "File on the host that lists static live runners, if something else writes it; else list them in runners.",
+        "File on the host with static live runners, if you write it yourself; else list them in runners.",
         examples=["/etc/livepeer/live-runners.json"],
     )
     live_runner_proxy: ProxyTemplate | None = sets(

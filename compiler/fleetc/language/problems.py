@@ -157,7 +157,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
 
 
 def _elsewhere(key: str, path: Path, root: type[BaseModel]) -> str:
-    """Which other tables have a key, for one that a table does not know; "" for none, or more than a few."""
+    """Other tables that have a misplaced key; "" for none, or more than a few."""
     if len(path) != 3 or path[0] not in NODE_TABLES:
         return ""
     tables = [name for name in NODE_TABLES if name != path[0] and key in _known_keys(root, (name, ""))]

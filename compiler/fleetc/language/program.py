@@ -1,6 +1,6 @@
 """What a user may write about the node's program: where that of a release comes from.
 
-In: raw tables `programs`, one for each release. Out: frozen typed values. Only hosts whose runtime is systemd use them.
+In: raw tables `programs`, one for each release. Out: frozen typed values. Only systemd hosts use them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 
 
 class Digest(str):
-    """A SHA-256 digest in hex. It has a type of its own because it looks like a key, and is public."""
+    """A SHA-256 digest in hex. It has its own type because it looks like a key, but is public."""
 
 
 def _sha256(value: Any) -> Digest:
@@ -89,7 +89,7 @@ class ProgramBuild(Base):
         if (self.url is None) == (self.file is None):
             raise refuse("a program needs either url or file", "write one of the two")
         if self.member is None and self.source.endswith(_ARCHIVES):
-            raise refuse("this is an archive, and nothing says which file in it is the program", "add member")
+            raise refuse("this is an archive, and no field names the program in it", "add member")
         return self
 
     @property
@@ -99,10 +99,10 @@ class ProgramBuild(Base):
 
 
 class Program(ProgramBuild):
-    """The node's program of one release, for hosts whose runtime is systemd.
+    """The node's program of one release, for systemd hosts.
 
-    fleetc installs it below /opt/fleetc/programs, so that several releases are side by side and a rollout that fails
-    goes back to the program before.
+    fleetc installs it below /opt/fleetc/programs, beside other releases, so a failed rollout returns to the previous
+    program.
     """
 
     builds: dict[Name, ProgramBuild] = Field(
@@ -114,9 +114,7 @@ class Program(ProgramBuild):
 def _release_name(text: str) -> str:
     release = read_release(text)
     if release is None or format_release(release) != text:
-        raise refuse(
-            "this is not a node release that fleetc knows", 'name the table after it, such as programs."v0.9.1"'
-        )
+        raise refuse("this is not a known node release", 'name the table after it, such as programs."v0.9.1"')
     return text
 
 

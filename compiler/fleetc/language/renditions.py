@@ -1,9 +1,9 @@
 """Who uses which list of renditions, and what each of its destinations gets.
 
 In: a sound `Fleet`. Out: `Rung`s, their entries in the three destinations, and every list with its users
-(`rendition_lists`). Rules and lowering both ask here, so that what is checked is what is emitted. The destinations are
-the payload of a stream (`api_entry`), and the node's own file and the answer of a webhook (`node_entry`), which the
-node reads alike; `rung_places` says where each of their values came from.
+(`rendition_lists`). Rules and lowering both ask here, so that what is checked is what is emitted. The destinations: the
+payload of a stream (`api_entry`), and the node's file and a webhook's answer (`node_entry`), which the node reads
+alike; `rung_places` has the origin of each value.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _rung(path: Path, profile: Any) -> Rung:
 
 
 def plain_gop(text: str) -> str | None:
-    """The canonical spelling of a key frame interval: "2" for "2.0"; None if it is neither a number nor "intra"."""
+    """The canonical spelling of a key frame interval: "2" for "2.0"; None unless it is a number or "intra"."""
     if text == INTRA:
         return INTRA
     if not _GOP.fullmatch(text):
@@ -146,7 +146,7 @@ def rung_places(
 
 
 def _rung_origin(rung: Rung, key: str) -> Origin:
-    if isinstance(rung.path[-1], str):  # the path of a whole stream: nobody wrote this rung
+    if isinstance(rung.path[-1], str):  # the path of a whole stream: this rung is a default
         return default("the default ladder of the stream API", rung.path)
     if key == "fps" and rung.fps is None:
         return default("the frame rate of the source", rung.path)
@@ -170,7 +170,7 @@ def stream_rungs(fleet: Fleet, name: str) -> Chosen[tuple[Rung, ...]]:
 
 
 def gateway_rungs(fleet: Fleet, name: str) -> Chosen[tuple[Rung, ...]] | None:
-    """The renditions in a gateway's own file: its ladder, or the one that all streams sent to it share.
+    """The renditions in a gateway's own file: its ladder, or the shared ladder of its streams.
 
     None if the node uses its built-in renditions, or if each stream gets its own from a webhook.
     """

@@ -3,8 +3,8 @@
 In: the document of a sound spec, and the fleet read from it. Out: TOML text (`as_toml`), which is a spec itself and
 compiles to the same files for every host. Called by `cli/show.py`. Comments are lost; secrets stay references.
 
-Defaults are those of the model, and for nodes those of `language/effective.py`. Streams, ladders and avatar stacks
-stay as declared: the service and the stack's release decide what they leave out.
+Defaults come from the model, for nodes from `language/effective.py`. Streams, ladders and avatar stacks stay as
+declared: the service and the stack's release decide what they leave out.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _table(value: Base, raw: Mapping[str, Any], defaults: bool) -> dict[str, Any
 
 
 def _written(value: Any, raw: Any, defaults: bool) -> Any:
-    """What the spec says, with quantities in their canonical spelling."""
+    """The values of the spec, with quantities in canonical spelling."""
     if isinstance(value, Base) and isinstance(raw, dict):
         return _table(value, raw, defaults)
     if isinstance(value, dict) and isinstance(raw, dict) and value.keys() == raw.keys():

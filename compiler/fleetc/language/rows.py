@@ -1,10 +1,10 @@
 """Which flag of the node each plain setting becomes, and how its value is written.
 
 In: the fields of node tables that `Sets` marks. Out: `ROWS`, and of a node the rows that the spec gives a value
-(`settings_given`). Lowering writes flags from them, and a rule asks which of them a release lacks. Settings that need
-a decision (prices, listeners, rewards, workers) have no mark: `DECISIONS` has their flags and fields, `UNREACHED` the
-flags that no field reaches and `NO_FLAG` the fields that set no flag, each with its reason. A test holds these lists
-against the language and the flags of the node.
+(`settings_given`). Lowering writes flags from them, and a rule asks which of them a release lacks. Settings that need a
+decision (prices, listeners, rewards, workers) have no mark: `DECISIONS` has their flags and fields, `UNREACHED` flags
+without a field, `NO_FLAG` fields without a flag, each with its reason. A test holds these lists against the language
+and the flags of the node.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ DECIDED = {
     for decision in DECISIONS
     if decision.flag not in {row.flag for row in ROWS}
 }
-"""Where the spec says what of each flag that only code decides about."""
+"""The fields that decide about each flag that only code sets."""
 
 NO_FLAG: dict[str, str] = {
     "host": "where the process runs",
@@ -133,9 +133,9 @@ NO_FLAG: dict[str, str] = {
     "environment": "variables of the process",
     "secret_environment": "secret variables of the process",
     "buys_runners": "what the cap of a signer is compared with; the node has no such setting",
-    "capabilities.url": "a part of a document that somebody posts to the node",
-    "capabilities.capacity": "a part of a document that somebody posts to the node",
-    "capabilities.price": "a part of a document that somebody posts to the node",
+    "capabilities.url": "a part of a document that you post to the node",
+    "capabilities.capacity": "a part of a document that you post to the node",
+    "capabilities.price": "a part of a document that you post to the node",
     "runner_load": "what reports compute costs with; the node has no such setting",
     "expected_load": "what reports compute costs with; the node has no such setting",
 }
@@ -169,7 +169,7 @@ READERS: dict[str, frozenset[str]] = {
 def fields_that_set(flag: str) -> tuple[str, ...]:
     """What of a spec a flag goes by, as dotted names: fields such as "gateways.max_price", and whole node tables.
 
-    Those that say most come first. None for a flag of `UNREACHED`.
+    The most specific ones come first. None for a flag of `UNREACHED`.
     """
     found = [f"{row.table}.{row.field}" for row in ROWS if row.flag == flag]
     for decision in DECISIONS:
@@ -186,7 +186,7 @@ def _has(table: str, field: str) -> bool:
 
 
 def field_of(flag: str, table: str) -> str:
-    """What sets a flag: the field of a node table that has it, else of another one, else the words of `DECIDED`."""
+    """What sets a flag: a field of a node table, else of another table, else the words of `DECIDED`."""
     rows = {row.table: row for row in reversed(ROWS) if row.flag == flag}
     if table in rows:
         return rows[table].field

@@ -80,7 +80,7 @@ Health = Annotated[
 class Runner(Base):
     """A live runner serves one app. Orchestrators that list it offer it, and clients with a remote signer buy it.
 
-    Either fleetc starts it on a `host`, or it exists at a `url`. Its name is the label that the node knows it by.
+    Either fleetc starts it on a `host`, or it exists at a `url`. Its name is its label on the node.
     """
 
     app: Trimmed = Field(
@@ -135,20 +135,20 @@ class Runner(Base):
     )
     ready_within: WholeSeconds | None = Field(
         None,
-        description="How long it takes at most until it is well after it is started, such as the load of a model; "
-        "reviews say it, and rollout.deadline has to allow it.",
+        description="The longest time from its start until it is healthy, such as for the load of a model. Reviews "
+        "show it, and rollout.deadline must allow it.",
         examples=["10m"],
     )
     register_by: Literal["orchestrator", "runner"] = Field(
         "orchestrator",
-        description="Who tells the orchestrator about it: its own file (orchestrator), or the program itself with the "
+        description="Who registers it: the orchestrator's own file (orchestrator), or the program itself with the "
         "orchestrator's secret (runner).",
         examples=["runner"],
     )
     routing: Literal["label", "runner-id"] | None = Field(
         None,
-        description="Whether its public URL has its name (label), and stays when the node restarts, or a new id each "
-        "time (runner-id); by default its name, unless it registers itself.",
+        description="Whether its public URL has its name (label), which survives restarts of the node, or a new id "
+        "each time (runner-id). Default: its name, unless it registers itself.",
         examples=["runner-id"],
     )
     proxy: Flag | None = Field(
@@ -220,7 +220,7 @@ class Runner(Base):
 
 
 class Capability(Base):
-    """A container that somebody registers with an orchestrator (BYOC). The node is about to remove these."""
+    """A container that you register with an orchestrator (BYOC). The node is about to remove these."""
 
     url: HttpUrl = Field(
         description="Where the container is, as the orchestrator reaches it.", examples=["http://127.0.0.1:9000"]

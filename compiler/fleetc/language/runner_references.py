@@ -52,8 +52,8 @@ def _two_lists(fleet: Fleet) -> Iterator[Diagnostic]:
         if orchestrator.runners and orchestrator.live_runner_config is not None:
             yield error(
                 "two-lists-of-runners",
-                f"orchestrator {name} lists runners and has a file of runners that something else writes",
+                f"orchestrator {name} lists runners and also has an external file of runners",
                 Label(("orchestrators", name, "live_runner_config")),
-                [Label(("orchestrators", name, "runners"), "fleetc writes this list into a file of its own")],
+                [Label(("orchestrators", name, "runners"), "fleetc writes this list into its own file")],
                 "the node reads only one file: keep one",
             )

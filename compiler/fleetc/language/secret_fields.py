@@ -1,7 +1,7 @@
 """References to secrets, and addresses that may be one: `{ env = "NAME" }` and the like.
 
-In: raw TOML values. Out: frozen typed values; whatever stands in place of a reference is never shown. Used by the other
-files of this package.
+In: raw TOML values. Out: frozen typed values; text in place of a reference is never shown. Used by the other files of
+this package.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class SecretRef(Base):
     )
     command: Annotated[StrictStr, AfterValidator(check_command_name)] | None = Field(
         None,
-        description="Name of a command in `secret_commands` of the fleetc configuration of whoever deploys; it prints "
-        "the secret.",
+        description="Name of a command in `secret_commands` of the deploying user's configuration; it prints the "
+        "secret.",
     )
 
     @property
@@ -95,7 +95,7 @@ _CHECKS: dict[str, Callable[[str], str]] = {
 
 
 def parse_secret(value: Any) -> SecretRef:
-    """Read a secret reference. Whatever is in its place may be the secret, so no message shows it."""
+    """Read a secret reference. Its value may be the secret, so no message shows it."""
     if isinstance(value, SecretRef):
         return value
     if not isinstance(value, dict):

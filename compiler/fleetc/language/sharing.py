@@ -1,12 +1,11 @@
-"""Writes out what a spec says once: defaults of a kind of table, classes, and tables that stand for many.
+"""Writes out values that a spec sets once: defaults of a kind of table, classes, and counter tables.
 
-In: a document as its sources say it. Out: the document with every table written out, in which each value still knows
-where it is said (`Document.layers`), and diagnostics. What comes out is an ordinary spec: nothing behind this knows of
-classes. Called by `pipeline.py`, between reading and the language.
+In: a document as its sources have it. Out: the document with every table written out and the origin of each value
+(`Document.layers`), and diagnostics. The result is an ordinary spec: later stages have no classes. Called by
+`pipeline.py`, between reading and the language.
 
-The order of strength is one sentence and one function (`_layers`): what a member's own table says wins over the table
-that stands for it, that over its classes, the later over the earlier, and those over the defaults. Tables merge, and
-all else is replaced.
+Precedence, highest first (`_layers`): the member's own table, its counter table, its classes (last wins), the defaults.
+Tables merge, and all else is replaced.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from fleetc.toml.document import Document, nothing_to_remove, value_at
 
 DEFAULTS, CLASSES, LIKE, ON = "defaults", "classes", "like", "on"
 ALL_LIMIT = 100_000
-"""How many members all tables together may stand for."""
+"""The most members of all counter tables together."""
 
 _REFERENCE = frozenset(SecretRef.model_fields)
 _Table = dict[str, Any]
@@ -45,10 +44,10 @@ def in_the_language(path: Path) -> Path:
 
 
 class _Member(NamedTuple):
-    """One table to be, and the table that stands for it: its own, or one for as many as `size`.
+    """One table to be, and the table that makes it: its own, or a counter table of `size` members.
 
-    `counter` is what stands for `{}` in text, and `position` the place of the member among its like; a member for a
-    host that `on` matches has the host, and no position.
+    `counter` replaces `{}` in text, and `position` is the member's place. A member for a host that `on` matches has the
+    host, and no position.
     """
 
     table: str
@@ -65,7 +64,7 @@ class _Member(NamedTuple):
 
 
 def resolve(document: Document) -> tuple[Document, list[Diagnostic]]:
-    """Write out all that is said once. With errors, the document comes back as it was."""
+    """Write out all shared values. With errors, the document comes back as it was."""
     if not _shares(document.raw):
         return document, [nothing_to_remove(path, place) for path, place in document.removed.items()]
     work = _Work(document)
@@ -121,7 +120,7 @@ class _Work:
     # ------------------------------------------------------------------------------------------------- members
 
     def _written_out(self, table: str, named: _Table, hosts: _Table) -> _Table:
-        """All tables of a kind, by name. Those that stand for many come first: a member may have a table of its own."""
+        """All tables of a kind, by name. Counter tables come first: a member may have its own table."""
         written: _Table = {}
         many = [name for name, body in named.items() if "{" in name or (isinstance(body, dict) and ON in body)]
         for name in many:
@@ -138,7 +137,7 @@ class _Work:
         return written
 
     def _members(self, path: Path, hosts: _Table) -> Iterator[_Member]:
-        """The members that a table stands for: one for each value of its counter, or one for each host."""
+        """The members of a counter table: one for each value of its counter, or one for each host."""
         table, name = str(path[0]), str(path[1])
         pattern = value_at(self.document.raw, (*path, ON))
         try:
@@ -155,14 +154,14 @@ class _Work:
             (values,) = text.counters
             self._members_left -= len(values)
             if self._members_left < 0:
-                message = f"tables stand for more than {ALL_LIMIT} members"
+                message = f"counter tables make more than {ALL_LIMIT} members"
                 self._error("too-many-members", message, path, "use a shorter range", on_key=True)
                 return
             for position, counter in enumerate(values):
                 yield _Member(table, text.at(position, counter), name, counter, position, len(values))
 
     def _on_hosts(self, path: Path, name: Counted | None, pattern: object, hosts: _Table) -> Iterator[_Member]:
-        """One member for each host that `on` matches; `{}` in the name is what the star stands for."""
+        """One member for each host that `on` matches; `{}` in the name is the text that the star matches."""
         here: Path = (*path, ON)
         if not isinstance(pattern, str) or pattern.count("*") != 1:
             self._error("on-invalid", "on takes a pattern of host names with one star", here, 'write on = "gpu-*"')
@@ -172,7 +171,7 @@ class _Work:
             self._error("on-invalid", "the name of a table with on needs {} and no other counter", path, advice, True)
             return
         if "host" in value_at(self.document.raw, path):
-            self._error("on-invalid", "on says which hosts, so host has no place here", (*path, "host"), "remove it")
+            self._error("on-invalid", "on names the hosts, so host has no place here", (*path, "host"), "remove it")
             return
         before, _, behind = pattern.partition("*")
         matching = [
@@ -230,7 +229,7 @@ class _Work:
         return (*own, *dict.fromkeys(classes), *defaults)
 
     def _classes(self, table: str, like: Path, within: tuple[str, ...]) -> tuple[Path, ...]:
-        """The tables of the classes that `like` names, the strongest first: the last of them, then what it is like."""
+        """The tables of the classes that `like` names, strongest first: the last one, then its own `like`."""
         said = value_at(self.document.raw, like)
         names = [said] if isinstance(said, str) else said
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
@@ -396,7 +395,7 @@ def _has_brace(value: Any) -> bool:
 
 
 def _laid_over(base: _Table, over: _Table) -> _Table:
-    """Both in one: tables merge, all else is replaced, and so is a reference to a secret by another."""
+    """Both in one: tables merge, all else is replaced, also references to secrets."""
     merged = dict(base)
     for key, value in over.items():
         old = merged.get(key)

@@ -19,7 +19,7 @@ _ONLY_FOR_DISCOVERY = ("orchestrators", "discovery", "selection", "report_interv
 class Signer(Buyer):
     """A remote signer holds the wallet of gateways: it signs their tickets within its caps, and can find orchestrators.
 
-    The node compares every price with the number in max_price, whatever the price is for: a pixel, a second or a call.
+    The node compares every price with the number in max_price: for a pixel, a second or a call.
     """
 
     http: Listener | None = Field(
@@ -39,14 +39,14 @@ class Signer(Buyer):
     )
     buys_runners: tuple[Name, ...] = Field(
         (),
-        description="Live runners that its clients must be able to buy: `check` says which of them its cap refuses. "
+        description="Live runners that its clients must be able to buy: `check` reports those that its cap refuses. "
         "The node has no such setting.",
         examples=[["vllm"]],
     )
     runner_load: dict[Name, RunnerLoad] = Field(
         default_factory=dict,
-        description="What clients are expected to use of these live runners on average: sessions open at once, "
-        "or requests in an hour. Reports compute costs and the time that the deposit lasts with it.",
+        description="Expected average load of these live runners: open sessions, or requests in an hour. Reports "
+        "compute costs and the time that the deposit lasts with it.",
         examples=[{"vllm": "2.5 sessions", "sd3": "200 requests / hour"}],
     )
     selection: Reach = Field(default_factory=Reach, description="How it queries orchestrators.")

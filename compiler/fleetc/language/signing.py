@@ -1,11 +1,11 @@
-"""Who signs the tickets of a gateway, whose account pays them, and who finds its orchestrators.
+"""Who signs the tickets of a gateway, which account pays them, and who finds its orchestrators.
 
 In: a sound `Fleet` and one of its nodes. Out: the node that decides, or None if that is a signer elsewhere.
 Rules, sums and lowering ask here, so that caps and funds are always the ones that apply.
 
-A remote signer holds the wallet instead of the gateway. The gateway then runs off-chain whatever the fleet's network
-is: it reads no price, no account and no registry, and pays only for live AI video. Source: the node's source code at
-release v0.9.1, doc/remote-signer.md and the startup of a gateway.
+A remote signer holds the wallet instead of the gateway. The gateway then runs off-chain: it reads no price, account or
+registry, and pays only for live AI video. Source: the node's source code at release v0.9.1, doc/remote-signer.md and
+the startup of a gateway.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def payer(fleet: Fleet, node: Node) -> Node | None:
 
 
 def finder(fleet: Fleet, node: Node) -> Node | None:
-    """Whose settings say which orchestrators a gateway finds; None when a signer elsewhere does.
+    """The node with the settings for a gateway's orchestrators; None when a signer elsewhere does.
 
     The node asks its webhook, else its own list, else its signer.
     """

@@ -23,9 +23,9 @@ NODE_LIMIT = 100_000
 
 
 def read_spec(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
-    """Read sources into one document, with all that they say once written out.
+    """Read sources into one document, with shared values written out.
 
-    No document where no source is TOML.
+    No document if no source is TOML.
     """
     document, diagnostics = read_document(sources)
     if document is None:
@@ -37,7 +37,7 @@ def read_spec(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnost
 def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -> tuple[Fleet | None, list[Diagnostic]]:
     """Check the document against the language and then its references. Returns no fleet when there are errors.
 
-    `like` is a similar document with its fleet. Tables that say the same in both are one object in both fleets.
+    `like` is a similar document with its fleet. Equal tables of both are one object in both fleets.
     """
     version = document.raw.get("spec")
     if type(version) is int and version > NEWEST:
@@ -54,14 +54,14 @@ def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -
 
 
 def _newer(version: int) -> Diagnostic:
-    """The only message about a spec of a newer version: anything may mean something else there."""
+    """The only message about a spec of a newer version: all its keys may have other meanings."""
     message = f"this spec is of version {version} of the language, and this fleetc reads version {NEWEST}"
     advice = f"upgrade fleetc; if the spec never was of a newer version, write spec = {NEWEST}"
     return error("spec-version-new", message, Label(("spec",)), help=advice)
 
 
 def _with_known(raw: dict[str, Any], document: Document, fleet: Fleet) -> dict[str, Any]:
-    """Raw tables, with the typed one instead wherever a document before says the same of it.
+    """The tables, reusing those an earlier document already typed.
 
     Two texts of the same value, such as 0.5 and 0.50, are not the same.
     """

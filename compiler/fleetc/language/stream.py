@@ -1,7 +1,7 @@
 """What a user may write about streams: the resource of the stream API, and the gateway and ladder of this fleet.
 
 In: raw `streams` tables. Out: frozen `Stream` values. Keys are spelled as the API spells them; `gateway` and `ladder`
-are ours. Types, words, bounds and required keys are those of the API; what needs several fields is in `rules/`. A value
+are ours. Types, words, bounds and required keys are those of the API; checks of several fields are in `rules/`. A value
 that would be a secret is a reference, and the request has a placeholder for it.
 """
 
@@ -80,7 +80,7 @@ def _context(value: Any) -> Any:
 
 def _context_table(value: Any) -> Any:
     if not isinstance(value, dict):
-        raise refuse("webhookContext must be a table", "write a table of what to tell the webhook")
+        raise refuse("webhookContext must be a table", "write a table for the webhook")
     return _context(value)
 
 
@@ -262,7 +262,7 @@ class Location(Base):
 
 
 class Pull(Base):
-    """Where the service fetches a stream that nobody sends to it. Each source needs its own stream."""
+    """Where the service pulls a stream from. Each source needs its own stream."""
 
     source: Annotated[
         q.Url | SecretRef,
@@ -310,7 +310,7 @@ class PlaybackPolicy(Base):
         examples=["3e02c844-d364-4d48-b401-24b2773b5d6c"],
     )
     webhookContext: Context | None = Field(
-        None, description="What to tell that webhook about the stream.", examples=[{"room": "main"}]
+        None, description="Data for that webhook about the stream.", examples=[{"room": "main"}]
     )
     refreshInterval: (
         Annotated[int | Decimal, Parsed(_interval), WithJsonSchema({"type": "number", "examples": [600], UNIT: "s"})]
@@ -424,7 +424,7 @@ class Stream(Base):
         None, description="Tags by name: text, a number, or a list of texts and numbers."
     )
     pull: Pull | None = Field(
-        None, description="Where the service fetches the stream; without it, somebody sends the stream."
+        None, description="Where the service pulls the stream from; without it, you send the stream."
     )
     playbackPolicy: PlaybackPolicy | None = Field(None, description="Who may play it; everybody by default.")
     profiles: tuple[Profile, ...] | None = Field(

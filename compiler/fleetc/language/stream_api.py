@@ -53,7 +53,7 @@ class StreamApi(Base):
     """Where the stream API is, and which token it takes. `fleetc streams` asks it."""
 
     base_url: ApiUrl = Field(
-        description="Address of the API with the prefix of its paths; https, or http on the machine itself. Whoever "
-        "runs `fleetc streams` must let the token go there."
+        description="Address of the API with the prefix of its paths; https, or http on the machine itself. The user "
+        "of `fleetc streams` must allow the token there."
     )
     token: StreamSecret = Field(description="Token of the API, as a secret reference.")

@@ -1,6 +1,6 @@
 """Lowering: from the typed fleet to the blueprint. It decides all defaults and names.
 
-In: a `Fleet` without errors. Out: a `Blueprint` in which every argument, variable and file has an origin.
+In: a `Fleet` without errors. Out: a `Blueprint`: every argument, variable and file has an origin.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Lowered(NamedTuple):
 
 
 def lower_like(fleet: Fleet, before: Lowered | None = None) -> Lowered:
-    """Lower the fleet and note what is read. A host for which that is as `before` has its very blueprint of then."""
+    """Lower the fleet and note what is read. A host for which that is as `before` keeps that blueprint object."""
     noting = Noting(fleet)
     found = {} if before is None else _unchanged(fleet, before)
     for name in fleet.hosts:
@@ -162,11 +162,11 @@ def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
 
 
 def _kept(fleet: Fleet, node: Node) -> Iterator[Kept]:
-    """A gateway asks its signer once whose tickets it will sign, and knows no other account until it starts again."""
+    """A gateway asks its signer for its account once, at its start."""
     account = account_of(fleet, node.name) if has_signer(node) else None
     signer = payer(fleet, node)
     if account is not None and signer is not None:
-        origin = derived("the account whose tickets the signer signs", (*signer.path, "wallet"))
+        origin = derived("the account of the signer's tickets", (*signer.path, "wallet"))
         yield Kept("the account of its signer", str(account), origin)
 
 

@@ -1,9 +1,9 @@
 """Lowers the avatar stack of a host: settings of the host, TURN, every slot, allowlists and firewall.
 
-In: a fleet and one of its stacks. Out: a `StackBlueprint` in which every value has an origin. The slot's own variables
-contain everything that the command line of the stack passes to Compose for a slot, so that starting it later in another
-way works too. Environment files cannot hold arguments separated by spaces, because readers parse them differently:
-signaling and game get theirs from a Compose file of the slot.
+In: a fleet and one of its stacks. Out: a `StackBlueprint`: every value has an origin. The slot's variables have
+everything that the stack's command line passes to Compose, so other ways to start it work too. Environment files cannot
+hold arguments separated by spaces, because readers parse them differently: signaling and game get theirs from a Compose
+file of the slot.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> StackBlueprint:
 
 
 def _ref(tag: AvatarTag) -> str:
-    """What git calls a release: its tag, or the commit of an image of one. Nobody knows that of a rolling tag."""
+    """What git calls a release: its tag, or the commit of an image of one. Unknown for a rolling tag."""
     return tag.text.removeprefix("sha-") if tag.fixed else ""
 
 
@@ -115,7 +115,7 @@ def _images(stack: Stack) -> Iterator[StackImage]:
     for key, service in services.items():
         image = getattr(stack.settings.images, key, None)
         path = (*stack.path, "images")
-        latest = default("the checkout names the latest of it, whatever the release", stack.path)
+        latest = default("the checkout always names its latest tag", stack.path)
         yield StackImage(service, image or "", given(*path, key) if image is not None else latest)
 
 

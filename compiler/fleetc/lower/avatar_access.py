@@ -144,8 +144,8 @@ def _once(entries: Iterator[AllowedNetwork]) -> tuple[AllowedNetwork, ...]:
 def firewall(fleet: Fleet, stack: Stack, slots: tuple[SlotInForce, ...]) -> tuple[FirewallRow, ...]:
     """Who can reach which port, sorted by port.
 
-    Nobody can reach the command port of a game: it has no protection, and no outside caller needs it. If a control
-    plane manages the host and the spec names no edges, only it knows them, and its rotator guards the ports.
+    The command port of a game is closed: it has no protection, and no outside caller needs it. If a control plane
+    manages the host and the spec names no edges, only it knows them, and its rotator guards the ports.
     """
     return tuple(sorted(_rows(fleet, stack, slots), key=lambda row: row[:5]))
 

@@ -28,7 +28,7 @@ from fleetc.places.origin import Origin, given
 from fleetc.upstream import AI_REGISTRY, FLAGS, NETWORKS
 
 _ETHER = "wei"  # the currency of a price that no feed converts
-_OF_RUNNERS = "USD"  # in which the node has the price of each live runner
+_OF_RUNNERS = "USD"  # where the node has the price of each live runner
 _SENDERS = ("orchestrators", "redeemers", "reward_callers")
 """Tables of nodes that send transactions by themselves."""
 
@@ -36,7 +36,7 @@ Facts = tuple[tuple[str, str], ...]
 
 
 def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
-    """What the chain has to say for the nodes of a host; nothing where none of them talks to it."""
+    """What the nodes of a host need on the chain; nothing if none uses it."""
     nodes = [node for node in fleet.nodes_by_host.get(host, ()) if talks_to_chain(fleet, node)]
     chosen = effective.rpc(fleet, host)
     if not nodes or chosen is None:
@@ -57,14 +57,12 @@ def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
 
 @once_for_all
 def _of_fleet(fleet: Fleet) -> tuple[Facts, Facts]:
-    """What is asked at the address of the fleet: the hosts without one of their own share it."""
+    """The needs at the fleet's address: hosts without their own share it."""
     return _asked(fleet, fleet.fleet.rpc)
 
 
 def _asked(fleet: Fleet, written: Url | SecretRef | None) -> tuple[Facts, Facts]:
-    """Where an RPC address is, and which chain it has to serve, "" for a network that nobody knows; and with it the
-    controller.
-    """
+    """An RPC address, its expected chain ("" for an unknown network) and the controller."""
     network = NETWORKS.get(fleet.fleet.network)
     secret = isinstance(written, SecretRef)
     rpc = (
@@ -103,7 +101,7 @@ def _wallet(fleet: Fleet, name: str, users: list[Node], rpc: Facts) -> Need:
 
 
 def _planned(fleet: Fleet, name: str, pays: bool) -> Iterator[str]:
-    """What an account is meant to have, in words."""
+    """The planned funds of an account, in words."""
     wallet = fleet.wallets[name]
     if _digits(wallet.minimum_balance):
         yield f"at least {wallet.minimum_balance}"

@@ -1,7 +1,7 @@
 """Lowers what a node must answer before a rollout counts it as well.
 
-In: a fleet, a node, the ports that it listens on. Out: a `Health`. Everything here is asked on the node's own host, and
-only what the spec decides alone: a price in another currency depends on a rate, so no rollout asks for it.
+In: a fleet, a node, the ports that it listens on. Out: a `Health`. The node's own host asks, and only for what the spec
+alone decides: not for a price in another currency, which depends on a rate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_CONTAINERS = " runner"
 
 
 def health(fleet: Fleet, node: Node, ports: Iterable[BoundPort]) -> Health:
-    """What the process itself listens on, where it says that it is well, and the prices that it must report."""
+    """Where the process listens, where it reports its health, and the prices that it must report."""
     settings = node.settings
     own = [port.port for port in ports if port.protocol == "tcp" and not port.purpose.endswith(_OF_CONTAINERS)]
     return Health(
@@ -43,7 +43,7 @@ def health(fleet: Fleet, node: Node, ports: Iterable[BoundPort]) -> Health:
 
 
 def _healthz(fleet: Fleet, node: Node) -> str:
-    """Where the node answers /healthz; an orchestrator does so with a certificate of its own."""
+    """Where the node answers /healthz; an orchestrator does so with its own certificate."""
     settings = node.settings
     if isinstance(settings, Gateway):
         return f"http://{_from_the_host(effective.gateway_http(node, settings).value)}"

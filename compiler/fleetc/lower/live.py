@@ -1,8 +1,8 @@
 """Lowers what a node takes while it runs, so that a change of it alone restarts nothing.
 
-In: a fleet, a node, its service. Out: `LiveValue`s. What is not listed can only be changed by a restart, and so is a
-value that nobody can ask the node for. How a value is set is data of `upstream/`, which the host is given. Containers
-take nothing live, though their nodes could: Docker starts one again with its old arguments.
+In: a fleet, a node, its service. Out: `LiveValue`s. Other settings need a restart, as do values that the node does not
+report. `upstream/` has how to set a value, and the host gets that. Containers take nothing live, though their nodes
+could: Docker starts one again with its old arguments.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _flag_of(price: NodePrice) -> str:
 
 
 def _price(fleet: Fleet, price: NodePrice, flag: str, setting: LiveSetting) -> LiveValue:
-    """A price. What one in another currency is worth depends on a rate, so the node says something else back."""
+    """A price. Another currency depends on a rate, so the node reports another number."""
     in_wei = price.price is None or price.price.currency == "wei"
     known_back = bool(setting.read) and in_wei
     if price.is_base:

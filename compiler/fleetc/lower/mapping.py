@@ -38,7 +38,7 @@ def planned(flag: str, value: Any, origin: Origin) -> Planned:
 
 _READ_AS_PATH = ("orchSecret", "ethPassword", "FVfailGskey")
 SECRET_PATH_VARIABLES = frozenset(FLAGS[flag].env for flag in _READ_AS_PATH)
-"""Variables in which the node accepts a path instead of the secret. A `Variable` only ever contains a path."""
+"""Variables that may hold a path instead of the secret. A `Variable` only ever contains a path."""
 
 
 def secret(flag: str, reference: SecretRef, origin: Origin) -> Planned:

@@ -1,6 +1,6 @@
-"""Lowers the market of a fleet: who buys what from whom, and with which funds. Plain text for reports.
+"""Lowers the market of a fleet: buyers, sellers, prices and funds. Plain text for reports.
 
-In: a fleet without errors, or one whose errors a rule has reported. Out: a `MarketTables` of plain values.
+In: a fleet without errors, or with errors that a rule has reported. Out: a `MarketTables` of plain values.
 `market_words.py` has how exact numbers become text.
 """
 
@@ -22,7 +22,7 @@ from fleetc.upstream import ACTIVE_SET
 
 
 def lower_market(fleet: Fleet) -> MarketTables:
-    """The market of a fleet; without rows off-chain, where nobody pays."""
+    """The market of a fleet; without rows off-chain."""
     found = matrix(fleet)
     names: dict[Goods, str] = {VIDEO: "video"}
     for name, model in sorted(fleet.models.items()):

@@ -1,6 +1,6 @@
 """Amounts and outcomes of a market in words, for tables and reviews.
 
-In: exact numbers, prices and decisions. Out: text. What has no short decimal form is rounded, and says "about".
+In: exact numbers, prices and decisions. Out: text. Numbers without a short decimal form are rounded, with "about".
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 
 def model_arguments(fleet: Fleet, node: Node, settings: AiSettings, works: bool) -> Iterator[Planned]:
-    """Flags of a node that offers models; `works` says whether it also runs them."""
+    """Flags of a node that offers models; `works`: it also runs them."""
     if not settings.models:
         return
     path = (*node.path, "models")

@@ -81,7 +81,7 @@ def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
 
 
 def _alertmanagers(settings: monitoring.Monitoring, at_home: bool) -> Iterator[Chosen[str]]:
-    """Those of the spec, and the one beside Prometheus if it is not among them."""
+    """Those of the spec, and the one beside Prometheus."""
     listed = [str(address) for address in settings.alertmanagers]
     for index, address in enumerate(listed):
         yield Chosen(address, given("monitoring", "alertmanagers", index))
@@ -193,7 +193,7 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
             why = "no blackbox exporter asks them as the host has no blackbox_port"
             yield Unwatched(f"avatar slots of {stack.name}", why, derived(why, ("hosts", stack.settings.host)))
         else:
-            why = "how to ask the matchmaker is not public and only their signaling servers are asked"
+            why = "the matchmaker interface is not public and only signaling servers are probed"
             yield Unwatched(f"registration of the slots of {stack.name}", why, derived(why, stack.path))
     earning = [node.path for node in fleet.nodes if node.table == "orchestrators" and talks_to_chain(fleet, node)]
     if earning:
@@ -212,7 +212,7 @@ def _unwatched_runners(fleet: Fleet) -> Iterator[Unwatched]:
         path: Path = ("hosts", host)
         why = ""
         if offer.runner.health is None:
-            why, path = "it registers itself and nobody states where it says that it is well", offer.of_runner
+            why, path = "it registers itself and the spec has no health URL", offer.of_runner
         elif not can_be_probed(offer.runner):
             why, path = "a blackbox exporter takes another status than 2xx for a failure", offer.of_runner
         elif fleet.hosts[host].blackbox_port is None:

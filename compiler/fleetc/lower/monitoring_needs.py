@@ -22,7 +22,7 @@ COMPOSE = "2.24.0"
 _WORDS = {
     "grafana_password": "file with the password of Grafana's admin",
     "webhook": "file with the URL that Alertmanager sends alerts to",
-    "slack": "file with the URL of the webhook that Alertmanager tells in the form of Slack",
+    "slack": "file with the URL of Alertmanager's Slack webhook",
     "receiver_token": "file with the bearer token for the receiver of metrics",
     "rule_files": "file with your own rules for Prometheus",
 }
@@ -55,7 +55,7 @@ def _all(monitoring: MonitoringBlueprint) -> Iterator[tuple[str, Need]]:
 
 
 def _of_people(monitoring: MonitoringBlueprint) -> Iterator[tuple[str, Need]]:
-    """Files that Prometheus and its agents read where people run them, as a user that nobody knows here."""
+    """Files that Prometheus and its agents read if people run them, as an unknown user."""
     if monitoring.token_file is not None:
         for host in dict.fromkeys(agent.host for agent in monitoring.agents):
             yield host, _file(monitoring.token_file, PROMETHEUS, "")

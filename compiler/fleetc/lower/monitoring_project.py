@@ -1,4 +1,4 @@
-"""Lowers the monitoring project: which programs run on which host, with which arguments, files and users.
+"""Lowers the monitoring project: the programs of each host, with arguments, files and users.
 
 In: a fleet with `[monitoring.project]`. Out: `Programs`. Called by `lower/monitoring.py`. All containers use the
 network of their host, because nodes serve metrics on its loopback, and read their configuration from one directory:
@@ -29,14 +29,14 @@ _GRAFANA = {
     "GF_PLUGINS_PREINSTALL_AUTO_UPDATE": "false",
     "GF_PLUGINS_PREINSTALL_DISABLED": "true",
 }
-"""Grafana shows the dashboard at once, and asks nobody on the internet for anything."""
+"""Grafana shows the dashboard at once, and never calls the internet."""
 _WITHOUT_PASSWORD = {
     "GF_AUTH_ANONYMOUS_ENABLED": "true",
     "GF_AUTH_BASIC_ENABLED": "false",
     "GF_AUTH_DISABLE_LOGIN_FORM": "true",
     "GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION": "true",
 }
-"""Whoever reaches Grafana reads and changes nothing: there is no user with a password that everybody knows."""
+"""Visitors of Grafana can only read: no user has a default password."""
 
 
 def lower_project(fleet: Fleet, settings: Monitoring) -> Programs | None:

@@ -1,8 +1,7 @@
 """Lowers what must be on a host before its first rollout, and what has to hold there for its nodes to start.
 
-In: a fleet, and a host of it with its lowered services and avatar stack. Out: `Need` values, each once.
-FLEET.md lists those that people provide; the preflight of the program on the host checks all of them, so both say the
-same.
+In: a fleet, and a host of it with its lowered services and avatar stack. Out: `Need` values, each once. FLEET.md lists
+those that people provide; the preflight checks all, so both agree.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ WITH_CREDENTIALS = "247"
 
 
 def needs_of(fleet: Fleet, host: HostBlueprint) -> tuple[Need, ...]:
-    """What a host needs, each once with all the nodes that need it, in the order in which people would provide it."""
+    """The needs of a host, each once with its nodes, in the order of the work."""
     found: dict[tuple[str, str, tuple[tuple[str, str], ...]], Need] = {}
     of_nodes = list(_all(fleet, host))
     engines = {need.kind for need in of_nodes} & {"docker", "compose"}  # what nodes need as well is theirs
@@ -188,7 +187,7 @@ def _of_runner(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
 
 
 def _images(argument: Argument) -> tuple[str, ...]:
-    """The runner images that the spec names; the node has names of its own for the others."""
+    """The runner images that the spec names; the node chooses the others."""
     if argument.flag == "aiRunnerImage":
         return (argument.value,)
     named = json.loads(argument.value)
@@ -197,7 +196,7 @@ def _images(argument: Argument) -> tuple[str, ...]:
 
 
 def _service_address(fleet: Fleet, service: Service, own: tuple[str, ...]) -> Iterator[Need]:
-    """Where an orchestrator asks itself when it starts, unless it is told not to."""
+    """Where an orchestrator calls itself at its start, unless that is off."""
     orchestrator = fleet.orchestrators.get(service.name)
     if orchestrator is None or orchestrator.availability_check is False:
         return
@@ -234,7 +233,7 @@ def _keystore(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
 
 
 def _secret(secret: SecretVariable, own: tuple[str, ...]) -> Iterator[Need]:
-    """A secret that lies on the host, or whose form is known; a rollout finds by itself what is wrong with another."""
+    """A secret on the host, or of a known form; a rollout itself finds errors of others."""
     flag = _FLAG_OF.get(secret.name, "")
     schemes, check = _SCHEMES.get(flag, ""), _ANSWERS.get(flag, "")
     on_host = secret.kind == "host_file"
@@ -245,7 +244,7 @@ def _secret(secret: SecretVariable, own: tuple[str, ...]) -> Iterator[Need]:
 
 
 def _reached(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
-    """Addresses outside the fleet that the node needs when it starts: those of the fleet may not run yet."""
+    """Addresses outside the fleet that the node needs at its start: the fleet's own may not run yet."""
     named = [(argument.flag, argument.value, argument.origin) for argument in service.arguments]
     named += [(_FLAG_OF.get(v.name, ""), v.value, v.origin) for v in service.variables]
     for flag, value, origin in named:

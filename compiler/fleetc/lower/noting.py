@@ -1,8 +1,7 @@
-"""What lowering a host reads of a fleet, so that in a similar fleet only hosts are lowered that read something else.
+"""Records what lowering a host reads of a fleet, so that a similar fleet lowers only hosts with other inputs.
 
-In: a fleet. Out: `Noting`, which stands in for it and notes what is read; and `Likeness`, which says whether two fleets
-are the same in what was noted. Both fleets are in memory, and tables that are the same in both are one object, as
-`read_fleet` makes them.
+In: a fleet. Out: `Noting`, a stand-in that records reads; and `Likeness`, which compares two fleets by the recorded
+reads. Both fleets are in memory, and tables that are the same in both are one object, as `read_fleet` makes them.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Note(NamedTuple):
 
 
 class Noting:
-    """Stands in for a fleet. Everything that is read of it is noted, because nothing else of it can be reached."""
+    """A stand-in for a fleet. Everything that is read of it is noted, because nothing else of it can be reached."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
@@ -51,7 +50,7 @@ class Noting:
         return value
 
     def answer(self, ask: Callable[[Any, Subject], T], subject: Subject) -> T:
-        """As `Fleet.answer`. Who is told an answer has read what it came from."""
+        """As `Fleet.answer`. Reading a cached answer counts as reading its inputs."""
         known = self._answers.get((ask, subject.name))
         if known is None:
             outer, self.notes = self.notes, set()
@@ -77,7 +76,7 @@ class Noting:
 
 
 class _Table(Mapping[Any, Any]):
-    """A dict of which single entries, or all of them, are noted when they are read."""
+    """A dict that records which keys are read."""
 
     def __init__(self, of: str | Callable[[Fleet], Any], table: dict[Any, Any], noting: Noting) -> None:
         self._of, self._table, self._noting = of, table, noting

@@ -1,9 +1,9 @@
 """The rollout order of hosts and its batches, and the order of nodes on a host: what others use goes first.
 
 In: a `Fleet` and the edges of its blueprint. Out: batches of names of hosts, and which hosts go with one another where
-several machines share the work; a sort key for nodes. A gateway that starts before its signer or its orchestrators has
-nobody to sign or to work for it, and one that restarts last loses its streams only once. Batches are fixed here,
-because Ansible's `serial` counts an unreachable canary as done.
+several machines share the work; a sort key for nodes. A gateway needs its signer and orchestrators first, and loses its
+streams only once if it restarts last. Batches are fixed here, because Ansible's `serial` counts an unreachable canary
+as done.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def turn(node: Node) -> _Rank:
 
 
 def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]:
-    """All hosts: each after those that its nodes use. If several can be next, the one with the earliest stage is.
+    """All hosts, each after the hosts that its nodes use. If several can be next, the one with the earliest stage is.
 
     The last node of a host decides its stage. If hosts use one another in a circle, one of them goes first anyway.
     """
@@ -67,16 +67,15 @@ def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]
 
 
 Pairs = tuple[tuple[str, str], ...]
-"""Two hosts each, of which one at least goes on working."""
+"""Pairs of hosts; at least one of each stays up."""
 
 
 def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple[str, ...], ...], Pairs]:
-    """All hosts in the batches in which a rollout takes them, and two hosts of different batches for each group of
-    which one at least goes on working: whoever rolls out both never changes the whole group at once.
+    """The batches of a rollout, and for each group that must stay up two hosts of different batches.
 
-    The canary hosts go first. No batch has all hosts with gateways, nor all hosts with the orchestrators that one
-    gateway can use, unless that is a single host; and none has hosts of two regions where the spec says so. A share is
-    one of all hosts, rounded down, and at least one host.
+    The canary hosts go first. A batch never stops all gateways, or all orchestrators of one gateway (unless there is
+    only one host). By the spec, it never mixes regions. A share is one of all hosts, rounded down, and at least one
+    host.
     """
     order, settings = hosts_in_order(fleet, edges), fleet.rollout
     size = settings.batch_size(len(order))
@@ -95,7 +94,7 @@ def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple
 
 
 def _batch(hosts: Sequence[str], size: int, apart: Mapping[str, Sequence[frozenset[str]]]) -> tuple[str, ...]:
-    """The next hosts; one with which the batch would have a whole group waits for the batch after it."""
+    """The next hosts; a host that would complete a group waits for the next batch."""
     batch: list[str] = []
     taken: Counter[frozenset[str]] = Counter()
     for name in hosts:
@@ -120,10 +119,10 @@ def _pairs(batches: Sequence[tuple[str, ...]], apart: Mapping[str, Sequence[froz
 
 
 def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozenset[str]]]:
-    """By host, the groups of hosts of which one at least goes on working.
+    """By host, the groups of hosts that must not all stop at once.
 
-    They are the hosts with gateways, and for each gateway those whose orchestrators can do its video work, and its AI
-    work.
+    They are the hosts with gateways, and for each gateway the hosts of its video orchestrators, and of its AI
+    orchestrators.
     """
     sellers = {name: Node("orchestrators", name, settings) for name, settings in fleet.orchestrators.items()}
     named: dict[str, list[str]] = {}
@@ -156,7 +155,7 @@ def _rank(fleet: Fleet, host: str) -> _Rank:
 
 
 def _first_of_circle(waits: dict[str, set[str]], ranks: dict[str, _Rank]) -> str:
-    """A host in a circle, found by following from each host one that it waits for."""
+    """A host in a circle of waiting hosts."""
     passed: dict[str, None] = {}
     name = min(waits)
     while name not in passed:

@@ -1,8 +1,8 @@
-"""What the spec plans for numbers that nodes say back, so that an alert tells when one is another.
+"""The planned values of numbers that nodes report, for alerts on differences.
 
-In: a fleet and the nodes whose metrics are read. Out: `Alike`s, the nodes of each planned value. Called by `scope.py`.
-Where most nodes have one value, its matcher names the others, so the rules of a large fleet stay short and another node
-of the usual kind changes none. What depends on a rate of exchange is not judged.
+In: a fleet and its monitored nodes. Out: `Alike`s, the nodes of each planned value. Called by `scope.py`. If most nodes
+share a value, its matcher names the others. So rules stay short, and one more usual node changes none. What depends on
+a rate of exchange is not judged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CUT = 1000
 
 
 class Want(NamedTuple):
-    """What a node is planned to say: a text that names it, where it comes from, and what expressions compare with."""
+    """A planned value: its name, origin, and number for expressions."""
 
     text: str
     paths: tuple[Path, ...]
@@ -44,7 +44,7 @@ class Want(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """The nodes of which the spec wants the same. `nodes` matches their label `node`, `paths` are where they get it."""
+    """The nodes with the same planned value. `nodes` matches their label `node`, `paths` are where they get it."""
 
     want: Want
     nodes: PromQL
@@ -55,7 +55,7 @@ Wanted = Callable[[Fleet, Node], Want | None]
 
 
 def alike(fleet: Fleet, nodes: Iterable[Node], wanted: Wanted) -> Iterator[Alike]:
-    """The nodes of each wanted value; those of which nothing is wanted are in none.
+    """The nodes of each planned value; nodes without one are in none.
 
     `nodes` are all that serve the metric in question, unless the expression rules them out by their role. Values are in
     the order of their first node, so another value of one node leaves the others where they are.
@@ -122,7 +122,7 @@ def transcoders(fleet: Fleet, node: Node) -> Want | None:
 
 
 def cap(fleet: Fleet, node: Node) -> Want | None:
-    """The most that it pays for video in wei per pixel; 0 where it pays any price, as it then says nothing."""
+    """The most that it pays for video in wei per pixel; 0 if it pays any price, which it does not report."""
     base = base_price(fleet, node)
     if not isinstance(node.settings, Buyer) or not talks_to_chain(fleet, node) or base is None:
         return None
@@ -132,7 +132,7 @@ def cap(fleet: Fleet, node: Node) -> Want | None:
 
 
 def asked(fleet: Fleet, node: Node) -> Want | None:
-    """Between which prices an orchestrator tells its own, whoever asks, in wei per pixel."""
+    """The range of an orchestrator's prices, in wei per pixel."""
     settings = node.settings
     if not isinstance(settings, Orchestrator) or not talks_to_chain(fleet, node):
         return None
@@ -157,7 +157,7 @@ def lowest_gas_price(fleet: Fleet, node: Node) -> Want | None:
 
 
 def highest_gas_price(fleet: Fleet, node: Node) -> Want | None:
-    """The highest gas price that it pays, in gwei; 0 where nothing limits it, as it then says nothing."""
+    """The highest gas price that it pays, in gwei; 0 without a limit, which it does not report."""
     if not isinstance(node.settings, ChainSettings) or not talks_to_chain(fleet, node):
         return None
     most, path = node.settings.max_gas_price, _field(node, "max_gas_price")
@@ -185,7 +185,7 @@ class Listed(NamedTuple):
 
 
 def lists(fleet: Fleet, nodes: Iterable[Node]) -> Iterator[Listed]:
-    """The lists whose orchestrators all are read here and ask the same of everybody, each with its gateways."""
+    """The lists whose orchestrators are all monitored and have one price for everybody, each with its gateways."""
     named = {node.name: node.settings for node in nodes if isinstance(node.settings, Orchestrator)}
     found: defaultdict[tuple[str, ...], list[Node]] = defaultdict(list)
     for node in nodes:

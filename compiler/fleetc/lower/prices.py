@@ -109,7 +109,7 @@ def _cap_entry(fleet: Fleet, cap: NodePrice) -> dict[str, object]:
 
 
 def _gateway_entry(fleet: Fleet, asked: NodePrice) -> dict[str, object]:
-    assert asked.price is not None  # noqa: S101  # nobody asks any price
+    assert asked.price is not None  # noqa: S101  # there is no price
     return {
         "ethaddress": common.account(fleet, asked.to),
         "priceperunit": common.json_number(asked.price.amount),

@@ -17,8 +17,8 @@ RISING = (
     "sum by ({kept}) (increase({number}[{window}])) > 0 or "
     "sum by ({kept}) ({number} unless {number} offset {window}) > 0"
 )
-"""Whether a counter rose within a window. A node writes most counters at their first event, so to Prometheus the first
-value of such a counter is not an increase: a new series counts as a rise too.
+"""Whether a counter rose within a window. A node writes most counters only at their first event, which Prometheus does
+not see as an increase. So a new series is a rise too.
 """
 
 

@@ -1,8 +1,8 @@
-"""Lowers live runners: the file in which an orchestrator lists them, and the process of one that fleetc starts.
+"""Lowers live runners: an orchestrator's file of them, and the processes that fleetc starts.
 
 In: a fleet and an orchestrator or a runner. Out: arguments, a `BlueprintFile` in exactly the form that the node parses,
-and a `Service`. A runner has no flags: its arguments are the words of its program, in their order. One that is managed
-elsewhere gets no token: the node reads a token only from this file, and no file of the tree holds a secret.
+and a `Service`. A runner has no flags: its arguments are the words of its program, in their order. A runner managed
+elsewhere gets no token: the node reads tokens only from this file, which must hold no secret.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def runner_file(fleet: Fleet, node: Node) -> tuple[BlueprintFile, ...]:
 
 
 def capability_files(node: Node, orchestrator: Orchestrator) -> Iterator[BlueprintFile]:
-    """The document with which each capability is registered. The node reads none: somebody posts it."""
+    """The document with which each capability is registered. The node reads none: you post it."""
     for name, capability in sorted(orchestrator.capabilities.items()):
         path = (*node.path, "capabilities", name)
         price, second = capability.price, capability.price.second
@@ -147,7 +147,7 @@ def _price(fleet: Fleet, runner: Runner, path: Path) -> Chosen[dict[str, Any]]:
 
 
 def _gpu(fleet: Fleet, offer: Offer) -> Chosen[dict[str, Any]] | None:
-    """The GPU that clients are told of, if the runner has exactly one that its host lists."""
+    """The GPU for clients, if the runner has exactly one that its host lists."""
     runner = offer.runner
     placed = next((one for one in fleet.placed_runners if one.name == offer.name), None)
     ids = effective_runners.gpu_ids(fleet, placed) if placed is not None else ()
@@ -191,7 +191,7 @@ def lower_runner(fleet: Fleet, placed: PlacedRunner) -> Service:
         files=(),
         mounts=tuple(sorted(mounts)),
         ports=(effective_runners.bound_port(placed),),
-        kept=(Kept("the port on which it is asked", str(placed.port), given(*path, "port")),),
+        kept=(Kept("its port", str(placed.port), given(*path, "port")),),
         gpus=effective_runners.gpu_ids(fleet, placed) or None,
         manages_containers=False,
         monitored=False,

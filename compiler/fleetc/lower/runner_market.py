@@ -1,6 +1,6 @@
-"""Lowers what live runners sell for: to which signers, for how many tickets in advance, for how much in an hour.
+"""Lowers the market of live runners: signers, tickets in advance, income in an hour.
 
-In: a fleet without errors, or one whose errors a rule has reported. Out: `RunnerRow`s of plain text.
+In: a fleet without errors, or with errors that a rule has reported. Out: `RunnerRow`s of plain text.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _row(fleet: Fleet, one: RunnerOffer, signer: str, outcome: str) -> RunnerRow
 
 
 def _earns(fleet: Fleet, one: RunnerOffer) -> str:
-    """The price of an hour of all sessions; how often requests come, no spec knows."""
+    """The price of an hour of all sessions; a spec has no rate of requests."""
     runner = one.offer.runner
     if runner.price is None or runner.price.sold_by.node not in _BY_TIME:
         return ""

@@ -49,7 +49,7 @@ _ZEROS = re.compile("(?<=[hm])0[ms]")
 
 
 class Scope(NamedTuple):
-    """What alerts and panels are made for. `readings` are those that somebody reads, `kept` the labels sums keep."""
+    """What alerts and panels are made for. `readings` are the scraped ones, `kept` the labels sums keep."""
 
     fleet: Fleet
     settings: Monitoring
@@ -73,7 +73,7 @@ class Scope(NamedTuple):
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The nodes whose metrics are read."""
+        """The monitored nodes."""
         return tuple(r.node for r in self.readings if r.node is not None)
 
     @property
@@ -87,7 +87,7 @@ class Scope(NamedTuple):
 class Subject(NamedTuple):
     """One subject that a row repeats over. Texts can use its `words`, and expressions compare with its `amounts`.
 
-    `labels` are those of an alert, `origins` say why it is monitored.
+    `labels` are those of an alert, `origins` why it is monitored.
     """
 
     name: str
@@ -143,7 +143,7 @@ def _kinds_of_exporters(scope: Scope) -> Iterator[Subject]:
 
 
 def _planned_as(what: str, wanted: Wanted, tables: Sequence[str]) -> Subjects:
-    """The values that the spec plans for nodes in these tables, each for those that have it."""
+    """The planned values of nodes in these tables, each with its nodes."""
 
     def subjects(scope: Scope) -> Iterator[Subject]:
         for same in alike(scope.fleet, (node for node in scope.nodes if node.table in tables), wanted):
@@ -184,7 +184,7 @@ SUBJECTS: dict[str, Subjects] = {
 
 
 def _payers(scope: Scope) -> tuple[str, ...]:
-    """The wallets of nodes that pay and whose metrics are read, sorted."""
+    """The wallets of monitored nodes that pay, sorted."""
     read = {node.name for node in scope.nodes}
     return tuple(sorted({wallet for wallet, node in payers(scope.fleet) if node.name in read}))
 
@@ -207,7 +207,7 @@ def _runners(scope: Scope) -> tuple[Node, ...]:
 
 
 def reward_caller(fleet: Fleet, node: Node) -> Origin | None:
-    """Why a node calls reward: the spec says so, or it is an orchestrator and its wallet's only user. Else None."""
+    """Why a node calls reward: the spec sets it, or it is an orchestrator and its wallet's only user. Else None."""
     if not fleet.on_chain or not isinstance(node.settings, ChainSettings) or node.settings.wallet is None:
         return None
     caller = effective.calls_reward(fleet, node, node.settings)
@@ -243,7 +243,7 @@ def _on_chain(*tables: str) -> Callable[[Scope], Iterable[Node]]:
 
 
 def _spending_is_counted(scope: Scope, subject: Subject) -> tuple[Origin, ...]:
-    """A gateway counts what it spends. A remote signer does not, nor does anybody know of a node that nobody reads."""
+    """A gateway counts what it spends. False for a remote signer, and for a node without metrics."""
     read = {node.name for node in scope.nodes}
     paying = [node for wallet, node in payers(scope.fleet) if wallet == subject.name]
     counted = all(isinstance(node.settings, Gateway) and node.name in read for node in paying)

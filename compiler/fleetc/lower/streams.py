@@ -23,7 +23,7 @@ def lower_streams(fleet: Fleet) -> tuple[StreamBlueprint, ...]:
 
 
 def lower_stream_api(fleet: Fleet) -> StreamApiBlueprint | None:
-    """Where the streams are; None where the spec does not say."""
+    """Where the streams are; None if the spec does not set it."""
     api = fleet.stream_api
     if api is None:
         return None

@@ -248,7 +248,7 @@ def _window(scope: Scope, row: AlertRow) -> str:
 
 
 def _said(text: str, words: Mapping[str, str]) -> Said:
-    """A sentence by fleetc, in which <word> is replaced by one of `words`: data, or what an alert fills in."""
+    """A sentence by fleetc; each <word> is replaced by one of `words`: data, or a value that an alert fills in."""
     parts = re.split(r"<(\w+)>", text)
     return tuple(words[part] if index % 2 else part for index, part in enumerate(parts) if part)
 

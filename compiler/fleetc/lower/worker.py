@@ -61,5 +61,5 @@ def _creator(node: Node, worker: AiWorker) -> Iterator[Planned]:
     if worker.runner_label is not None:
         yield Argument("serviceAddr", worker.runner_label, given(*node.path, "runner_label"))
     else:
-        reason = "a label of its own, so that it never removes another worker's containers"
+        reason = "its own label, so that it never removes another worker's containers"
         yield Argument("serviceAddr", node.name, default(reason, node.path))

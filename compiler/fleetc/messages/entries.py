@@ -27,7 +27,7 @@ CODES = "codes"
 
 
 def map_page(sheet: Sheet) -> Iterator[str]:
-    """What there is to explain: the tables of a spec with a sentence each, then the topics of codes."""
+    """An overview: the tables of a spec with a sentence each, then the topics of codes."""
     yield from sheet.filled(
         "fleetc explain NAME explains a table, a field, a code or a flag: gateways, gateways.max_price, "
         "unknown-key, -pricePerUnit, LP_ETHURL, aiModels.json:warm."
@@ -61,7 +61,7 @@ def _in_short(text: str, sheet: Sheet) -> str:
 
 
 def table_page(table: Table, sheet: Sheet) -> Iterator[str]:
-    """A table: its fields, those that are required first, then by topic, and an example of the whole table."""
+    """A table: its fields (required first, then by topic) and an example."""
     yield sheet.head(table.header or "the spec")
     yield ""
     for paragraph in table.sentence.split("\n\n"):

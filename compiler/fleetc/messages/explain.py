@@ -21,8 +21,8 @@ _WIDTH = 118
 def pages() -> Mapping[str, str]:
     """The text of each page, sorted by code.
 
-    A page is a sentence, then parts that begin with "Why:", "Fix:" (where `fleetc check --fix` ever repairs it),
-    "Example:" (only pages of rules have one) and "Instead:".
+    A page is a sentence, then the parts "Why:", "Fix:" (if `fleetc check --fix` repairs it), "Example:" (rules only)
+    and "Instead:".
     """
     texts = {code: _text(page) for code, page in PAGES.items()}
     texts |= {

@@ -1,4 +1,4 @@
-"""Finds what a word means to somebody who asks `fleetc explain` about it.
+"""Finds the meaning of a word of `fleetc explain`.
 
 In: a word: the name of a table, a field, a code, a topic, a flag, a variable, or a key of a file. Out: the lines of its
 page (`answer`); NotFoundError names what is near, and nothing unknown ever leads to the page of what is above it.
@@ -25,7 +25,7 @@ from fleetc.upstream.stream_api import SERVER_OWNED
 
 
 class NotFoundError(ValueError):
-    """Nothing has this name; the text says so and names what is near."""
+    """Nothing has this name; the text names similar ones."""
 
 
 def answer(word: str, sheet: Sheet) -> list[str]:
@@ -79,7 +79,7 @@ def _tables_of(fields: tuple[str, ...]) -> str:
 
 
 def _setter(setter: Setter, sheet: Sheet) -> Iterator[str]:
-    """What sets something, then the page of the first field; a page of a whole table is only named."""
+    """The fields that set it, then the page of the first; tables are only named."""
     yield from sheet.filled(setter.sentence)
     first = next(iter(setter.fields), "")
     field = find(first) if first else None

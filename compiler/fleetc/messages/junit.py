@@ -1,7 +1,7 @@
 """Diagnostics as a JUnit report, which GitLab, Jenkins and others show as tests.
 
-In: located diagnostics and the names of the spec files. Out: XML text. An error is a failed test; a warning is a passed
-one that says so in its name, as a warning fails no check and services show the output of failed tests alone. Called by
+In: located diagnostics and the names of the spec files. Out: XML text. An error is a failed test. A warning is a passed
+test with "warning" in its name: it fails no check, and services show only the output of failed tests. Called by
 `forms.py`.
 """
 
@@ -50,7 +50,7 @@ def _name(item: Located) -> str:
 
 
 def _case(item: Located, suite: str, name: str) -> list[str]:
-    # The entities that the encoder for HTML writes are those of XML, and it shows what XML cannot hold.
+    # The HTML encoder writes XML entities, and makes visible what XML cannot hold.
     diagnostic = item.diagnostic
     place = f' file="{html(item.primary.file)}"' if item.primary.file else ""
     place += f' line="{item.primary.line}"' if item.primary.line else ""

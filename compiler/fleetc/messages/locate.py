@@ -1,8 +1,7 @@
 """Finds the lines that diagnostics talk about: here key paths become file, line and column.
 
 In: diagnostics, the sources they talk about and, when it was read, the document. Out: `Located` diagnostics in the
-total order, without duplicates, with everything covered that may be a secret. Every form of messages is made from
-these.
+total order, without duplicates, with everything covered that may be a secret. Every form of messages starts from these.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _JSON_KEY = re.compile(r'"[a-z]{1,20}(?:_[a-z]{1,20}){0,5}"\s*:')
 class Place(NamedTuple):
     """A label with its file, line and column, from 1, and the end of its span; line 0 means the file as a whole.
 
-    `text` is the first line; `hidden` says that it may hold a secret and is not to be printed.
+    `text` is the first line; `hidden`: it may hold a secret and must not be printed.
     """
 
     file: str
@@ -55,7 +54,7 @@ class Place(NamedTuple):
 class Located(NamedTuple):
     """A diagnostic whose labels are places. The fields are in the order that diagnostics are sorted by.
 
-    `withheld` says that its own words repeated a secret, so that others stand for them.
+    `withheld`: its own words repeated a secret, so other words replace them.
     """
 
     key: tuple[str, int, int, int, str, str]
@@ -117,13 +116,13 @@ class _Atlas:
 
 
 def _telling(value: str, words: Sequence[str]) -> list[str]:
-    """What tells a value of several words: the whole, and its words but short plain ones, which messages have too."""
+    """What reveals a value: the whole, and each of its words except short plain ones."""
     return [value.strip().strip("\"'"), *(word for word in words if not _PLAIN.fullmatch(word))]
 
 
 def _suspects(line: str) -> list[str]:
-    """The words of a line that hold its secret: those that seem to, if nothing is left without them, else all but the
-    names of keys in JSON, which messages have too.
+    """The words of a line that hold its secret: the suspicious ones if they are all it has, else all but the names of
+    JSON keys.
     """
     words = _WORDS.findall(_JSON_KEY.sub(" ", line))
     suspects = [word for word in words if leaks.find(word)]
@@ -181,7 +180,7 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
 
 
 def _by_line(diagnostics: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
-    """One diagnostic for all members of a class that share a fault in its line, or of a table that stands for many."""
+    """One diagnostic for all members that share a fault in the line of a class or counter table."""
     groups: dict[Any, list[Diagnostic]] = {}
     for place, diagnostic in enumerate(diagnostics):
         at = _shared(diagnostic.primary.place, document)
@@ -190,7 +189,7 @@ def _by_line(diagnostics: Iterable[Diagnostic], document: Document) -> list[Diag
 
 
 def _shared(place: Path | Span, document: Document) -> Path:
-    """Where a value is said that a table takes from another; () for a place of its own."""
+    """The place of a value that a table takes from another; () for its own."""
     if isinstance(place, Span) or place[:2] not in document.layers:
         return ()
     at = document.said_at(place)
@@ -266,7 +265,7 @@ def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:
 
 
 def _masked(item: Located) -> Located:
-    """Hide long random text in everything that is shown, even if nobody called it a secret."""
+    """Hide long random text in all output, even in fields that are not secret."""
     words = item.diagnostic
     masked = replace(words, message=leaks.masked(words.message), help=leaks.masked(words.help))
     return item._replace(
@@ -343,7 +342,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _words(item: Located) -> str:
-    """All that a diagnostic says itself; what a fix writes is judged where it is shown."""
+    """All texts of a diagnostic, except those of its fix."""
     notes = [place.note for place in (item.primary, *item.related)]
     return "\n".join((item.diagnostic.message, item.diagnostic.help, *notes))
 

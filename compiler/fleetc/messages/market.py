@@ -1,4 +1,4 @@
-"""The market of a fleet as text for a terminal: who buys what from whom, and from which funds.
+"""The market of a fleet as text for a terminal: buyers, sellers, prices and funds.
 
 In: the `MarketTables` of a blueprint. Out: aligned tables, one line for each row. `cli/` calls it for
 `check --explain-prices`.

@@ -1,8 +1,8 @@
-"""Says behind each setting of a spec where it comes from: the work of `fleetc show --resolved`.
+"""Adds its origin behind each setting of a spec, for `fleetc show --resolved`.
 
 In: the TOML of a resolved spec or of a part of it, its document and its fleet. Out: the same TOML with a comment behind
-the first line of each setting. The comment names the line of the spec, and the class or the defaults if it is there; a
-setting that no source says is a default, with the reason if there is one.
+the first line of each setting. The comment names the line of the spec, and its class or defaults. Any other setting is
+a default, with its reason.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _origin(path: Path, document: Document, reasons: Mapping[Path, str]) -> str:
 
 
 def _reasons(fleet: Fleet) -> dict[Path, str]:
-    """Why a default of a node is what it is, where there is more to say."""
+    """The reason of a node's default, if it has one."""
     reasons = {}
     for node in fleet.nodes:
         for key, chosen in effective.in_force(fleet, node).items():

@@ -64,7 +64,7 @@ def _flags() -> str:
 
 
 def _set_by(flag: str, sentence: str) -> str:
-    """What sets a flag, without the words that the other column says, and with links to the tables of fields."""
+    """What sets a flag, with links to the tables of fields."""
     word = f"-{flag} of the node (LP_{flag.upper()})"
     setter = sentence.removeprefix(f"{word} is set by ").removeprefix(f"{word} is ").replace(f" sets {word}", "")
     anchors = {plain_name(table.name): _anchor(table.header) for table in tables() if table.name}

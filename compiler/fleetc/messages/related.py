@@ -32,7 +32,7 @@ def codes_by_field() -> dict[str, tuple[str, ...]]:
 
 
 def _changed(page: str) -> Iterator[str]:
-    """The fields that the second example of a page has otherwise than the first."""
+    """The fields that differ between the two examples of a page."""
     bad, good = (dict(_leaves(tomli.loads(textwrap.dedent(part)))) for part in _examples(page))
     for key in sorted(bad.keys() | good.keys()):
         if bad.get(key) != good.get(key):

@@ -102,7 +102,7 @@ def _location(place: Place, sources: Sequence[Source]) -> dict[str, Any]:
 
 
 def _identity(item: Located) -> str:
-    """What stays of a diagnostic while lines move: its code, and the key path, or the message where there is none."""
+    """The identity of a diagnostic while lines move: its code, and its key path or else its message."""
     return "\0".join((item.diagnostic.code, item.primary.path or item.diagnostic.message))
 
 

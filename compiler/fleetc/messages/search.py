@@ -1,7 +1,7 @@
 """Finds fields, tables, codes, topics and flags by words in their names and texts, and the commands that `cli/` knows.
 
 In: some words. Out: what has all of them, the best first (`search`), and lines for a terminal (`search_page`). Called
-by `cli/`. Names count more than sentences, and sentences more than the rest of a page; a table has nobody above it.
+by `cli/`. Names weigh more than sentences, and sentences more than the rest of a page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SMALL = frozenset(
         "write you your"
     )
 )
-"""Words that say nothing about what is meant."""
+"""Words without meaning for a search."""
 _WHOLE_TABLE, _WHOLE_NAME, _IN_NAME, _BEGINS_NAME, _IN_SENTENCE, _IN_REST = 20, 12, 8, 5, 3, 1
 
 
@@ -44,7 +44,7 @@ class Hit(NamedTuple):
 
 
 def search(text: str, more: Iterable[Hit] = ()) -> tuple[list[Hit], bool]:
-    """What has the most words of a text, the best first, and whether that is all words. `more` can be found too."""
+    """The best matches of a text first, and whether they have all its words. `more` can be found too."""
     wanted = _words(text)
     rated = [(*_score(hit, wanted), hit) for hit in (*_all(), *more)]
     most = max((words for words, _, _ in rated), default=0)

@@ -1,7 +1,7 @@
 """What of a spec sets what nodes and avatar stacks read: flags, variables, and keys of files.
 
 In: a word as people have it before them, such as -pricePerUnit, LP_ETHURL, AVATAR_CLUSTER_FILE or aiModels.json:warm.
-Out: `Setter`, with the fields that lead to it. The tables are those that lowering goes by. Called by `finding.py` and
+Out: `Setter`, with the fields that lead to it. The tables are those of lowering. Called by `finding.py` and
 `reference.py`.
 """
 
@@ -34,7 +34,7 @@ class Setter(NamedTuple):
 
 
 class UnknownSetterError(ValueError):
-    """Nothing that fleetc writes has this name; the text says what is near."""
+    """fleetc writes nothing with this name; the text has similar names."""
 
 
 def setter_of(word: str) -> Setter | None:

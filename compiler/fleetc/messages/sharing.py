@@ -1,4 +1,4 @@
-"""What `fleetc explain` and the reference say about values that a spec says once for many tables.
+"""Texts of `fleetc explain` and the reference about values that a spec sets once for many tables.
 
 In: nothing, or how wide the terminal is. Out: lines (`sharing_page`) and Markdown (`sharing_section`).
 """
@@ -11,14 +11,13 @@ from fleetc.language.editor import WORDS
 from fleetc.messages.sheet import Sheet
 
 ORDER = (
-    "A table's own values win over those of the table that stands for it, those over its classes (a later class over "
-    "an earlier one), and those over the defaults. Tables merge, and all else is replaced."
+    "Precedence, highest first: member, counter table, classes (last wins), defaults. Tables merge, and all else is "
+    "replaced."
 )
 COUNTERS = (
-    "A name with a counter stands for many tables: {01..20} counts, {a,b} lists, {1..3,7} does both, and {eu*10,us*10} "
-    "repeats. In the texts of such a table, and of its classes and defaults, {} is the counter of the name, and a "
-    "counter of equal length gives each member the value at its own position. Braces that mean themselves are written "
-    "twice there."
+    "A name with a counter makes many tables: {01..20} counts, {a,b} lists, {1..3,7} does both, and {eu*10,us*10} "
+    "repeats. In texts of such a table, its classes and defaults, {} is the counter of the name. A counter of equal "
+    "length gives each member the value at its position. Braces that mean themselves are written twice there."
 )
 EXCEPTIONS = (
     "A table with the plain name of one member is an exception for that member. An overlay may remove a member by its "
@@ -47,7 +46,7 @@ max_sessions = 8
 
 def sharing_page(sheet: Sheet) -> Iterator[str]:
     """The page for a terminal."""
-    yield sheet.head("Values that a spec says once")
+    yield sheet.head("Values that a spec sets once")
     yield ""
     for word, sentence in WORDS.items():
         yield from sheet.row(word, sentence, 18)

@@ -55,7 +55,7 @@ class Field(NamedTuple):
 
     @property
     def default_words(self) -> str:
-        """The default; for one that depends on others, what the sentence says of it."""
+        """The default, or the sentence's words if it depends on other fields."""
         match = _BY_DEFAULT.search(self.sentence) if self.default == "none" else None
         return match[1] if match else self.default
 
@@ -68,7 +68,7 @@ class Field(NamedTuple):
 class Table(NamedTuple):
     """One table of a spec: its dotted name, the header that begins it, its sentence and its fields.
 
-    `groups` has the fields again, by topic: those that are required come first.
+    `groups` has the fields again, by topic, required ones first.
     """
 
     name: str
@@ -204,7 +204,7 @@ def _plural(kind: str) -> str:
 
 
 def _example(name: str, node: Mapping[str, Any], dotted: str, shape: str) -> str:
-    """A line that shows the field: from the example fleet, else what the language says, else from another table."""
+    """An example line of the field: from the example fleet, else the language, else another table."""
     value = first_at(dotted)
     if shape:
         return _nested(name, dotted, shape, value)
@@ -226,7 +226,7 @@ def _nested(name: str, dotted: str, shape: str, value: Any) -> str:
 
 
 def _any_value(node: Mapping[str, Any]) -> Any:
-    """A value that a node of the schema allows; None if it does not say enough."""
+    """A value that a node of the schema allows; None if it is too short."""
     for part in _parts(node):
         if "examples" in part:
             value = part["examples"][0]
@@ -299,7 +299,7 @@ def names() -> list[str]:
 
 
 def whole_example(table: Table) -> str:
-    """The lines of the example fleet that have a table; one line if it stands in another table; "" for the spec."""
+    """The lines of a table in the example fleet; one line if it is inside another table; "" for the spec."""
     if not table.name:
         return ""
     value = first_at(table.name)

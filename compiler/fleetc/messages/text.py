@@ -1,6 +1,6 @@
 """Diagnostics for a terminal or a log, with source lines and carets.
 
-In: located diagnostics. Out: text, in which everything of a spec is encoded.
+In: located diagnostics. Out: text, with everything from a spec encoded.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def block(item: Located, colour: bool = False) -> list[str]:
 
 
 def deeds(item: Located) -> str:
-    """What the fix of a diagnostic that has one does, as the end of a sentence, without secrets."""
+    """What the fix of a diagnostic does, as the end of a sentence, without secrets."""
     fix = item.diagnostic.fix
     shown = ", ".join(map(_deed, fix.edits)) if fix is not None else ""
     return "writes this value in the right form" if item.withheld or not leaks.may_show(shown) else shown

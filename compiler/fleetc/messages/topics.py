@@ -35,7 +35,7 @@ _OF_FLAGS = {
 _PROCESS = "The process"
 
 _OTHERWISE = {"cli_exposed": "network", "expected_load": "payment", "data_dir": ""}
-"""Groups of fields that set no flag, or whose flag is in a group where nobody would look; "" is the process."""
+"""Groups of fields without a flag, or with a flag in an unexpected group; "" is the process."""
 
 _OF_TABLE: dict[str, dict[str, tuple[str, ...]]] = {
     "hosts.<name>": {

@@ -34,7 +34,7 @@ def widen(ranges: dict[int, Range], parts: tuple[str, ...]) -> None:
 
 
 def _amount(text: str) -> Decimal | None:
-    """A number above zero, if a text is one that can be money."""
+    """A positive number, if a text is a possible amount."""
     try:
         number = Decimal(text.strip()) if len(text) <= _LONGEST else None
     except InvalidOperation:

@@ -16,7 +16,7 @@ _EXPORT = (b"__CURSOR=", b"__REALTIME_TIMESTAMP=")
 _TOLD = max(map(len, _EXPORT))
 _TIME, _MESSAGE = b"__REALTIME_TIMESTAMP=", b"MESSAGE="
 _KEPT = LINE_LIMIT + 1 + len(_MESSAGE)
-"""Bytes of a longer line that are kept: so many that whoever reads it sees that it is too long."""
+"""Kept bytes of a longer line: enough that the reader sees it is too long."""
 
 
 def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -91,7 +91,7 @@ class _Reader:
         self._held, self._at, self._rest = first, 0, rest
 
     def _more(self) -> bool:
-        """Take one more piece; False where there is none."""
+        """Take one more piece; False if there is none."""
         piece = next(self._rest, None)
         if piece is None:
             return False

@@ -1,8 +1,8 @@
 """Times in logs, as seconds; and seconds as text.
 
-In: the parts of a time stamp. Out: whole seconds. A stamp with a zone counts from 1970 in UTC. One without is local
-time of a machine that nobody knows, and the node writes no year: it counts in the year 2000, which has a 29 February.
-The two kinds are never compared.
+In: the parts of a time stamp. Out: whole seconds. A stamp with a zone counts from 1970 in UTC. Without a zone it is
+local time of an unknown machine, and the node writes no year: the year is 2000, which has a 29 February. The two kinds
+are never compared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 class Moment(NamedTuple):
-    """A time in whole seconds; `zoned` says that it is UTC, else it is local time without a year."""
+    """A time in whole seconds; `zoned`: it is UTC, else local time without a year."""
 
     seconds: int
     zoned: bool

@@ -22,7 +22,7 @@ from fleetc.toml.document import Document, Source
 
 
 class Spec(NamedTuple):
-    """What was read of a spec: its fleet and what `check` says about it. `writer` is who wrote the logs."""
+    """A spec's fleet and the findings of `check` about it. `writer` is who wrote the logs."""
 
     fleet: Fleet
     sources: Sequence[Source]
@@ -49,14 +49,14 @@ def _diagnostic(finding: LogFinding, labels: Sequence[Label], help: str) -> Diag
 
 
 def _message(finding: LogFinding) -> str:
-    """What was seen, and how often and when; what nobody has to care about is called benign."""
+    """What was seen, how often and when; harmless lines are benign."""
     what = finding.what.removesuffix(".")
     benign = "benign: " if finding.severity is Severity.NOTE else ""
     return f"{benign}{what[:1].lower()}{what[1:]}: {counted(finding)}"
 
 
 def counted(finding: LogFinding) -> str:
-    """How many lines say so, from when to when, and how many in a minute."""
+    """The number of lines, from when to when, and how many in a minute."""
     seen = finding.seen
     lines = f"{seen.count} line{'' if seen.count == 1 else 's'}"
     if seen.first is None or seen.last is None:
@@ -95,7 +95,7 @@ def _places(diagnostic: Diagnostic) -> list[object]:
 
 
 def _checked(finding: LogFinding, spec: Spec, paths: Sequence[Path]) -> Diagnostic | None:
-    """What `check` found in the spec that would explain it, about one of the nodes or wallets that are meant."""
+    """Findings of `check` that would explain it, about one of its nodes or wallets."""
     near = {path[:2] for path in paths}
     if spec.writer is not None:
         near.add(spec.writer.path)
@@ -124,7 +124,7 @@ def _help(finding: LogFinding, spec: Spec, checked: Diagnostic | None) -> str:
 
 
 def _with_line(item: Located, finding: LogFinding) -> Located:
-    """The same, with the first line of the logs that says so; in front where it names no place in the spec."""
+    """The same, with the first such log line; in front if it has no place in the spec."""
     line = _log_place(finding.seen.where, "the first such line")
     if item.diagnostic.primary.place == ():
         return item._replace(primary=line._replace(note=""))
@@ -132,7 +132,7 @@ def _with_line(item: Located, finding: LogFinding) -> Located:
 
 
 def _log_place(where: LogLine, note: str) -> Place:
-    """A line of a log, as it can be shown: a node prints secrets of its settings in clear. Then its shape stands for
+    """A line of a log, as it can be shown: a node prints secrets of its settings in clear. Then its shape replaces
     it."""
     text = leaks.shown(where.text if leaks.find(where.text) is None else shape_of(where.text))
     return Place(where.log, where.number, 1, where.number, 1 + len(text), note, "", text)

@@ -1,4 +1,4 @@
-"""What the counts of a tally mean: one finding for each signature, and those that only several of them tell.
+"""The meaning of a tally: one finding for each signature, and those that need several.
 
 In: a `Tally`. Out: `LogFinding`s, the worst first. Combinations are functions of what was seen; each looks at all.
 """
@@ -22,14 +22,14 @@ _UNFUNDED = (
     "funds-unlocking",
     "face-value-above-deposit",
 )
-"""What says that there are no funds. That a payment fails does not: it has other reasons too."""
+"""Signatures of missing funds. That a payment fails does not: it has other reasons too."""
 _FUNDS = ("gateway-deposit-missing", "gateway-reserve-missing", "deposit-below-face-value")
 
 
 class LogFinding(NamedTuple):
     """A code with what it means and what to do, and what was seen of it in the logs.
 
-    `change` names fields of the spec, `checks` codes of `fleetc check` that would say why.
+    `change` names fields of the spec, `checks` codes of `fleetc check` that may explain it.
     """
 
     code: str
@@ -42,8 +42,7 @@ class LogFinding(NamedTuple):
 
     @property
     def per_minute(self) -> float:
-        """How many lines there were in a minute, over the minutes that have any; all of them where no line has a
-        time."""
+        """The lines per minute with any; all lines if none has a time."""
         return self.seen.count / max(1, self.seen.minutes)
 
 
@@ -85,14 +84,14 @@ def _is_constant(tally: Tally, code: str) -> bool:
 
 
 def _without_funds(seen: Mapping[str, Seen]) -> Iterator[LogFinding]:
-    """A gateway that finds nobody and cannot pay: the sender of a stream hears nothing of either."""
+    """A gateway that finds no orchestrator and cannot pay, silently for the sender of a stream."""
     if any(_together(seen, "sessions-not-available", code) for code in _UNFUNDED):
         change = ("wallets.deposit", "wallets.reserve")
         yield _of("gateway-has-no-funds", seen["sessions-not-available"], change, _FUNDS)
 
 
 def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[LogFinding]:
-    """A gateway that finds nobody and drops orchestrators for their prices."""
+    """A gateway that finds none because it drops orchestrators for their prices."""
     if _together(seen, "sessions-not-available", "price-above-cap"):
         above = seen["price-above-cap"]
         change = ("gateways.max_price", "gateways.max_model_prices")
@@ -101,7 +100,7 @@ def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[LogFinding]:
 
 
 def _together(seen: Mapping[str, Seen], code: str, other: str) -> bool:
-    """Whether two signatures were seen in the same minute, or at times that nobody knows."""
+    """Whether two signatures were seen in the same minute, or at unknown times."""
     if code not in seen or other not in seen:
         return False
     minutes, others = seen[code].when, seen[other].when

@@ -1,8 +1,8 @@
 """One line of a log: what the node said in it, how bad it called that, and where its time stands.
 
 In: the bytes of a line. Out: `Line`. The forms wrap one another, as in a line of journalctl that holds one of glog:
-Docker's json-file and the JSON of journalctl, `docker compose logs`, `docker logs --timestamps`, the short forms of
-journalctl, then glog, slog as text and as JSON, and the logs of runners. A line that has none of these forms is text.
+Docker's json-file, journalctl (JSON and short forms), `docker compose logs`, `docker logs --timestamps`; then glog,
+slog (text and JSON), and logs of runners. A line that has none of these forms is text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from fleetc.observe.clock import YEAR, Moment, moment
 
 LEAST, INFO, WARNING, ERROR = "", "info", "warning", "error"
-"""How bad a line is in its own words, "" if it does not say."""
+"""The level of a line in its own words, or ""."""
 
 
 class Stamp(NamedTuple):
@@ -31,7 +31,7 @@ class Stamp(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What a line says, without its wrappings. `source` is "FILE:NUMBER] " of the program, where glog wrote it."""
+    """The text of a line, without wrappers. `source` is "FILE:NUMBER] " of the program, where glog wrote it."""
 
     text: str
     level: str
@@ -89,7 +89,7 @@ _LAYERS = 5
 
 
 def line_of(raw: bytes) -> Line:
-    """What a raw line says. It never fails: bytes that are no UTF-8 become replacement characters."""
+    """The text of a raw line. It never fails: bytes that are no UTF-8 become replacement characters."""
     if b"\x1b" in raw:
         raw = _ESCAPES.sub(b"", raw)
     text, level, stamp, source = raw.decode("utf-8", "replace").rstrip("\r"), LEAST, None, ""
@@ -114,7 +114,7 @@ def _level(word: str) -> str:
 
 
 def _unwrapped(text: str, raw: bytes) -> Line | None:
-    """What is inside one wrapping; None where there is none."""
+    """What is inside one wrapping; None if there is none."""
     if text.startswith("{"):
         return _of_json(text)
     if head := _GLOG_HEAD.match(text):

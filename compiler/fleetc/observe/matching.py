@@ -1,4 +1,4 @@
-"""Finds signatures in what a line says.
+"""Finds signatures in the text of a line.
 
 In: the text of a line, without its wrappings but behind its source. Out: the codes it matches, with what stood for
 each {}.
@@ -46,7 +46,7 @@ class Matcher:
         self.literals = tuple(sorted({pattern.literal for pattern in patterns}))
 
     def find(self, text: str) -> tuple[Hit, ...]:
-        """The signatures in a text, each once; general ones only where there is no other. Ids say nothing."""
+        """The signatures in a text, each once; general ones only where there is no other. Ids have no meaning."""
         text = without_ids(text)
         special: dict[str, Hit] = {}
         general: dict[str, Hit] = {}
@@ -65,9 +65,9 @@ T = TypeVar("T")
 
 
 class Candidates(Generic[T]):
-    """Values by the texts that they need: quickly those whose text is part of another one.
+    """Values by their texts: quickly finds those with a text that is part of another.
 
-    A few short pieces stand for many texts, so that most texts are left out by one look for a piece.
+    A few short pieces cover many texts, so that one search for a piece excludes most texts.
     """
 
     def __init__(self, needed: Iterable[tuple[str, T]]) -> None:
@@ -80,7 +80,7 @@ class Candidates(Generic[T]):
             left = [pair for pair in left if piece not in pair[0]]
 
     def of(self, text: str) -> list[T]:
-        """The values whose text is part of this one, in the order that they were given in within their group."""
+        """The values with a text that is part of this one, by group in their given order."""
         groups = [group for piece, group in self._groups if piece in text]
         return [value for group in groups for needed, value in group if needed in text]
 
@@ -90,8 +90,8 @@ def _pieces(text: str) -> set[str]:
 
 
 def _pattern(signature: Signature, text: str) -> _Pattern:
-    """A pattern that begins with ^ begins the text; one that ends with a letter ends a word; a {} at the end takes
-    one."""
+    """A leading ^ is the beginning of the text, a letter at the end is the end of a word, and {} at the end takes one
+    word."""
     start = r"\A" if text.startswith("^") else ""
     pieces = text.removeprefix("^").split("{}")
     end = r"([^\s\"\\]{1,400})" if not pieces[-1] else r"(?![A-Za-z])" if pieces[-1][-1].isalpha() else ""

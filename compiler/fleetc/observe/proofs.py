@@ -1,10 +1,10 @@
 """The value that would do, proved by the calculations that check a spec.
 
-In: a fleet, the nodes and places that a finding means, and what the log itself says (the parts of its lines). Out: the
-end of a help line for each code that has a proof, "" where nothing can be proved. `PROOFS` is the table.
+In: a fleet, the nodes and places of a finding, and the parts of its log lines. Out: the end of a help line for each
+code with a proof, or "". `PROOFS` is the table.
 
-What others ask for is told and never proposed: a limit of tickets protects a gateway from orchestrators that ask too
-much. Texts of a log are only repeated where they are what they should be: a number, a port, an address.
+It shows what others ask for but never proposes it: a ticket limit protects a gateway from greedy orchestrators. Texts
+of a log are only repeated where they are what they should be: a number, a port, an address.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _SERVICE: TypeAdapter[ServiceAddress] = TypeAdapter(ServiceField)
 
 
 class Case(NamedTuple):
-    """What a proof is asked about; `parts` has, of some lines, what stood for each {} of the pattern, and `ranges` the
-    lowest and the highest number there of all lines.
+    """The subject of a proof; `parts` has the texts of each {} for some lines, `ranges` the lowest and highest number
+    there of all lines.
     """
 
     fleet: Fleet
@@ -71,7 +71,7 @@ def _each(case: Case, say: Callable[[Fleet, Node], str]) -> str:
 def _more(fleet: Fleet, node: Node) -> str:
     most, now = _sessions_that_fit(fleet, node), _sessions(node)
     if most is None or now is None:
-        return f"the spec does not say enough to prove a number for {node.name}"
+        return f"the spec has too little to prove a number for {node.name}"
     if most == _MOST_SESSIONS:
         return f"by the spec the GPUs of {node.name} allow any number of sessions, and it has {now}: write more"
     if most > now:
@@ -98,7 +98,7 @@ def _sessions(node: Node) -> int | None:
 
 
 def _sessions_that_fit(fleet: Fleet, node: Node) -> int | None:
-    """The highest limit of a node with which its GPUs hold all their work; None where that is not known."""
+    """The highest limit that fits the node's GPUs; None where that is not known."""
     if not effective.transcodes(fleet, node).value or not effective.gpu_ids(fleet, node):
         return None
     if not fleet.hosts[node.settings.host].gpus or not _fits(fleet, node, 1):
@@ -126,7 +126,7 @@ _FULL = ("encode-sessions-exceeded", "gpu-memory-exceeded", "capacity-unknown")
 
 
 def memory(case: Case) -> str:
-    """What the models of a host need by the spec, where that fits: then a number of the spec is too low."""
+    """The needs of a host's models by the spec, if they fit: then a number of the spec is too low."""
     words = []
     hosts = dict.fromkeys(node.settings.host for node in case.nodes if effective.runs_models(case.fleet, node).value)
     for load in capacity.capacity(case.fleet):
@@ -168,7 +168,7 @@ def deposit_for_face_value(case: Case) -> str:
 
 
 def _deposit_multiplier(node: Node) -> int:
-    """The multiplier in force of whoever signs tickets."""
+    """The multiplier in force of the ticket signer."""
     tickets = getattr(node.settings, "tickets", None)
     given = tickets.deposit_multiplier if tickets is not None else None
     return int(FLAGS["depositMultiplier"].default) if given is None else int(given)
@@ -192,7 +192,7 @@ def _above_limit(case: Case, what: str, place: int) -> str:
 
 
 def batch_limit(case: Case) -> str:
-    """The worth of a ticket with which the largest batch would have been one that a signer signs."""
+    """The ticket value with which a signer would have signed the largest batch."""
     count = case.ranges.get(0)
     sellers = [(node, node.settings) for node in case.nodes if isinstance(node.settings, Orchestrator)]
     if count is None or not sellers:
@@ -213,7 +213,7 @@ def gas_limit(case: Case) -> str:
 
 
 def cap(case: Case) -> str:
-    """What the market of the spec says, and the cap that admits the cheapest offer in the log."""
+    """The market of the spec, and the cap that admits the cheapest offer in the log."""
     prices, caps = case.ranges.get(1), case.ranges.get(0)
     words = [market(case)]
     if prices is not None and not other_cap(case):
@@ -230,7 +230,7 @@ def other_cap(case: Case) -> str:
     stated = [price.price for price in prices_of(case.fleet, case.writer)]
     own = [price.per_pixel for price in stated if price is not None and price.currency == "wei"]
     if len(own) != len(stated) or not own:
-        return ""  # one without a bound, or in a currency whose rate of then nobody knows, may be the one of the log
+        return ""  # a cap without a bound, or in a currency with an unknown past rate, may be that of the log
     if any(caps.low <= price <= caps.high for price in own) or prices.low > min(own):
         return ""
     spec = " and ".join(map(str, stated[:_SHOWN]))
@@ -316,7 +316,7 @@ def _span(numbers: Range) -> str:
 
 
 def _ether(wei: Decimal) -> str:
-    """An amount with three digits, which says so where it has more."""
+    """An amount with three digits, marked if it has more."""
     whole = ceil(wei)
     unit = 10 ** max(0, len(str(whole)) - 3)
     rounded = (whole + unit // 2) // unit * unit
@@ -324,7 +324,7 @@ def _ether(wei: Decimal) -> str:
 
 
 INSTEAD: Mapping[str, Proof] = {"price-above-cap": other_cap, "gateway-cap-below-every-price": other_cap}
-"""What to do instead of what the page of a code says, where it returns something: the cause is not in the spec."""
+"""What to do instead of the page's advice, if the cause is not in the spec."""
 
 PROOFS: Mapping[str, Proof] = {
     "orchestrator-capped": more_sessions,

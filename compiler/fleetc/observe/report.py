@@ -1,4 +1,4 @@
-"""What the logs say that no signature knows, for people and for programs.
+"""The log lines without a signature, for people and for programs.
 
 In: a tally. Out: text, or plain values for JSON. Nothing of a log is shown raw.
 """
@@ -24,7 +24,7 @@ def _ordered(tally: Tally) -> list[Shape]:
 
 
 def as_text(tally: Tally) -> str:
-    """How much was read, and the shapes of the lines that no signature knows, in lines of bearable length."""
+    """How much was read, and the shapes of unknown lines, cut to length."""
     shapes = _ordered(tally)
     span = f", {tally.first} to {tally.last}" if tally.first is not None else ""
     lines = [f"{tally.lines} line{'' if tally.lines == 1 else 's'}, {_megabytes(tally.size)}{span}"]

@@ -1,7 +1,7 @@
-"""The shape of a text that no signature knows: what stays when ids and numbers are left out.
+"""The shape of an unknown text: the text without ids and numbers.
 
-In: what a line says. Out: its shape, in which <n> is a number, <address> an account, <hex>, <id>, <ip> and <url> what
-their names say. Lines of one shape are one kind of message.
+In: the text of a line. Out: its shape: <n> is a number, <address> an account, and there are <hex>, <id>, <ip> and
+<url>. Lines of one shape are one kind of message.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def shape_of(text: str) -> str:
 
 
 def without_ids(text: str) -> str:
-    """A text in which <id> stands for the value of each name that ends with ID, whatever it looks like."""
+    """A text with <id> for the value of each name that ends with ID."""
     return _NAMED_ID.sub("=<id>", text) if "ID=" in text else text
 
 
@@ -49,7 +49,7 @@ def _word(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _shape_of_word(word: str) -> str:
-    """What stands for a word with digits."""
+    """The placeholder for a word with digits."""
     whole = _WHOLE.fullmatch(word)
     if whole:
         return f"<{whole.lastgroup}>"

@@ -1,11 +1,10 @@
-"""Counts what the lines of logs say: signatures with their times, and the shapes of everything else.
+"""Counts log lines: signatures with their times, and the shapes of all others.
 
-In: blocks of whole lines, log by log. Out: a `Tally`, whose size does not grow with the logs.
+In: blocks of whole lines, log by log. Out: a `Tally` of bounded size.
 
-Lines of one kind differ in numbers and ids. So a line is looked up by what is left of it without digits and the letters
-a to f, which is quick for a whole block; only a line that is known neither by it nor without its ids is taken apart. A
-line that could be taken for a signature by that alone is looked at itself, so that no signature is found or missed
-because of it.
+Lines of one kind differ in numbers and ids. So a line's key is its text without digits and the letters a to f, which is
+quick for a whole block. Only lines with unknown keys are parsed. If a key could hide or fake a signature, the line
+itself is checked.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from fleetc.observe.matching import Candidates, Hit, Matcher
 from fleetc.observe.shapes import shape_of
 
 MANY_SHAPES = 2000
-"""Shapes that are told apart; the lines of further ones are counted together."""
+"""The most shapes; lines of further ones are counted together."""
 
 _LEFT_OUT = b"0123456789abcdef"
-_BLANK = (b"", b"\r")  # the keys of blank lines, and of those that are only what is left out
+_BLANK = (b"", b"\r")  # the keys of blank lines, and of lines with nothing else
 _NAMED_ID = re.compile(rb"ID=[^\s\"\\',;\]\0\x1b]+")
 """What without_ids leaves out, in a line as it came: there it may be less, and never more."""
 _KEY_BYTES = 32 << 20
@@ -34,13 +33,13 @@ _MANY_MINUTES = 20_000
 _MANY_PARTS = 20
 _MANY_UNSEEN = 100_000
 _SAMPLE = 400
-_CLOCK_LINES = 64  # lines of a block whose time is looked at
+_CLOCK_LINES = 64  # lines of a block to read the time from
 _DISORDER = 5  # seconds that lines may be out of order, as they are when several programs write them
 NOT_TEXT = "<bytes that are no text>"
 
 
 class LogLine(NamedTuple):
-    """A line of a log: the log's name, the number of the line, from 1, and what it says, cut."""
+    """A line of a log: the log's name, the line number, from 1, and its text, cut."""
 
     log: str
     number: int
@@ -49,9 +48,9 @@ class LogLine(NamedTuple):
 
 @dataclass(slots=True)
 class Seen:
-    """How often a signature was seen, and when. `minutes` is in how many of them, and `when` has them, but for those
-    of a very long log; `parts` are what stood for each {} in some of the lines, and `ranges` the lowest and highest
-    numbers there in all of them.
+    """How often a signature was seen, and when. `minutes` is their number, and `when` has them, except for a very long
+    log; `parts` are what stood for each {} in some of the lines, and `ranges` the lowest and highest numbers there in
+    all of them.
     """
 
     code: str
@@ -68,7 +67,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Shape:
-    """Lines of one shape that no signature knows."""
+    """Lines of one shape without a signature."""
 
     text: str
     level: str
@@ -78,7 +77,7 @@ class Shape:
 
 @dataclass(slots=True, eq=False)
 class _Known:
-    """What is known about lines with one key. `singly` says that each of them must be looked at itself."""
+    """What is known about lines with one key. `singly`: each of them must be checked itself."""
 
     hits: tuple[Hit, ...]
     shape: Shape | None
@@ -94,7 +93,7 @@ class _Known:
 
 
 class Tally:
-    """What some logs say, all in all."""
+    """The counts of some logs."""
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
@@ -123,7 +122,7 @@ class Tally:
         return max(1, -(-self.elapsed // 60))
 
     def read(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Count the lines of one log, whose bytes come in pieces."""
+        """Count the lines of one log, from pieces of bytes."""
         self._log, self._line, self._clock = name, 0, None
         self._logs += 1
         for block in whole_lines(pieces):
@@ -151,7 +150,7 @@ class Tally:
         self._pass(lines)
 
     def _learn(self, key: bytes, line: bytes, number: int) -> _Known:
-        """Take apart a line whose key is new."""
+        """Parse a line with a new key."""
         if len(line) > LINE_LIMIT:
             line = line[:LINE_LIMIT]
             self.cut += 1
@@ -201,7 +200,7 @@ class Tally:
         return shape
 
     def _look_at(self, known: _Known, line: bytes, number: int) -> None:
-        """A line with a signature, or one that may have another than the first of its key."""
+        """A line with a signature, possibly another than the first of its key."""
         hits, stamp, text = known.hits, known.stamp, ""
         if known.singly or not all(probe in line for probe in known.probes):
             parsed = line_of(line[:LINE_LIMIT])
@@ -237,7 +236,7 @@ class Tally:
         seen.first, seen.last = earlier(seen.first, when), later(seen.last, when)
 
     def _pass(self, lines: list[bytes]) -> None:
-        """Let time pass, as some lines all over a block tell it, the first and the last among them."""
+        """Advance the time by some lines of a block, including the first and the last."""
         for line in (*lines[:: max(1, len(lines) // _CLOCK_LINES)], lines[-1]):
             when = self._time(line)
             if when is None:

@@ -1,8 +1,8 @@
-"""Where in a spec something may have to change.
+"""Places of a spec that may need a change.
 
-In: a fleet, the fields that a finding names, the node that wrote the log if that is known, and what stood in its lines.
-Out: key paths. A field is a table and keys, such as "orchestrators.max_sessions", "wallets.deposit" or "fleet.rpc"; of
-live runners, only a table is one too.
+In: a fleet, the fields of a finding, the node of the log if known, and the parts of its lines. Out: key paths. A field
+is a table and keys, such as "orchestrators.max_sessions", "wallets.deposit" or "fleet.rpc"; of live runners, only a
+table is one too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ MANY = 6
 
 
 def nodes_meant(fleet: Fleet, fields: Iterable[str], writer: Node | None) -> list[Node]:
-    """The nodes whose tables the fields name. Of the writer's own table it is the writer, else those it works with."""
+    """The nodes with tables that the fields name. Of the writer's own table it is the writer, else those it works
+    with."""
     tables = {field.partition(".")[0] for field in fields}
     if writer is not None and writer.table in tables:
         return [writer]
@@ -49,8 +50,8 @@ def _near(fleet: Fleet, writer: Node) -> set[str] | None:
 def paths(
     fleet: Fleet, fields: Iterable[str], writer: Node | None, parts: Collection[tuple[str, ...]] = ()
 ) -> list[Path]:
-    """The places of the fields, at most `MANY`: of each table those that are written, or one that is not. `parts` are
-    what stood for each {} of a pattern in some lines.
+    """The places of the fields, at most `MANY`: of each table the written ones, or one unwritten. `parts` are what
+    stood for each {} of a pattern in some lines.
     """
     fields = tuple(fields)
     nodes = nodes_meant(fleet, fields, writer)
@@ -64,7 +65,7 @@ def paths(
 
 
 def paths_of_runner(fields: Iterable[str], runner: PlacedRunner) -> list[Path]:
-    """The places of the fields where a live runner wrote the log itself: those of its table, or else the table."""
+    """The places of the fields for the log of a live runner: in its table, or else the table."""
     keys = [field.split(".")[1:] for field in fields if field.startswith("runners.")]
     return [(*runner.path, *key) for key in keys] or [runner.path]
 
@@ -118,7 +119,7 @@ def _address(fleet: Fleet, offer: Offer) -> str:
 
 
 def _wallets(fleet: Fleet, writer: Node | None) -> list[str]:
-    """The wallets of the writer or of who pays for it; of everybody if nobody knows who wrote."""
+    """The wallets of the log's node or its payer; all wallets if the node is unknown."""
     if writer is None:
         return sorted(fleet.wallets)
     for node in (writer, payer(fleet, writer)):

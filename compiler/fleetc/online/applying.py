@@ -1,11 +1,11 @@
 """Carries out the requests that make streams as declared: each once, in their order, and never one blindly again.
 
 In: a client, reports with their steps, values of secrets, and `Notes`. Out: `Applied` for each stream, and the reports
-afterwards. Before a request that makes something new, a note on the disk says that it was sent: if fleetc dies or the
-answer is lost, the next run knows that it may have arrived.
+afterwards. Before a creating request, fleetc records it on the disk. If fleetc dies or the answer is lost, the next run
+knows that it may have arrived.
 
-Streams are created and patched. A step that waits until nobody sends the stream is left, and so is everything after it;
-so is a new stream in the place of an old one, because that changes keys and addresses which others hold.
+Streams are created and patched. It leaves a step that waits for an inactive stream, and all after it. It never replaces
+a stream, which would change keys and addresses that others hold.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _ENDS_ALL = (401, 403, 429)
 class Notes(NamedTuple):
     """How to write down what is known of a stream.
 
-    `keep` writes it to the disk by the stream's name in the spec; None is nothing any more. `may_write` says whether a
-    text from the service may be written there: a token that it echoes may not.
+    `keep` writes it to the disk by the stream's name in the spec; None is nothing any more. `may_write` decides whether
+    a text from the service may be stored: an echoed token may not.
     """
 
     keep: Callable[[str, Known | None], None]
@@ -69,7 +69,7 @@ async def apply_all(
     notes: Notes,
     tell: Callable[[Applied], None],
 ) -> tuple[list[Applied], list[Report]]:
-    """Make all streams as declared, one after the other; `tell` hears of each when it is done."""
+    """Make all streams as declared, one after the other; `tell` gets each when it is done."""
     run = _Run(client, values, notes)
     done: list[Applied] = []
     after: list[Report] = []
@@ -145,7 +145,7 @@ class _Run:
         accepted = 0
         for step in steps:
             if step.when == INACTIVE:
-                reason = f"waits until nobody sends the stream: {', '.join(step.body or ())}"
+                reason = f"waits until the stream is inactive: {', '.join(step.body or ())}"
                 return Applied(name, LEFT, accepted, (reason,)), known
             rows = (step.body or {}).get("multistream", {}).get("targets", [])
             new = sent_targets(rows)
@@ -192,7 +192,7 @@ class _Run:
         return report
 
     async def _send(self, step: ApiRequest) -> _Sent:
-        """Send one request. Only an answer that says so means that it was refused: else it may have arrived."""
+        """Send one request. Only an explicit answer is a refusal: else it may have arrived."""
         assert step.path != NEW_STREAM and step.body is not None  # noqa: S101  # no step without a body is sent
         reply = await self._client.send(step.method, step.path, as_bytes(step.body, self._values))
         if isinstance(reply, Failure):

@@ -30,7 +30,7 @@ async def ask_all(
     values: Values,
     tell: Callable[[Report], None],
 ) -> list[Report]:
-    """A report for each stream; `tell` hears of each as it comes."""
+    """A report for each stream; `tell` gets each as it comes."""
     reports: dict[int, Report] = {}
     waiting = iter(enumerate(blueprints))
 
@@ -56,7 +56,7 @@ async def ask(client: Client, blueprint: StreamBlueprint, known: Known | None, v
         return Report(blueprint.name, UNKNOWN, reasons=(f"{reason} {advice}",))
     answer = await ask_by_id(client, known.id)
     if answer.kind == MISSING:
-        reason = "nobody has this id, or another account or project has; if it is gone, remove its entry"
+        reason = "this id does not exist, or is of another account or project; if it is gone, remove its entry"
         answer = replace(answer, reasons=(*answer.reasons, reason))
     return compare(blueprint, answer, known.targets, values)
 

@@ -2,9 +2,9 @@
 
 In: a `Forge`, the number of the pull request, a marker, a text that begins with it. Out: what was done, in a word.
 
-The comment is known by its marker and by its author: a marker that somebody else wrote counts nothing. No service has a
-request that creates a comment only if there is none. So two runs at once can both create one; each of them looks again
-afterwards, keeps the oldest and removes the others, which are all its own.
+Marker and author identify the comment: markers of others are ignored. No service has a request that creates a comment
+only if there is none. So two runs at once can both create one. Each looks again afterwards, keeps the oldest and
+removes its others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ async def keep_comment(client: Client, forge: Forge, number: int, marker: str, t
         if mine:
             if await _settle(forge, number, mine, text):
                 return UNCHANGED if mine[0].body == text else UPDATED
-            continue  # somebody removed it in the meantime
+            continue  # removed in the meantime
         try:
             await forge.create(number, text)
         except NotCreatedError as unknown:

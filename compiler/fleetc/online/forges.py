@@ -1,4 +1,4 @@
-"""What fleetc asks of the service that hosts a repository: comments of a pull request, its head, who the token is.
+"""Requests to the host of a repository: comments of a pull request, its head, the token's account.
 
 In: a client, the names of things in the service. Out: values, or a `ForgeError` in words of our own. GitHub and GitLab
 have the same questions with other paths; GitLab's merge requests are called pull requests here, and its notes comments.
@@ -22,11 +22,11 @@ _SAID = 200
 
 
 class ForgeError(Exception):
-    """The service did not do what it was asked; the message says what it answered."""
+    """The service failed; the message has its answer."""
 
 
 class NotCreatedError(Exception):
-    """A new comment got no answer, or one that may pass: it may be there or not. `wait` are seconds to wait first."""
+    """A new comment got no answer, or a temporary error: it may exist. `wait` are seconds to wait first."""
 
     def __init__(self, wait: float) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Forge(ABC):
 
     @abstractmethod
     async def own_name(self) -> str:
-        """The account name of whoever the token belongs to."""
+        """The account name of the token."""
 
     @abstractmethod
     async def pull(self, number: int) -> Pull:
@@ -80,7 +80,7 @@ class Forge(ABC):
 
     @abstractmethod
     async def remove(self, number: int, comment: int) -> None:
-        """Remove a comment; one that is gone is no error."""
+        """Remove a comment; a missing one is no error."""
 
     async def _get(self, path: str) -> Any:
         return _content(await self._client.get(path), path)
@@ -105,7 +105,7 @@ class Forge(ABC):
         _content(reply, path)
 
     async def _change(self, method: str, path: str, body: dict[str, str] | None) -> bool:
-        """Send something that may arrive twice; False if the thing is gone."""
+        """Send a repeatable request; False if the thing is gone."""
         reply = await self._client.put(method, path, None if body is None else _bytes(body))
         if isinstance(reply, Reply) and reply.status in (404, 410):
             return False
@@ -124,7 +124,7 @@ class GitHub(Forge):
         self._repository = f"{prefix}/repos/{quote(repository)}"
 
     async def own_name(self) -> str:
-        # The token of a workflow may not ask GET /user; GraphQL tells it who it is.
+        # The token of a workflow may not ask GET /user; GraphQL returns its account.
         reply = await self._client.put("POST", self._graphql, _bytes({"query": "{viewer{login}}"}))
         return _text(_content(reply, self._graphql), "data", "viewer", "login")
 

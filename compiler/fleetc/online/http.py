@@ -1,8 +1,8 @@
-"""Sends requests to one service over HTTP, within bounds, and its token to nobody else.
+"""Sends requests to one service over HTTP, within bounds, and its token only there.
 
-In: the address of the service, its token, `Limits`, and requests. Out: a `Reply` with the status and the bytes of the
-answer, or a `Failure` that says in words of our own why there is none: nothing here raises for what a service does. A
-redirect is a reply like any other, and never followed. Requests are repeated that read, or that may arrive twice.
+In: the address of the service, its token, `Limits`, and requests. Out: a `Reply` with status and bytes, or a `Failure`
+with the reason in our own words. Nothing here raises for failures of a service. A redirect is a reply like any other,
+and never followed. Requests are repeated that read, or that may arrive twice.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Reply(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """No answer, and why. `sent` says whether the request may have reached the service, `again` whether to repeat."""
+    """No answer, and why. `sent`: the request may have reached the service; `again`: repeat it."""
 
     reason: str
     sent: bool = True
@@ -87,7 +87,7 @@ class Client:
         return await self._patiently(self._sending, method, path, body)
 
     async def send(self, method: str, path: str, body: bytes) -> Reply | Failure:
-        """Send a request that changes something, exactly once."""
+        """Send a changing request exactly once."""
         return await self._once(self._sending, method, path, body)
 
     async def _patiently(
@@ -102,7 +102,7 @@ class Client:
         return reply
 
     async def pause(self, seconds: float) -> bool:
-        """Wait, if that leaves time for anything else; say whether it did."""
+        """Wait if time is left; return whether it did."""
         if self._clock() + seconds >= self._end:
             return False
         await asyncio.sleep(seconds)
@@ -150,8 +150,7 @@ class Client:
 async def connected(service: Service, limits: Limits) -> AsyncIterator[Client]:
     """A client for a service. Connections over TLS use the proxy of the environment; those to this machine none.
 
-    What changes something takes a new connection each time: on a kept one, which the service may just have closed,
-    nobody knows whether it took the last request.
+    A changing request uses a new connection: on a kept one, just closed by the service, its fate would be unknown.
     """
     secure = service.base_url.startswith("https:")
     trust = httpx.create_ssl_context() if secure else False
@@ -177,7 +176,7 @@ async def connected(service: Service, limits: Limits) -> AsyncIterator[Client]:
 
 
 def is_passing(reply: Reply | Failure) -> bool:
-    """Whether the same request may get another answer; a 403 that says how long to wait is a limit on requests."""
+    """Whether to repeat the request; a 403 with a wait time is a rate limit."""
     if isinstance(reply, Failure):
         return reply.again
     return reply.status in _AGAIN or (reply.status == 403 and reply.wait is not None)
@@ -202,8 +201,8 @@ _NOT_A_REQUEST = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtoc
 def _failure(problem: Exception) -> Failure:
     """A failure in words that repeat nothing of the request.
 
-    A request counts as not sent only after what comes before its first byte. After anything else it may have arrived,
-    whatever the exception is: httpx lets some through as they are, such as those of TLS.
+    Only errors before the first byte mean that a request was not sent. After any other exception it may have arrived;
+    httpx passes some unchanged, such as those of TLS.
     """
     causes = list(_causes(problem))
     for cause in causes:

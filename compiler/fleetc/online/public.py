@@ -19,7 +19,7 @@ _CONNECT_SECONDS, _ANSWER_SECONDS = 5.0, 10.0
 
 
 class UrlAnswer(NamedTuple):
-    """What a URL answers: `status` is 0 without one, and `reason` says why. Nobody reads the body.
+    """What a URL answers: `status` is 0 without one, and `reason` is why. The body is ignored.
 
     `refused` is whether the machine itself turned the request down, so that the way there is not the cause. `connected`
     is whether anything took the connection.
@@ -32,7 +32,7 @@ class UrlAnswer(NamedTuple):
 
 
 def ask_public(urls: Sequence[str], total_seconds: float = 60.0) -> dict[str, UrlAnswer]:
-    """What each URL answers; those that are still silent at the end of the time have no answer."""
+    """The answer of each URL; none for those still silent at the end."""
     return asyncio.run(_ask_all(list(dict.fromkeys(urls)), total_seconds))
 
 
@@ -89,7 +89,7 @@ async def _ask(client: httpx.AsyncClient, url: str) -> UrlAnswer:
 
 
 def _not_connected(failure: httpx.ConnectError) -> UrlAnswer:
-    """Why there is no connection: what the machine says is not the same as no way there."""
+    """Why there is no connection: a refusal by the machine differs from no route."""
     causes: list[BaseException] = [failure]
     for cause in causes:  # which grows
         if isinstance(cause, ConnectionRefusedError):

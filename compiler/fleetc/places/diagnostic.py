@@ -38,7 +38,7 @@ class Span:
 class Label:
     """A place and a note about it. `on_key` points at the key instead of its value.
 
-    `secret` says that the lines of the place hold a secret, so that they are never printed.
+    `secret`: the lines of the place hold a secret and are never printed.
     """
 
     place: Path | Span
@@ -48,7 +48,7 @@ class Label:
 
 
 class EditKind(StrEnum):
-    """What an edit does: replace a value, add a key to a table, give a key another name, or take away a key or item."""
+    """What an edit does: replace a value, add a key, rename a key, or remove a key or item."""
 
     SET = "set"
     INSERT = "insert"
@@ -98,11 +98,11 @@ def fix_remove(path: Path) -> Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A message: `code` is a stable slug, `message` one sentence, `help` says what to write instead.
+    """A message: `code` is a stable slug, `message` one sentence, `help` what to write instead.
 
     `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `doubted` is set on an error that may
-    be a false alarm: a silence with exactly this path as its place removes it, which no other error allows. On a
-    warning that points into the text, it is the path that the warning speaks of, for silences too.
+    be a false alarm: only such an error can be silenced, by exactly this path. On a warning that points into the text,
+    it is the path that the warning speaks of, for silences too.
     """
 
     code: str

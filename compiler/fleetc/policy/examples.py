@@ -1,8 +1,8 @@
 """The examples beside a rule: whole specs that it must find fault with, or must not.
 
-In: the rules, and the texts of `policy/examples/NAME/*.toml`. Out: a `Trial` for each example. An example whose name
-begins with ok has no finding; one that begins with bad has at least one, and where lines of it end with `# finding`,
-exactly those. `base.toml` is what a rule about changes compares with. A first line `# today = 2026-11-27` sets the day.
+In: the rules, and the texts of `policy/examples/NAME/*.toml`. Out: a `Trial` for each example. An example named ok...
+has no finding. One named bad... has at least one, exactly at lines that end with `# finding` if there are any.
+`base.toml` is what a rule about changes compares with. A first line `# today = 2026-11-27` sets the day.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MARKED = re.compile(r"#\s*finding\s*$")
 
 
 class Trial(NamedTuple):
-    """One example of a rule: `wrong` says what is not as it should be, with a place; empty if all is."""
+    """One example of a rule: `wrong` is the error with its place, or empty."""
 
     rule: str
     example: str

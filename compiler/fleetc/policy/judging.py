@@ -1,10 +1,10 @@
 """Runs the rules of a fleet, and makes diagnostics of what they answer.
 
-In: the texts of rules, a fleet with its document, for rules about a change those of the base too. Out: diagnostics with
+In: the texts of rules, a fleet with its document, and for rules about a change those of the base. Out: diagnostics with
 the code policy/NAME; a rule that cannot be run, or goes too far, is an error at its line.
 
-A finding says where by a key path. The last key may be missing where a table could have it: rules ask for what is not
-there. Any other place that does not exist is a fault of the rule.
+A finding has a key path as its place. The last key may be missing where a table could have it: rules ask for what is
+not there. Any other place that does not exist is a fault of the rule.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Policies:
-    """The rules beside a spec, the day that they are told, and of a base their examples, by NAME/FILE."""
+    """The rules beside a spec, their day, and examples of a base, by NAME/FILE."""
 
     sources: tuple[Source, ...] = ()
     today: str = "1970-01-01"
@@ -120,7 +120,7 @@ def _finding(rule: Policy, finding: Mapping[str, Any], document: Document) -> Di
     message, advice, severity = finding["message"], finding["help"], _SEVERITIES.get(finding["severity"])
     at, line = finding["at"], finding["line"]
     if not isinstance(message, str) or not message.strip() or not isinstance(advice, str) or severity is None:
-        wrong = "gives a finding without a message, or whose severity is not error or warning"
+        wrong = "returns a finding without a message, or with a severity other than error or warning"
         return _broken(rule, line, wrong, 'write finding("gateways.gw-eu.max_price", "what is wrong")')
     path = _place(document.raw, at)
     if path is None:

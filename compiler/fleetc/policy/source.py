@@ -1,7 +1,7 @@
 """The text of a rule: its name, its page, what it defines and which views of a fleet it mentions.
 
-In: sources that `disk/` or git read. Out: `Policy` values, or diagnostics about those that are none. Nothing is run
-here: what a text says is found by patterns.
+In: sources that `disk/` or git read. Out: `Policy` values, or diagnostics about invalid ones. It runs nothing: patterns
+find the parts of a text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Policy(NamedTuple):
 
     @property
     def words(self) -> frozenset[str]:
-        """The attributes that its text names, and whether it says today: a view that nobody names is not made."""
+        """The attributes that its text names, and whether it uses today: unused views are not made."""
         return frozenset(word for groups in _WORD.findall(self.source.text) for word in groups if word)
 
 

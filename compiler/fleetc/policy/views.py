@@ -1,8 +1,8 @@
 """What a rule sees of a fleet: the tables of its spec, and tables of what fleetc calculates.
 
 In: a document and its `Fleet`, and the words of the rules. Out: JSON text, which `sandbox/` gives to the rules. Only
-views are made that a rule names. Everything is exact: amounts are integers, as text of digits on the way, because JSON
-has readers that round; decimals and quantities of the spec are text as the spec has them. Secrets are references.
+views are made that a rule names. All is exact: amounts are integers, passed as digits because some JSON readers round.
+Decimals and quantities are text as in the spec. Secrets are references.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _columns(name: str, rows: Iterator[tuple[Any, ...]]) -> Columns:
 
 
 def _column(entries: tuple[Any, ...]) -> Any:
-    """A column as JSON has it: one that says the same everywhere only says so."""
+    """A column as JSON; a constant one is written once."""
     first = entries[0] if entries else None
     if isinstance(first, list) or len(entries) < 2 or entries.count(first) < len(entries):
         return entries
@@ -111,7 +111,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "funds": ("deposit", "reserve", "cost_per_hour", "runway_hours"),
     "runner_offers": ("nano_usd", "wei"),
 }
-"""Those of them that are integers of any size."""
+"""Those that are integers of any size."""
 
 
 def _nodes(fleet: Fleet) -> Columns:
@@ -210,7 +210,7 @@ def _market(fleet: Fleet) -> Columns:
 
 
 def _suppliers(fleet: Fleet) -> Columns:
-    """The regions of the orchestrators of this fleet that each gateway asks; all of them where nobody pays."""
+    """The regions of this fleet's orchestrators that each gateway asks; all regions off-chain."""
     regions = {name: fleet.hosts[node.host].region or "" for name, node in fleet.orchestrators.items()}
     market = market_of(fleet)
     shared: dict[str | None, list[str]] = {}
@@ -234,7 +234,7 @@ def _regions(regions: Mapping[str, str], sellers: Iterable[str]) -> list[str]:
 
 
 def _runner_offers(fleet: Fleet) -> Columns:
-    """Each live runner that an orchestrator lists, and those that none does, with an orchestrator of ""."""
+    """Each live runner with its orchestrator, or ""."""
     listed = [(offer.path, offer.name, offer.orchestrator.name) for offer in effective_runners.offers(fleet)]
     offered = {name for _, name, _ in listed}
     listed += [(("runners", name), name, "") for name in sorted(fleet.runners) if name not in offered]
@@ -258,7 +258,7 @@ def _runner_offers(fleet: Fleet) -> Columns:
 
 
 def _worth(fleet: Fleet, runner: Runner) -> tuple[str, str, str | None, str | None, str]:
-    """What a runner costs: as the spec says it, the node's unit, billionths of a USD for one, wei for a `per`."""
+    """The price of a runner: as in the spec, the node's unit, billionths of a USD for one, wei for a `per`."""
     if runner.price is None:
         return "", "", None, None, ""
     usd = runner_prices.usd(runner.price, fleet.rates)

@@ -72,7 +72,7 @@ class Shipped(NamedTuple):
 
 
 def places(document: Document, question: str) -> tuple[Path, ...]:
-    """Where the values are said that a key path or FILE:LINE names; a table means each of its values.
+    """The places of the values that a key path or FILE:LINE names; a table means each of its values.
 
     The value of a member may be said in its class. Raises UnknownPlaceError.
     """
@@ -144,8 +144,8 @@ class Trials:
     def affected(self, path: Path, words_tried: int = CHOICES) -> tuple[Affected, ...]:
         """The lines that would change with the value at a path.
 
-        A value that is one of a few words is replaced by other words that leave the spec sound, the `words_tried` most
-        similar ones; any other value by the nearest one that does, or by one further away that changes more lines.
+        A word of a choice is replaced by the `words_tried` most similar words that leave the spec sound. Other values
+        get the nearest sound one, or a further one that changes more lines.
         """
         path = self._document.said_at(path) or path
         value = value_at(self._document.written, path)
@@ -158,7 +158,7 @@ class Trials:
         return (Affected(path, _shown(value), "", tuple(self._traced(path))),)
 
     def _tried(self, path: Path, candidates: Iterable[Value]) -> Iterator[Affected | None]:
-        """What each candidate changes; None for one with which the spec is not sound."""
+        """What each candidate changes; None if the spec is then not sound."""
         value = _shown(value_at(self._document.written, path))
         for candidate in candidates:
             other = self._compiled(path, candidate)

@@ -1,13 +1,13 @@
-"""Limits on changes, and who may approve one that goes further.
+"""Limits on changes, and who may approve a broken limit.
 
 In: the text of a limits file, of the branch that a change wants to get into; the limits that a review breaks; comments.
-Out: `Rules`, and an `Approval` for each broken limit. Pure: `online/` has read the comments, and says who wrote them.
+Out: `Rules`, and an `Approval` for each broken limit. Pure: `online/` has read the comments and their authors.
 
 An approval is a comment of one line, `fleetc approve price COMMIT`, by an owner. It names the whole id of the commit,
-so that it is void once anything is pushed: no service says when a commit was pushed, and whoever makes a commit writes
-the date in it. For the same reason a label approves nothing: it names no commit. A comment that was edited does not
-count, because people other than its author can edit it.
-Owners go by class of impact, not by path as in CODEOWNERS, because a limit is about what a change does.
+so any push voids it: no service reports the time of a push, and authors choose commit dates. For the same reason a
+label approves nothing: it names no commit. A comment that was edited does not count, because people other than its
+author can edit it. Owners go by class of impact, not by path as in CODEOWNERS, because a limit is about what a change
+does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ALL_RULES = "policy"
 
 
 class RulesError(ValueError):
-    """A limits file that cannot be understood; the message says what to write."""
+    """An invalid limits file; the message has what to write."""
 
 
 class Rules(NamedTuple):
@@ -61,7 +61,7 @@ class PullComment(NamedTuple):
 
 
 class Approval(NamedTuple):
-    """A broken limit, who may approve it, and who did, as the limits file writes the name; empty if nobody did."""
+    """A broken limit, who may approve it, and who did, by the name in the limits file, or empty."""
 
     broken: Broken
     owners: tuple[str, ...]

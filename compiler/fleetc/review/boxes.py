@@ -20,7 +20,7 @@ from fleetc.review.sides import Side
 _PRICES = 3
 
 _DRAWN_WHOLE = 60
-"""The most nodes and slots of a fleet of which the picture shows all, and not only what changes."""
+"""The most nodes and slots of a fleet that the picture shows whole."""
 
 
 def picture_of(

@@ -1,10 +1,9 @@
 """Two sides become one review: every difference once, where it comes from, what it means, and the lines that show it.
 
-In: two `Side`s. Out: a `Review`. Called by `cli/`. Whatever differs in bytes is told: what the blueprints explain as a
-change of an item, and what nothing explains as a change of text. Digests are bookkeeping and no change of their own.
+In: two `Side`s. Out: a `Review`. Called by `cli/`. It reports every difference in bytes: as a change of an item if the
+blueprints explain it, else as a change of text. Digests are bookkeeping and no change of their own.
 
-Only hosts whose files differ, or that the spec was edited about, are taken apart, so that a small change in a large
-fleet is quick.
+It only takes hosts apart with different files or edits in the spec, so a small change in a large fleet is quick.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def compare(old: Side, new: Side) -> Review:
 
 
 def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
-    """Whether a recorded tree does not hold what the copy of its spec says: then somebody edited the copy.
+    """Whether a recorded tree differs from the copy of its spec: then the copy was edited.
 
     The manifest has no digest of that copy, because any two changes of a spec would meet in it.
     """
@@ -94,7 +93,7 @@ def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Ite
 
 
 def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]:
-    """The hosts to take apart: those with a file that differs, and those that the spec was edited about."""
+    """The hosts to take apart: with different files or edits in the spec."""
     hosts = {path.split("/", 2)[1] for path in paths if path.startswith("hosts/")}
     hosts |= {path.rpartition("/")[2].removesuffix(".json") for path in paths if path.startswith("ansible/host_vars/")}
     for edit in edits.all:
@@ -111,7 +110,7 @@ def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]
 
 
 def _of_funds(fleet: Fleet, edits: Edits) -> Iterator[str]:
-    """Hosts of nodes whose wallet was edited, or a gateway that they sign for: no file of theirs has their funds."""
+    """Hosts of nodes with an edited wallet or signed gateway: their funds appear in no file."""
     edited = {edit.path[:2] for edit in edits.all}
     for name in fleet.wallets:
         if ("wallets", name) in edited:
@@ -127,7 +126,7 @@ def _blueprints(old: Side, new: Side, hosts: set[str]) -> tuple[Side, tuple[Blue
     """The blueprints of both sides with some hosts; none where one of the sides has no blueprint."""
     try:
         before = old.blueprint(hosts)
-    except ValueError as failure:  # lowering expects what rules see to, and a recorded spec has not met those of today
+    except ValueError as failure:  # lowering relies on rules, and a recorded spec may break today's
         problem = f"this version of fleetc cannot lower the spec in {old.name}, so only files are compared: {failure}"
         return replace(old, document=None, fleet=None, notes=(*old.notes, problem)), None
     after = new.blueprint(hosts)

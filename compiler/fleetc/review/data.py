@@ -14,8 +14,8 @@ IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-
 """The classes of impact, the gravest first."""
 
 WEIGHTS = ("critical", "worse", "", "better")
-"""Of effects of one class, the gravest first: what nobody may miss, such as an administration port that others reach;
-what opens or is lost; what is neither; what closes."""
+"""The order of effects of one class: critical (such as a reachable administration port), openings and losses, neutral,
+closings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Cause:
     """A place of a spec and why it counts: `side` is new or old, `kind` given, default, derived or constant.
 
     `line` and `column` count from 1; 0 is the file as a whole, and an empty `file` no place at all. `text` is the
-    source line, empty where it may hold a secret, which `hidden` then says. `path` is the key path with dots. `shared`
-    is the class, the defaults or the table for many that the place is in, and `members` how many tables are like it.
+    source line, or empty with `hidden` if it may hold a secret. `path` is the key path with dots. `shared` is the
+    class, the defaults or the table for many that the place is in, and `members` how many tables are like it.
     """
 
     side: str
@@ -44,11 +44,10 @@ class Cause:
 class Effect:
     """What one change means in one class of IMPACTS.
 
-    `text` is a sentence for people. `amount` is what a limit is compared with: percent for price (absolute), processes
-    for restart and live, openings for exposure, models for cold-start, sessions and slots lost for capacity; 1 for the
-    others.
-    `who` names nodes that are concerned beyond the change's own targets. `weight` is one of WEIGHTS. `headline` says it
-    with all names, for a line that stands alone; empty where `text` needs the change around it.
+    `text` is a sentence for people. `amount` is the number for a limit: percent for price, processes for restart and
+    live, openings for exposure, models for cold-start, lost sessions and slots for capacity; 1 for the others. `who`
+    names nodes that are concerned beyond the change's own targets. `weight` is one of WEIGHTS. `headline` says it with
+    all names, for a line that stands alone; empty where `text` needs the change around it.
     """
 
     impact: str
@@ -69,10 +68,10 @@ class NodeRef:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of an artifact before and after; 0 and None where there is none on that side.
+    """One line of an artifact before and after; 0 and None if there is none on that side.
 
-    `change` is the place in `Review.changes` of the change that explains it, None where no single one does. A line of
-    `Change.lines` need not repeat its own.
+    `change` is the place in `Review.changes` of its single cause, or None. A line of `Change.lines` need not repeat its
+    own.
     """
 
     artifact: str
@@ -118,8 +117,8 @@ class FileChange:
 class Box:
     """One host of the picture with its nodes; `changed` names those that a change touches.
 
-    `added` and `removed` name nodes that only one side has. `facts` says of each node its role, prices and ports, as
-    far as they are known. `state` is added or removed for a host that only one side has.
+    `added` and `removed` name nodes that only one side has. `facts` has the known role, prices and ports of each node.
+    `state` is added or removed for a host that only one side has.
     """
 
     host: str
@@ -146,10 +145,10 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RuleNote:
-    """What a review has to say of a rule beside the spec, whose code is policy/NAME.
+    """A note of a review about a rule beside the spec, with the code policy/NAME.
 
-    `kind` is what became of the rule (removed, loosened, silenced, changed, added), or finding: what it finds, be it as
-    it is now or as it was in the base. `severity` is error, warning or note. `cause` is the place, if there is one.
+    `kind` is the change of the rule (removed, loosened, silenced, changed, added), or finding: its finding, by the new
+    rule or the base's. `severity` is error, warning or note. `cause` is the place, if there is one.
     """
 
     code: str
@@ -171,10 +170,10 @@ class Review:
     `restarts` are the processes that restart or stop (host, node) and how many live sessions each can drop at most
     (None is not known); `stops` are those of them that do not start again there, `live` those that take what changes
     while they run. `cold_starts` are the warm models that load again, each once for its process. `baseline` says in
-    words what it is compared with; `notes` what could not be compared, and why. `foreign` are paths in the directory of
-    the tree that a rollout would use and that hold what the spec does not compile to: nothing of them is in the other
-    parts. `files_only` says that there was no spec to compare with, so that what lines mean (prices, funds) is not
-    known. `rules` are about the rules beside the spec, and stand before everything else.
+    words what it is compared with; `notes` what could not be compared, and why. `foreign` are paths of the tree's
+    directory that a rollout would use and the spec does not compile to; other parts do not cover them. `files_only`:
+    there was no spec to compare with, so the meaning of lines (prices, funds) is unknown. `rules` are about the rules
+    beside the spec, and stand before everything else.
     """
 
     fleet: str

@@ -2,10 +2,9 @@
 
 In: the text of `--max-impact`, a `Review`. Out: `ImpactLimit`s, and the changes that break one. Called by `cli/`.
 
-`none` admits no effect of the class at all. A number bounds what the class counts: the percent of the largest change of
-a price (one that comes, goes or cannot be compared counts as 100), and the sum over all changes of openings, processes
-that restart or stop, processes that take a change live, warm models that load (each once for its process), sessions and
-slots lost, or for the other classes effects.
+`none` admits no effect of the class at all. A number bounds the count of the class. For price it is the largest change
+in percent (100 if it comes, goes or is not comparable). For others it is a sum over all changes: openings, restarting
+or stopping processes, live changes, warm models to load (once per process), lost sessions and slots, else effects.
 
 The class `policy/NAME` counts what a rule beside the spec newly finds, and whether the change removes, changes or
 silences that rule. An error that a rule finds breaks a limit without anybody setting one.
@@ -27,11 +26,11 @@ _FORM = re.compile(r"([a-z0-9/-]+)=(none|[0-9]{1,9}(?:\.[0-9]{1,6})?(%)?)")
 
 
 class LimitError(ValueError):
-    """A limit that cannot be understood; the message says what to write."""
+    """An invalid limit; the message has what to write."""
 
 
 class ImpactLimit(NamedTuple):
-    """A class of impact and the most that it may come to; None admits none of it."""
+    """A class of impact and its maximum; None admits none of it."""
 
     impact: str
     most: Decimal | None
@@ -96,11 +95,11 @@ def breaches(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]:
 
 
 _COUNTED = ("removed", "loosened", "silenced", "changed", "finding")
-"""What a limit of a rule counts. That a changed text is no weaker one, nobody can prove."""
+"""What a limit of a rule counts. A changed text may always be weaker."""
 
 
 def _of_rules(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]:
-    """The limits of rules that are broken, those that somebody set and those of errors."""
+    """The broken limits of rules, set ones and those of errors."""
     most = {limit.impact: limit for limit in limits if limit.impact not in CLASSES}
     notes: dict[str, list[RuleNote]] = {}
     for note in review.rules:

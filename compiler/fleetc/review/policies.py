@@ -1,8 +1,8 @@
-"""What a change does to the rules beside a spec, and what rules find in it: those of the base, and those of the head.
+"""Changes of the rules beside a spec, and findings of the rules of base and head.
 
 In: two `Side`s with their rules, and what a check of the head found. Out: `RuleNote`s, in the order of reports. A pull
-request may change rules too. So rules that it removes, changes or silences judge the head as they were in the base, and
-whatever they find that the head's own rules do not is told.
+request may change rules too. So removed, changed or silenced rules judge the head in their base form. Findings that the
+head's own rules lack are reported.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _passed_over(rule: Policy, now: Policy, examples: Mapping[str, Source], toda
 
 
 def _became(rule: Policy, now: Policy | None, lost: int, passed_over: Sequence[str]) -> Told:
-    """What became of a rule that finds so many places no more, and that passes over so many examples of faults."""
+    """The change of a rule that misses so many old findings and so many examples of faults."""
     finds = f"as it was, it finds {count(lost, 'place')} here" if lost else "as it was, it finds nothing here"
     if now is None:
         return "removed", _about(f"the rule {rule.code} was removed; {finds}", rule)
@@ -199,7 +199,7 @@ class _Silences:
         self.codes = {code for _, code, _ in self.fresh}
 
     def heard(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """What the base does not silence: silences of the head are told, and hide nothing here."""
+        """What the base does not silence: silences of the head are reported, and hide nothing here."""
         fleet = self._old or self._new
         return list(heard(fleet, findings)) if fleet is not None else list(findings)
 

@@ -3,9 +3,9 @@
 In: two sides, the paths that differ, and the deltas. Out: the `Line`s of each delta and file, and the pairs of lines
 that belong to no delta. Called by `compare.py`.
 
-A line belongs to a delta of the same node or host if they share a word: the name of a flag or variable, or the path of
-a mount. Digests are not shown, nor what hosts must have and nodes must answer, which follows from settings that are: a
-line of host variables that only differs in these is bookkeeping.
+A line belongs to a delta of its node or host if both have a flag's or variable's name or a mount's path. It hides
+digests, prerequisites of hosts and health checks, which follow from shown settings: host variables that only differ
+there are bookkeeping.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Evidence:
         return self._pairs[path]
 
     def edited(self, path: str) -> bool:
-        """Whether somebody edited the file after it was written."""
+        """Whether the file was edited after it was written."""
         return path in self.old.files and self.old.edited(path)
 
     def notes(self) -> Iterator[str]:

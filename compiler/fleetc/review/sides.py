@@ -28,8 +28,8 @@ from fleetc.version import __version__
 class Side:
     """`files` come from a directory or the compiler, `digests` from the manifest, with modes.
 
-    They differ if somebody edited a file. `document` and `fleet` are None if the spec is not known; `whole` is the
-    blueprint if it already exists. `policies` are the rules beside the spec, None if nobody knows them.
+    They differ if a file was edited. `document` and `fleet` are None if the spec is not known; `whole` is the blueprint
+    if it already exists. `policies` are the rules beside the spec, None if unknown.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Side:
         return tree_of(Artifact(path, content, modes.get(path, FILE_MODE)) for path, content in self.files.items())
 
     def edited(self, path: str) -> bool:
-        """Whether a file differs from what the manifest says was written; the manifest does not cover all files."""
+        """Whether a file differs from the manifest, which does not cover all files."""
         digest = self.digests.get(path, " ").split(" ")[0]
         return bool(digest) and digest != _sha256(self.files[path])
 
@@ -93,7 +93,7 @@ class _Digests(Mapping[str, str]):
 
 
 def of_recorded(name: str, tree: Tree) -> Side:
-    """The side of a directory that fleetc wrote. What its own spec cannot tell stays unknown, with a note."""
+    """The side of a directory that fleetc wrote. What its own spec lacks stays unknown, with a note."""
     files = {artifact.path: artifact.content for artifact in tree.artifacts}
     manifest = json.loads(files[MANIFEST])  # the reader of the tree has checked that it is one
     digests = {str(entry["path"]): f"{entry.get('sha256', '')} {entry['mode']}" for entry in manifest["files"]}

@@ -140,8 +140,8 @@ class _Move:
 
 
 def _moved(fleet: Fleet, target: Release) -> Fleet:
-    """The fleet with another release. A rule may refuse it, but not for anything that lowering stumbles over: all else
-    about the fleet is as sound as it was, and what such a blueprint holds tells what is lost and what is renamed.
+    """The fleet with another release. A rule may refuse it, but lowering still works, as the rest of the fleet is
+    sound. Its blueprint shows lost and renamed settings.
     """
     fields = {name: getattr(fleet, name) for name in Fleet.model_fields}  # and nothing computed from them
     fields["fleet"] = fleet.fleet.model_copy(update={"node_release": target})
@@ -246,7 +246,7 @@ def _here(change: ReleaseChange, move: _Move) -> str | None:
 
 
 def _spared(moves: list[_Move]) -> Iterator[ReleaseFinding]:
-    """Changes that would concern nodes of the spec, but for their values: that is worth knowing as well."""
+    """Changes that would concern nodes of the spec with other values."""
     by_change: dict[tuple[str, str], list[str | None]] = {}
     for move in moves:
         for change, text in _crossed(move):

@@ -25,7 +25,7 @@ def _address(fleet: Fleet, node: Node, service: Service) -> str | None:
         return ""
     chosen = effective.service_address(fleet, node)
     if chosen is None:
-        return f"nobody says which address {node.name} has"
+        return f"the spec has no address of {node.name}"
     host = HostName(chosen.value.host.removeprefix("[").removesuffix("]"))
     listener = Listener(host, chosen.value.port or effective.SERVICE_PORT)
     return f"{node.name} is at {listener}" if listener.is_any or listener.is_loopback else None
@@ -47,7 +47,7 @@ def _reward(fleet: Fleet, node: Node, service: Service) -> str | None:
         return None
     wallet = fleet.wallets.get(settings.wallet or "") if isinstance(settings, ChainSettings) else None
     if wallet is None:
-        return f"nobody says which account {node.name} has"
+        return f"the spec has no account of {node.name}"
     own, other = wallet.address, getattr(settings, "orchestrator_address", None)
     if other is not None and str(other).lower() != str(own).lower():
         return f"{node.name} has the account {own}, which has to be the registered reward caller of {other}"

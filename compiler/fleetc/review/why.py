@@ -1,4 +1,4 @@
-"""Why a line of a tree is what it is: the chain from the line to places in the spec, defaults and derivations.
+"""The origin of a line of a tree: the chain to places in the spec, defaults and derivations.
 
 In: a blueprint, its document, and a line of one of its artifacts (or a node and a flag). Out: `Explained`, and its text
 or JSON. Called by `cli/` for `fleetc why`; a compile runs none of it.
@@ -31,7 +31,7 @@ _SHOWN = 12
 
 
 class UnknownLineError(ValueError):
-    """There is no such artifact, line, node or flag; `help` says which there are."""
+    """There is no such artifact, line, node or flag; `help` lists the valid ones."""
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)

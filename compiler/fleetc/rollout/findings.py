@@ -1,6 +1,6 @@
-"""What would keep a release from running on a host, as the host says before anything changes.
+"""Findings of a preflight: what would keep a release from running on a host.
 
-In: answers of hosts. Out: findings, and diagnostics in the form of those of a spec. Pure.
+In: answers of hosts. Out: findings, also as diagnostics of a spec. Pure.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _MANY = 1000
 class HostFinding(NamedTuple):
     """One thing on one host; `node` is "" where it concerns the host or several nodes.
 
-    `severity` is warning where it keeps no release from running, else error. `need` and `subject` are those of the
-    `Need` that it is about, "" without one.
+    `severity` is warning where it keeps no release from running, else error. `need` and `subject` are those of its
+    `Need`, or "".
     """
 
     host: str
@@ -110,7 +110,7 @@ def _for(owner: str) -> str:
 
 
 def lacking(task: Task, findings: Iterable[HostFinding], blueprint: Blueprint) -> bool:
-    """Whether a host says that it lacks what a task is to provide, or cannot be asked."""
+    """Whether a host lacks what a task provides, or cannot be asked."""
     hosts = {host.name: host for host in blueprint.hosts}
     for finding in findings:
         if finding.host != task.host:

@@ -1,9 +1,9 @@
 """What changes its host in a rollout, and the order that follows: nothing ever runs twice.
 
-In: what each host runs and shall run, and the batches. Out: moves and handovers, and batches in which they are safe.
-Pure. A node that moves is stopped for good where it was before it starts elsewhere. What only one process may do, such
-as calling rewards for a wallet, is handed over by a host that has confirmed that it no longer does it. A node whose new
-host is unknown stays stopped: nowhere is better than twice.
+In: what each host runs and shall run, and the batches. Out: moves and handovers, and safe batches for them. Pure. A
+node that moves is stopped for good where it was before it starts elsewhere. An exclusive duty, such as calling rewards
+for a wallet, moves only after its host confirms that it stopped. A node with an unknown new host stays stopped: nowhere
+is better than twice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Move(NamedTuple):
 
 
 class Handover(NamedTuple):
-    """Something that only one process may do: `source` does it now and goes on without it, `target` shall do it."""
+    """An exclusive duty of one process: `source` has it now and continues without it, `target` gets it."""
 
     what: str
     source: str
@@ -101,7 +101,7 @@ def _ranks(first: Mapping[str, int], pairs: Sequence[tuple[str, str]]) -> dict[s
 def _grouped(
     batches: Batches, rank: Mapping[str, tuple[int, int]], first: Mapping[str, int]
 ) -> Iterator[tuple[str, ...]]:
-    """Hosts by their places; those that waited stay apart by the batches that they came from."""
+    """Hosts by their places; waiting ones stay apart by original batch."""
     groups: dict[tuple[tuple[int, int], int], list[str]] = {}
     for batch in batches:
         for host in batch:

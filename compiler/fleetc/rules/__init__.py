@@ -1,10 +1,9 @@
 """The registry of whole-fleet checks: one file per rule, in folders by subject, found by listing them.
 
 In: a sound `Fleet`, and what was found in its texts before. Out: diagnostics (`check`). A rule's file name is its code
-with underscores for hyphens; its docstring is the page that `fleetc explain` prints: one sentence, then the parts Why,
-Example and Instead. Its function `check(fleet)` yields diagnostics. Rules never import one another and never look
-at anything but the fleet. A folder may have a function `concerns(fleet)`: where that is false, its rules find nothing,
-and are not even imported.
+with underscores for hyphens. Its docstring is its page of `fleetc explain`: one sentence, then Why, Example, Instead.
+Its function `check(fleet)` yields diagnostics. Rules never import one another and never look at anything but the fleet.
+A folder may have a function `concerns(fleet)`: where that is false, its rules find nothing, and are not even imported.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def rules() -> tuple[Rule, ...]:
 
 
 def asked(fleet: Fleet) -> tuple[Rule, ...]:
-    """The rules that may find something in a fleet, sorted by code."""
+    """The rules that apply to a fleet, sorted by code."""
     folders = _folders().items()
     return _sorted(name for name, folder in folders if not hasattr(folder, "concerns") or folder.concerns(fleet))
 
@@ -81,10 +80,9 @@ def check(
 ) -> list[Diagnostic]:
     """Run each rule that a fleet concerns; leave out what the spec silences, of what they find and of `more`.
 
-    `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if nobody
-    asked them. Silences that ended before `today` take nothing away, and are errors; without a day all of them hold,
-    so the end of a silence makes no sealed plan invalid.
-    With `codes`, all findings of these codes are there, and others may be missing.
+    `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if they
+    did not run. Silences that ended before `today` are errors. Without a day all hold, so the end of a silence makes no
+    sealed plan invalid. With `codes`, all findings of these codes are there, and others may be missing.
     """
     fleet.suggestions.restart()
     whole = codes is None or not silences.CODES.isdisjoint(codes)

@@ -1,6 +1,6 @@
 """Silences: what the spec wants to hear no more, and what is wrong with them.
 
-In: a fleet, and what was found in it. Out: what is left of that (`heard`), and diagnostics about silences themselves.
+In: a fleet, and what was found in it. Out: the remaining diagnostics (`heard`), and those about silences themselves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SOON = 14
 """How many days before a silence ends people hear of it."""
 
 CODES = frozenset({"silence-ends-soon", "silence-expired", "silenced-error", "unknown-silence", "unused-silence"})
-"""The codes of what is said of silences, for which all rules have to be asked."""
+"""The codes about silences, which need all rules to run."""
 
 
 def _ended(silence: Silence, today: date | None) -> bool:
@@ -38,8 +38,7 @@ def heard(fleet: Fleet, found: Iterable[Diagnostic], today: date | None = None) 
 def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
     """The silences that would remove a diagnostic, as code and place.
 
-    For a warning: everywhere, its place, and each above that, by the path that it speaks of where it points into the
-    text; for a doubted error, exactly its place; for others none.
+    For a warning: (), its place and each place above it. For a doubted error: its exact place. Else none.
     """
     if diagnostic.severity is Severity.ERROR:
         if diagnostic.doubted is not None:
@@ -77,7 +76,7 @@ def of_silences(
     for name, silence in sorted(fleet.silences.items()):
         place = Label(("silences", name, "code"))
         if silence.code.startswith(_POLICY) and (policies is None or policies.get(silence.code) is False):
-            continue  # nobody asked that rule
+            continue  # that rule did not run
         if silence.code not in codes:
             yield error(
                 "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"

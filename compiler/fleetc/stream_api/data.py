@@ -1,4 +1,4 @@
-"""What a comparison of a declared and an observed stream is made of, and what comes of it.
+"""The input and the result of comparing a declared and an observed stream.
 
 In: nothing; made by `drift.py` and `steps.py`. Out: `Report` and its parts, which `report.py` prints.
 """
@@ -17,7 +17,7 @@ PATCH, LATER, REPLACE, MANUAL = "patch", "patch_when_inactive", "replace", "manu
 
 
 class _Nothing:
-    """Stands for a value that one side does not have."""
+    """A value that one side lacks."""
 
     def __repr__(self) -> str:
         return "nothing"
@@ -29,8 +29,8 @@ NOTHING = _Nothing()
 class Drift(NamedTuple):
     """One difference: a place of the resource, both values or `NOTHING`, and what fixes it.
 
-    `action` is patch, patch_when_inactive, replace or manual. A profile stands in the path by its name, and a target by
-    its profile and id. `secret` says that the observed value must not be shown.
+    `action` is patch, patch_when_inactive, replace or manual. In the path, a profile has its name, and a target its
+    profile and id. `secret`: the observed value must not be shown.
     """
 
     path: Path
@@ -43,7 +43,7 @@ class Drift(NamedTuple):
 class Binding(NamedTuple):
     """The id that the service gave to a target that was sent by spec, told by its profile and its reference.
 
-    An empty id says that the target was sent, and that nobody knows which id it got, or whether it got one.
+    An empty id: the target was sent, but its id, if any, is unknown.
     """
 
     profile: str
@@ -53,7 +53,7 @@ class Binding(NamedTuple):
 
 
 class ApiRequest(NamedTuple):
-    """One request. `when` is now or inactive: the service refuses some changes while somebody sends the stream."""
+    """One request. `when` is now or inactive: the service refuses some changes of an active stream."""
 
     method: str
     path: str
@@ -67,8 +67,7 @@ class Report:
     """How a stream stands: the kind of the result, what differs, and the requests in their order.
 
     `kind` is in_sync, drift, missing, not_a_stream, invalid_response, unreachable or unknown (a request was sent that
-    creates it, and the answer was lost). `bindings` are those in force: the
-    ones given, and the ones that could be told without doubt.
+    creates it, and the answer was lost). `bindings` are the given ones and the certain ones.
     """
 
     stream: str
@@ -88,9 +87,9 @@ class Pending(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The declared targets: those with an id, those still to be sent, and those whose id a person has to tell.
+    """The declared targets: with an id, still to be sent, and with an id that you must supply.
 
-    `rivals` are the observed targets that the doubtful ones may be; they stay until that is told.
+    `rivals` are the observed candidates for the doubtful ones; they stay until you decide.
     """
 
     known: tuple[NormalTarget, ...]

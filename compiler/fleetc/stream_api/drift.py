@@ -36,7 +36,7 @@ from fleetc.stream_api.steps import INACTIVE, steps
 
 
 def reference_of(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """What tells a target that is sent by spec: its profile, and the kind and name of its secret."""
+    """The identity of a target sent by spec: its profile, and the kind and name of its secret."""
     ((kind, name),) = row["spec"]["url"][PLACEHOLDER].items()
     return row["profile"], kind, name
 
@@ -46,9 +46,9 @@ def wanted_targets(
 ) -> Wanted:
     """Find the id of each declared target, or that it has none yet.
 
-    A target by spec is bound by what is given. Where no bindings are given at all, or it was sent and its id is not
-    known, the one answered target of its kind that nothing else claims must be it. Where one could be meant and it is
-    not certain, it is doubtful: sending it again would make one more.
+    The given bindings bind a target by spec. Without bindings, or with an unknown id, it is the only unclaimed observed
+    target of its kind. Where one could be meant and it is not certain, it is doubtful: sending it again would make one
+    more.
     """
     rows = normal.target_rows(request)
     by_reference = {(b.profile, b.kind, b.reference): b.id for b in bindings or ()}
@@ -123,7 +123,7 @@ def compare(
 ) -> Report:
     """How a stream differs from its declaration.
 
-    `bindings` are None where nobody kept any; `resolved` has values of secrets by kind and name, where known.
+    `bindings` are None without stored ones; `resolved` has values of secrets by kind and name, where known.
     """
     if answer.kind != STREAM:
         return Report(blueprint.name, answer.kind, reasons=answer.reasons, notes=answer.notes)
@@ -144,7 +144,7 @@ def compare(
     if blueprint.suspended is not None:
         comparison.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
     elif observed.get("suspended") is True:
-        comparison.notes.append("the stream is suspended, but the spec says nothing about that")
+        comparison.notes.append("the stream is suspended, but the spec does not set suspended")
     order = steps(blueprint, observed, comparison.drifts, wanted)
     drifts = tuple(_as_ordered(comparison.drifts, order))
     notes = (*answer.notes, *comparison.notes)
@@ -227,7 +227,7 @@ def _recording(comparison: Comparison, request: Mapping[str, Any], observed: Map
 
 
 def _targets(comparison: Comparison, wanted: Wanted, observed: Mapping[str, Any]) -> None:
-    """Targets as a set; the address of one that was sent by spec is never answered."""
+    """Targets as a set; the service never returns the address of one sent by spec."""
     seen = {(t.profile, t.id): t for t in normal.targets(normal.target_rows(observed))}
     known = {(t.profile, t.id): t for t in wanted.known}
     for key in sorted({*seen, *known}):

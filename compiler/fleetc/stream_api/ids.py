@@ -1,10 +1,10 @@
 """The ids that the service gave to streams and targets, as people commit them in a file beside the spec.
 
-In: the text of that file. Out: `Ids`, and its text in canonical form: sorted, one line for each id. It has no secret:
-a target is told by the name of its reference. Ids belong to the address of an API, so that a stream that another
-environment has is never taken for this one's.
+In: the text of that file. Out: `Ids`, and its text in canonical form: sorted, one line for each id. It has no secret: a
+target has the name of its reference. Ids belong to the address of an API, so that a stream that another environment has
+is never taken for this one's.
 
-A stream with the id null was sent, and its answer was lost: nobody knows whether it exists. The same goes for a target.
+The id null is a sent stream or target with a lost answer: it may exist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ID = re.compile("[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,127}")
 
 
 class Known(NamedTuple):
-    """What is known of one stream: its id, None where the answer to its creation was lost, and those of its targets."""
+    """The ids of a stream (None if the answer to its creation was lost) and of its targets."""
 
     id: str | None
     targets: tuple[Binding, ...] = ()
@@ -36,7 +36,7 @@ Ids = Mapping[str, Mapping[str, Known]]
 
 
 class IdsError(ValueError):
-    """The text is not such a file: `place` says where, and the message what is wrong there."""
+    """The text is not such a file: `place` is where, the message is the error."""
 
     def __init__(self, place: str, message: str) -> None:
         super().__init__(message)

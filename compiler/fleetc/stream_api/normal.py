@@ -1,4 +1,4 @@
-"""Brings a declared and an observed stream into one form, in which what means the same is the same.
+"""Brings a declared and an observed stream into one form: equal meaning, equal value.
 
 In: the request of a blueprint, or a checked answer. Out: plain values: `profiles` by name, policies with their
 defaults, origins as sets, frame rates without a denominator of 1. Called by `drift.py` and `steps.py`.
@@ -15,7 +15,7 @@ from fleetc.language.renditions import INTRA
 from fleetc.upstream.stream_api import DEFAULT_PROFILES
 
 REFRESH = 600
-"""Seconds after which a viewer is judged again when a policy does not say."""
+"""Default seconds before a policy judges a viewer again."""
 
 _PROFILE = ("name", "width", "height", "bitrate", "fps", "fpsDen", "quality", "gop", "profile", "encoder")
 _POLICY = ("type", "webhookId", "webhookContext", "refreshInterval", "allowedOrigins")
@@ -26,7 +26,7 @@ OPTIONAL = ("quality", "gop", "profile")
 
 
 class NormalTarget(NamedTuple):
-    """A target by what tells it from others, and whether it gets silent video only."""
+    """A target by its identity, and whether it only gets silent video."""
 
     profile: str
     id: str
@@ -45,7 +45,7 @@ def creator(stream: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def same(own: Any, other: Any) -> bool:
-    """Whether two values of JSON are the same: 1 is 1.0, and neither is true or "1"; lists keep their order.
+    """Whether two values of JSON are the same: 1 equals 1.0, but not true or "1"; lists keep their order.
 
     Numbers that are not whole are compared as the doubles that the service keeps.
     """

@@ -1,8 +1,7 @@
 """Reads what the stream API answered: a stream with all its fields, or an error.
 
-In: the status and the text of an answer. Out: `StreamAnswer`. A stream is checked field by field against `resource.py`;
-what the API adds beyond its description is noted and left alone, and what is not a stream is told by kind. No message
-repeats a value.
+In: the status and the text of an answer. Out: `StreamAnswer`. It checks a stream field by field against `resource.py`.
+It notes additions to the API's description, and names the kind of other answers. No message repeats a value.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class NotJsonError(ValueError):
 class StreamAnswer:
     """What an answer is: `kind` is stream, missing, not_a_stream, invalid_response or unreachable.
 
-    `stream` is the checked object of kind stream; `reasons` say why it is another kind, `notes` what is odd about it.
+    `stream` is the checked object of kind stream; `reasons` are why it is another kind, `notes` its oddities.
     """
 
     kind: str
@@ -49,7 +48,7 @@ class StreamAnswer:
 
 
 def read_body(body: bytes, status: int) -> StreamAnswer:
-    """Find out what the bytes of an answer are, whatever they are."""
+    """Recognise any answer by its bytes."""
     try:
         text = body.decode("utf-8", errors="strict" if status == 200 else "replace")
         if status == 200 and not text.strip():
@@ -65,7 +64,7 @@ def read_body(body: bytes, status: int) -> StreamAnswer:
 
 
 def read(text: str, status: int | None = None) -> StreamAnswer:
-    """Find out what an answer is. Without a status, the form tells an error object from a stream.
+    """Find out what an answer is. Without a status, the form distinguishes an error object from a stream.
 
     Raises NotJsonError where a stream is expected and the text is not JSON.
     """

@@ -1,4 +1,4 @@
-"""What became of the changes of a stream, and the exit code of a command that compared or changed streams.
+"""The results of changes of a stream, and the exit code of the command.
 
 In: reports and outcomes. Out: `Applied`, `exit_code`.
 """
@@ -21,8 +21,8 @@ _UNASKED_KINDS = (UNREACHABLE, INVALID, UNKNOWN)
 class Applied(NamedTuple):
     """What became of one stream: a word, reasons, and how many requests the service accepted.
 
-    `result` is created, changed, unchanged, left (it needs a person, or nobody sending it), refused, unknown (an answer
-    was lost) or not_begun (after a failure that would meet all of them).
+    `result` is created, changed, unchanged, left (needs a person or an inactive stream), refused, unknown (a lost
+    answer) or not_begun (after a general failure).
     """
 
     stream: str
@@ -32,7 +32,7 @@ class Applied(NamedTuple):
 
 
 def exit_code(reports: Iterable[Report], applied: Iterable[Applied] = ()) -> int:
-    """0 where all is as declared, 1 where something differs or was refused, 4 where it could not be found out."""
+    """0 as declared, 1 a difference or refusal, 4 unknown."""
     kinds = {report.kind for report in reports} - {IN_SYNC}
     results = {done.result for done in applied}
     if kinds - set(_UNASKED_KINDS) or REFUSED in results:

@@ -71,7 +71,7 @@ def _placed(faults: list[Diagnostic]) -> list[tuple[Path, Diagnostic]]:
 
 
 def _declared(seen: SeenStream) -> dict[str, Any]:
-    """The answer as somebody would declare it: what the service writes left out, references for secrets."""
+    """The answer as a declaration: without the service's own fields, with references for secrets."""
     known = _described(seen)
     declared = {key: known[key] for key in _DECLARABLE if key in known}
     if "pull" in declared:

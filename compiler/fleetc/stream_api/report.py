@@ -1,7 +1,7 @@
 """Prints the state of streams, and what became of changes: for people, and for programs.
 
-In: `Report`s. Out: text, or plain values for JSON. What the service answered is shown only where it cannot be a
-secret; bodies of requests are whole, because they hold placeholders in the places of secrets.
+In: `Report`s. Out: text, or plain values for JSON. Answers are shown only if they cannot be secrets. Bodies of requests
+are whole: they have placeholders for secrets.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KINDS = {
 }
 _ACTIONS = {
     "patch": "can be patched",
-    "patch_when_inactive": "can be patched while nobody sends",
+    "patch_when_inactive": "can be patched while the stream is inactive",
     "replace": "needs a new stream",
     "manual": "needs a person",
 }
@@ -52,7 +52,7 @@ def as_text(report: Report) -> str:
 
 
 def _step(step: ApiRequest) -> str:
-    when = " while nobody sends the stream" if step.when == INACTIVE else ""
+    when = " while the stream is inactive" if step.when == INACTIVE else ""
     return f"{step.method} {visible(step.path)}{when} ({visible(step.reason)})"
 
 
@@ -78,7 +78,7 @@ def _observed(drift: Drift) -> Any:
 
 
 def _shown(value: Any, named: bool) -> Any:
-    """A value without what looks like a secret and, where `named`, without what a key says to be one."""
+    """A value without likely secrets and, if `named`, without values of secret keys."""
     if isinstance(value, str):
         return scrub.value(value)
     if isinstance(value, dict):
@@ -118,7 +118,7 @@ def _drift(drift: Drift) -> dict[str, Any]:
 
 
 def all_as_text(reports: Sequence[Report], applied: Sequence[Applied] | None) -> str:
-    """For a terminal or a log: what is not as declared, what became of changes, a count, and what else is notable.
+    """For a terminal or a log: differences, results of changes, a count, and notes.
 
     Notes about streams that are as declared are printed once each, unless there is only one stream.
     """

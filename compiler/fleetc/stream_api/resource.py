@@ -1,8 +1,8 @@
 """The stream resource as the API answers it: every field with its type, bounds and meaning, and the shape of an error.
 
-In: nothing. Out: `SeenStream` and `SeenErrors`, by which `observed.py` judges answers, and their JSON Schemas
-(`json_schema`, `error_schema`). Types, words, bounds, required keys, units and marks are those of the API's
-description, version 1.0.0; `readOnly`, `writeOnly`, `deprecated` and `default` are its words in a schema.
+In: nothing. Out: `SeenStream` and `SeenErrors` for `observed.py`, and their JSON Schemas (`json_schema`,
+`error_schema`). Types, words, bounds, required keys, units and marks are those of the API's description, version 1.0.0;
+`readOnly`, `writeOnly`, `deprecated` and `default` are its words in a schema.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _must(description: str) -> Any:
 
 
 def _may(description: str, **marks: Any) -> Any:
-    """A field that may be left out, and that is not null unless its type says so; marks stand in the schema only."""
+    """An optional field, null only by its type; marks are in the schema only."""
     return Field(default=None, description=description, json_schema_extra=marks)
 
 
@@ -120,8 +120,8 @@ class Seen(BaseModel):
 
 
 class Closed(Seen):
-    """A part that, as the API describes it, has no other properties: its schema says so, and an answer is read all the
-    same, because the service may be newer than its description."""
+    """A part without other properties, by the API's schema. Answers may have more: the service may be newer than its
+    description."""
 
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
 
@@ -141,7 +141,7 @@ class SeenLocation(Seen):
 
 
 class SeenPull(Closed):
-    """Where the service fetches a stream that nobody sends to it."""
+    """Where the service pulls a stream from."""
 
     source: StrictStr = _must("URL that is fetched.")
     headers: dict[str, StrictStr] = _may("Headers of the request, by name.")
@@ -158,7 +158,7 @@ class SeenPolicy(Closed):
         "public for everybody, jwt for holders of a signed token, webhook for those a webhook admits."
     )
     webhookId: StrictStr = _may("Id of the webhook that admits viewers.")
-    webhookContext: Free = _may("What to tell that webhook about the stream; any keys.")
+    webhookContext: Free = _may("Data for that webhook about the stream; any keys.")
     refreshInterval: Number = _may("Seconds after which viewers are checked again.", default=REFRESH)
     allowedOrigins: list[StrictStr] = _may(
         "Origins of web pages that may play it: <scheme>://<hostname> or <scheme>://<hostname>:<port>."
@@ -205,7 +205,7 @@ class SeenRecordingProfile(Closed):
 
 
 class SeenRecordingSpec(Seen):
-    """Renditions of recordings; the service keeps a null that somebody once sent."""
+    """Renditions of recordings; the service keeps a null that was once sent."""
 
     profiles: Annotated[list[SeenRecordingProfile] | None, _NeverNull()] = _may(
         "Renditions of the recording; by default derived from the source. The source is always kept."
@@ -242,23 +242,23 @@ class SeenStream(Closed):
     transcodedSegmentsDuration: Number = _may("Seconds of all transcoded segments in total.")
     sourceBytes: Number = _may("Bytes of the source so far.")
     transcodedBytes: Number = _may("Bytes of all renditions so far.")
-    ingestRate: Number = _may("Bytes per second: the rate at which sourceBytes grows.")
-    outgoingRate: Number = _may("Bytes per second: the rate at which transcodedBytes grows.")
-    isActive: StrictBool = _may("Whether somebody sends the stream right now.")
+    ingestRate: Number = _may("Bytes per second: growth of sourceBytes.")
+    outgoingRate: Number = _may("Bytes per second: growth of transcodedBytes.")
+    isActive: StrictBool = _may("Whether the stream is being sent right now.")
     isHealthy: StrictBool | None = _may("Whether the stream is healthy right now; null while inactive.")
     issues: list[StrictStr] | None = _may("What is wrong with it, for people; null while it is healthy or inactive.")
     createdByTokenName: StrictStr = _may("Name of the API key that created the stream.", readOnly=True)
     createdAt: Number = _may("Time when it was created, in milliseconds.", readOnly=True)
     parentId: StrictStr = _may("Id of the stream that this is a session of.")
     streamKey: StrictStr = _may("Key in the RTMP address to send to; a secret. A stream with pull has none.")
-    pull: SeenPull = _may("Where the service fetches the stream; without it, somebody sends the stream.")
+    pull: SeenPull = _may("Where the service pulls the stream from; without it, you send the stream.")
     playbackId: StrictStr = _may("Id to request playback addresses with.")
     playbackPolicy: SeenPolicy | None = _may("Who may play it; without a policy, everybody.")
     profiles: Annotated[list[SeenProfile] | None, _NeverNull()] = _may(
         "Renditions; the source is always kept too.", default=[dict(row) for row in DEFAULT_PROFILES]
     )
     projectId: StrictStr = _may("Id of the project that it belongs to.")
-    record: StrictBool = _may("Whether it is recorded, with default settings unless recordingSpec says more.")
+    record: StrictBool = _may("Whether it is recorded, by recordingSpec or default settings.")
     recordingSpec: SeenRecordingSpec = _may("Renditions of recordings; only with record.")
     multistream: SeenMultistream = _may("Where else to push it.")
     suspended: StrictBool = _may("Whether it is turned off.")

@@ -1,8 +1,8 @@
 """Puts the requests that fix a stream into the order in which the service accepts them.
 
 In: the blueprint of a stream, what was observed, what differs, and which targets are known. Out: `ApiRequest`s. The
-service checks targets against the profiles that it has stored, refuses some fields while somebody sends, ignores null,
-and makes a new target of every spec it is sent: the order and the bodies keep clear of all four.
+service checks targets against stored profiles, refuses some fields of an active stream, ignores null, and makes a new
+target of every spec. Order and bodies avoid all four.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fleetc.upstream.stream_api import DEFAULT_PROFILES
 
 NOW, INACTIVE = "now", "inactive"
 NEW_STREAM = "/stream/{id}"
-"""The path of a stream whose id nobody knows yet."""
+"""The path of a stream with an unknown id."""
 _RESERVED = re.compile(r"[^A-Za-z0-9._~-]")
 _SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
 
@@ -50,7 +50,7 @@ def stream_path(observed: Mapping[str, Any]) -> str:
 
 
 def path_of_id(text: str) -> str:
-    """The path of the stream with an id, which becomes one part of a path, whatever characters it has."""
+    """The path of the stream with an id, encoded as one part of a path."""
     return "/stream/" + _RESERVED.sub(lambda c: "".join(f"%{byte:02X}" for byte in c[0].encode()), text)
 
 
@@ -75,12 +75,12 @@ def _patches(
     changed = {str(drift.path[0]) for drift in drifts}
     body = {"suspended": blueprint.suspended}
     if "suspended" in changed and blueprint.suspended:
-        yield ApiRequest("PATCH", path, body, NOW, "first, so that nobody sends a half-changed stream")
+        yield ApiRequest("PATCH", path, body, NOW, "first, so that no half-changed stream is active")
     rest = list(_rest(blueprint.request.content, observed, path, changed, wanted))
     yield from rest
     if "suspended" in changed and not blueprint.suspended:
         when = INACTIVE if any(step.when == INACTIVE for step in rest) else NOW
-        yield ApiRequest("PATCH", path, body, when, "last, so that nobody sends a half-changed stream")
+        yield ApiRequest("PATCH", path, body, when, "last, so that no half-changed stream is active")
 
 
 def _rest(
@@ -102,9 +102,7 @@ def _recording(request: Mapping[str, Any], path: str, changed: set[str], waiting
         body = {"record": request.get("record", False)}
         if "recordingSpec" in changed:
             body["recordingSpec"] = spec
-        yield ApiRequest(
-            "PATCH", path, body, waiting, "the service refuses a change of record while somebody sends the stream"
-        )
+        yield ApiRequest("PATCH", path, body, waiting, "the service refuses a change of record of an active stream")
     elif "recordingSpec" in changed:
         yield ApiRequest(
             "PATCH", path, {"recordingSpec": spec}, NOW, "recordings can be changed while the stream is recorded"
@@ -135,7 +133,7 @@ def _ladder(
         reason = "targets let go of the profiles that are about to go"
         yield ApiRequest("PATCH", path, _multistream([_row(row) for row in staying]), waiting, reason)
     profiles = request.get("profiles", [dict(row) for row in DEFAULT_PROFILES])
-    reason = "profiles are refused while somebody sends the stream"
+    reason = "the service refuses profiles of an active stream"
     yield ApiRequest("PATCH", path, {"profiles": profiles}, waiting, reason)
     if "multistream" in changed and not apart:
         reason = "targets are checked against the profiles that are stored"

@@ -1,14 +1,12 @@
 """One encoder per output grammar: plain text in, the spelling that the target reads back as that text out.
 
-In: a string that came from the spec (data, whatever it looks like). Out: its one canonical spelling in the
-target grammar, or `EncodingError` when the grammar cannot hold the value exactly; nothing is ever dropped or
-altered to make it fit. Called by the formats and by `emit/templates.py`, hundreds of thousands of times in a
-large fleet: the hot encoders look at a clean value once and return.
+In: a string from the spec (always data). Out: its one canonical spelling in the target grammar, or `EncodingError` if
+that cannot hold it exactly; no encoder drops or alters characters. Called by the formats and `emit/templates.py`,
+hundreds of thousands of times in a large fleet: hot encoders scan a clean value once.
 
-Two families. *Exact* encoders reject NUL and lone surrogates, and the target's parser returns the value as it
-was. *Display* encoders (`visible`, `html`, `markdown_cell`, `markdown_code`, `markdown_text`, `mermaid_label`,
-`plain_output`, `github_data`, `github_property`) write text for people, must work for every message, and so reject
-nothing.
+Two families. *Exact* encoders reject NUL and lone surrogates, and the target's parser returns the value as it was.
+*Display* encoders (`visible`, `html`, `markdown_cell`, `markdown_code`, `markdown_text`, `mermaid_label`,
+`plain_output`, `github_data`, `github_property`) write text for people and reject nothing.
 """
 
 from __future__ import annotations
@@ -30,11 +28,11 @@ REASONS = {
     "lone_surrogate": "it contains half of a surrogate pair, which is not text",
     "noncharacter": "it contains a Unicode noncharacter, and systemd would refuse the whole file",
     "too_long": "it is longer than the target accepts",
-    "name": "the name is not one that the target accepts",
+    "name": "the target does not accept this name",
     "word": "it is not a bare word of letters, digits and _ . / : @ -",
     "shared": f"it contains more than {SHARED_CHARACTERS}, which some reader would misread",
     "twice": "the name is there twice, and readers of the file disagree about which one counts",
-    "address": "it is neither an address nor a network",
+    "address": "it is not an address or a network",
 }
 """Every reason code and the sentence part that explains it."""
 
@@ -54,9 +52,9 @@ class EncodingError(ValueError):
         return f"{self.subject}: {REASONS[self.reason]}" if self.subject else REASONS[self.reason]
 
 
-# Characters that a reader cannot see, or that change how other text is seen: controls, soft hyphen, Arabic
-# letter mark, zero width and directional marks, line and paragraph separators, surrogates, noncharacters,
-# byte order mark, interlinear marks, tags. A fixed list: str.isprintable changes with the Python version.
+# Invisible characters, and those that change how other text looks: controls, soft hyphen, Arabic letter mark, zero
+# width and directional marks, line and paragraph separators, surrogates, noncharacters, byte order mark, interlinear
+# marks, tags. A fixed list: str.isprintable changes with the Python version.
 _HIDDEN_RANGES = (
     (0x00, 0x1F),
     (0x7F, 0x9F),
@@ -271,7 +269,7 @@ _PROMQL = {ord(char): f"\\{letter}" for char, letter in zip("\\'\n\t\r", "\\'ntr
 
 
 def promql_string(value: str) -> str:
-    """A single-quoted string of PromQL, which stands in a YAML string without escapes."""
+    """A single-quoted string of PromQL, inside a YAML string without escapes."""
     _check(value, limit=None)
     return f"'{value.translate(_PROMQL)}'"
 
@@ -321,8 +319,8 @@ def html(value: str) -> str:
 def markdown_cell(value: str) -> str:
     """The visible form as code in a Markdown table cell; nothing in it is markup, a mention or a link.
 
-    Forges look for e-mail addresses in HTML too, after they have read character codes; a break that shows nothing
-    stands before an @ inside a value, so that they find none.
+    Forges also find e-mail addresses in HTML, even as character codes. An invisible break before an @ inside a value
+    prevents that.
     """
     shown = _entities(visible(value), _NOT_MARKDOWN_SAFE)
     return f"<code>{shown[:1]}{shown[1:].replace('&#64;', '<wbr>&#64;')}</code>"
@@ -344,8 +342,8 @@ def markdown_span(value: str) -> str:
 def markdown_text(value: str) -> str:
     """The visible form as running Markdown text, for a sentence that names things of a spec.
 
-    Words of letters and numbers stay words; whatever could be markup, a mention, a link, a commit or the number of an
-    issue, once the Markdown is read, stands as code, in which a forge looks for none of them.
+    Words of letters and numbers stay words. Possible markup, mentions, links, commits or issue numbers become code,
+    which forges do not interpret.
     """
     return " ".join(map(_markdown_word, visible(value).split(" ")))
 

@@ -1,4 +1,4 @@
-"""Says which IP addresses lead nowhere from outside of their own network.
+"""Recognises IP addresses that are unreachable from other networks.
 
 In: an address, or a text that may be one. Out: whether it is private.
 """
@@ -25,5 +25,5 @@ def ip_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 
 def is_private(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether an address leads nowhere from outside of its own network."""
+    """Whether an address is unreachable from other networks."""
     return any(address in network for network in _PRIVATE)

@@ -1,7 +1,7 @@
 """Takes known secret values out of text, in every spelling that a text may give them.
 
-In: a text, and values. Out: the text with `HIDDEN` in their places. Texts that others wrote are searched for what looks
-like a secret as well (`leaks/`); this finds what is known to be one, whatever it looks like.
+In: a text, and values. Out: the text with `HIDDEN` in their places. `leaks/` finds text that looks like a secret; this
+finds known secrets of any form.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Suggestions:
         return asked(self.near(word, known)) or otherwise or self.listed(known)
 
     def listed(self, known: Iterable[str]) -> str:
-        """The names, or the first of many, as a help line; "" when there is none."""
+        """The names, or the first of many, as a help line; "" if there is none."""
         return self._names(known).listed
 
     def near(self, word: str, known: Iterable[str]) -> tuple[str, ...]:

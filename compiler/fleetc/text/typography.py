@@ -1,6 +1,6 @@
 """Quotes and spaces that word processors and chat programs put in place of plain ones.
 
-In: text as somebody pasted it. Out: the text as a keyboard writes it. Called where a message says what to write.
+In: pasted text. Out: the text as a keyboard writes it. Called by messages that suggest text.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 In: text that `tomli` has accepted, and the order of keys. Out: text with the same values and the same comments; to
 format it again changes nothing. Called by `formatting.py`, which checks that.
 
-What people grouped stays together: a blank line or a comment line between keys divides a table, and a comment that
-stands by itself divides a file. Order is within such a part, and keys below a comment line stay as they are.
+Groups stay together: a blank or comment line between keys divides a table, and a separate comment divides a file. Order
+is within such a part, and keys below a comment line stay as they are.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ WIDTH = 120
 """Characters of the longest line with a list; a list that is longer has one item on a line."""
 
 _ALIGNED = 60
-"""Characters of the longest line whose comment stands below those of its neighbours; behind others it is near."""
+"""Longest line with an aligned comment; behind longer lines the comment follows directly."""
 
 Rank = Callable[[Path], int]
-"""Where a key comes among those of its table, by its path; keys with the same rank stay in their order."""
+"""The rank of a key in its table, by its path; equal ranks keep their order."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _BLANK = re.compile(r"[ \t]*+")
@@ -147,7 +147,7 @@ class _Reader:
         """The text, in its order."""
         block = _Block((), "", [])
         parts = [_Part([], [block])]
-        loose: list[_Piece] = []  # comments with a blank line behind them, whose owner comes yet
+        loose: list[_Piece] = []  # comments before a blank line; their owner follows
         held = _Piece(False, [])  # comments that touch what comes next
         while self._pos < len(self._text):
             if self._take(_BLANK_LINE) is not None:

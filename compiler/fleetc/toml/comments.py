@@ -82,7 +82,7 @@ def _left(lines: list[Label], of_first: Path) -> Diagnostic:
 
 
 def comments_of(text: str) -> list[str]:
-    """Every comment as it stands in the text; lines of comment that follow each other are one."""
+    """Every comment of the text; adjacent comment lines are one."""
     return [token["comment"] for token in _TOKEN.finditer(text) if token["comment"] is not None]
 
 
@@ -109,7 +109,7 @@ def _comments(text: str) -> Iterator[tuple[tuple[int, int], str]]:
 
 
 class _Beside:
-    """The keys of a text by where they stand, to name the one that a comment speaks of."""
+    """The keys of a text by place, to find the subject of a comment."""
 
     def __init__(self, text: str) -> None:
         self._text = text

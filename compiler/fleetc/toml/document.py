@@ -1,8 +1,8 @@
-"""Reads TOML texts into one document whose every value can be traced to a place in them.
+"""Reads TOML texts into one document with a place for every value.
 
-In: `Source` texts, decoded and with LF line ends (`disk/files.py` does both); the first is the base, later ones
-are overlays. Out: a `Document`, or diagnostics whose places are all `Span`s, so that they can be shown
-without a document (with `LineMap`). Called by `pipeline.py`, and for the specs that a tree keeps.
+In: `Source` texts, decoded and with LF line ends (`disk/files.py` does both); the first is the base, later ones are
+overlays. Out: a `Document`, or diagnostics at `Span`s, which `LineMap` shows without a document. Called by
+`pipeline.py`, and for the specs that a tree keeps.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REMOVE = "remove"
 class Source:
     """One named piece of TOML text; `name` is what diagnostics show as the file.
 
-    A file that the spec includes has its path from there in `part`; `problem` says why it cannot be read.
+    A file that the spec includes has its path from there in `part`; `problem` is why it cannot be read.
     """
 
     name: str
@@ -69,12 +69,12 @@ class LineMap:
 
 @dataclass(frozen=True)
 class Document:
-    """What the sources say together: `raw` is the merged table of dict, list, str, int, bool, Decimal and date.
+    """The merged sources: `raw` is the merged table of dict, list, str, int, bool, Decimal and date.
 
-    Places are computed on the first question about one, because a spec without problems asks none. Where tables take
-    values from others (`language/sharing.py`), `raw` has every table written out, `written` is what the sources say,
-    and `layers` has the tables that each one takes values from, the strongest first. `moved` has what is said for keys
-    that no source has, and `removed` the places where an overlay removes tables that only come with writing out.
+    Places are computed on the first question about one, because a spec without problems asks none. If tables share
+    values (`language/sharing.py`), `raw` has them written out, `written` is the source form. `layers` has the origins
+    of each table, strongest first. `moved` has the places of values without a key in any source. `removed` has places
+    where an overlay removes written-out tables.
     """
 
     sources: tuple[Source, ...]
@@ -100,8 +100,8 @@ class Document:
     def span(self, path: Path, on_key: bool = False) -> Span | None:
         """Where the value of a path, or its key, is in the last source that sets it; None if none does.
 
-        A table's place is its header with the brackets, its inline form, or the key that implies it. An
-        array's item has no key: its own place stands for it.
+        A table's place is its header with the brackets, its inline form, or the key that implies it. An array's item
+        has no key: its own place is used.
         """
         at = self.said_at(path)
         for name, marks in self._marks if at else ():
@@ -111,7 +111,7 @@ class Document:
         return None
 
     def said_at(self, path: Path) -> Path:
-        """Where the sources say what is at a path: the path itself, or one in a table that it is taken from; else ().
+        """The place of a value in the sources: its path, or the path in the table it comes from; else ().
 
         A path of the sources, such as one in a class, is its own answer.
         """
@@ -135,7 +135,7 @@ class Document:
         return Span(self.sources[0].name, 0, 0)
 
     def in_base(self, path: Path) -> bool:
-        """Whether the spec itself, or a file that it includes, says anything at a path, whatever overlays say."""
+        """Whether the spec or an included file, without overlays, has a value at a path."""
         at = self.said_at(path)
         whole = {source.name for source in self.sources[:1]} | {source.name for source in self.sources if source.part}
         return any(marks.find(at) for name, marks in self._marks if name in whole)
@@ -145,7 +145,7 @@ class Document:
         return self._lines[source_name].position(offset)
 
     def line_text(self, source_name: str, line: int) -> str:
-        """The text of a line of a source. Raises KeyError or IndexError when there is none."""
+        """The text of a line of a source. Raises KeyError or IndexError if there is none."""
         return self._lines[source_name].text(line)
 
 
@@ -241,7 +241,7 @@ def _wrongly_included(base: Document, said: object, parts: Sequence[Source]) -> 
 
 
 def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnostic]]:
-    """Lay one overlay over what the sources before it say."""
+    """Apply one overlay to the sources before it."""
     top = dict(overlay.raw)
     removed = dict(base.removed)
     kept, diagnostics = _remove(base.raw, top.pop(REMOVE, []), overlay, removed)
@@ -310,7 +310,7 @@ def _without(table: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any], path: Path, clashes: list[Path]) -> dict[str, Any]:
-    """Both in one: tables merge, all else is replaced. A table against something else goes to `clashes`."""
+    """Both in one: tables merge, all else is replaced. A table against another kind of value goes to `clashes`."""
     merged = dict(base)
     for key, value in over.items():
         old = merged.get(key)
@@ -324,7 +324,7 @@ def _merge(base: dict[str, Any], over: dict[str, Any], path: Path, clashes: list
 
 
 def value_at(raw: Any, path: Path) -> Any:
-    """The value at a path of tables and arrays; None when there is none (TOML has no null)."""
+    """The value at a path of tables and arrays; None if there is none (TOML has no null)."""
     for part in path:
         if isinstance(raw, dict) and isinstance(part, str):
             raw = raw.get(part)

@@ -1,7 +1,7 @@
 """Finds the piece of TOML text that an edit of a key path changes, and writes it in the style of its surroundings.
 
 In: the layouts of the sources (their `Scan` with statements and mentions) and an `Edit`. Out: `TextEdit` values, or
-none where the text has no place for it. Called by `fixes.py`, which checks that the text then says what it should.
+none where the text has no place for it. Called by `fixes.py`, which checks the result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
 class TextEdit(NamedTuple):
     """Replace `text[start:end]` of the source with this number by `text`.
 
-    `before` and `after` are what people are shown; either is "" when there is nothing.
+    `before` and `after` are for people; either may be "".
     """
 
     source: int
@@ -72,8 +72,8 @@ def toml_key(name: str) -> str:
 def locate(sheets: Sequence[Sheet], edit: Edit) -> list[TextEdit]:
     """The pieces of text that make the edit, in no order; none when no source has a place for it.
 
-    A value is set and a key added in the last source that sets the path or table, but a key of the root in the base.
-    A key is renamed wherever it stands.
+    The last source that sets the path or table gets the value or key; a root key goes to the base. A key is renamed
+    wherever it stands.
     """
     if not edit.path:
         return []
@@ -107,7 +107,7 @@ def written(text: str, index: int, pieces: Iterable[TextEdit]) -> str:
 def _set(sheet: Sheet, edit: Edit) -> TextEdit | None:
     mark = sheet.layout.marks[edit.path]
     if _is_header(mark) or (mark.start == mark.key_start and isinstance(edit.path[-1], str)):
-        return None  # a table that headers or dotted keys make has no text of its own
+        return None  # a table of headers or dotted keys has no own text
     before = sheet.text[mark.start : mark.end]
     quote = "'" if before.startswith("'") and not before.startswith("'''") else '"'
     after = toml_value(edit.value, quote)
@@ -200,7 +200,7 @@ def _gap(sheet: Sheet, width: int, pairs: Sequence[Statement]) -> str:
 
 
 def _new_line(sheet: Sheet, last: Statement, line: str, shown: str) -> TextEdit:
-    """A line behind the one on which a statement ends, indented as that statement is."""
+    """A new line after a statement, with its indentation."""
     indent = sheet.text[_line_start(sheet.text, last.start) : last.start]
     rest = _REST_OF_LINE.match(sheet.text, last.end)
     at = rest.end() if rest else last.end

@@ -1,7 +1,7 @@
 """Which files a spec includes: `include = ["regions/*.toml"]`, always inside the directory of the spec.
 
-In: what the spec says behind `include`, and paths of files relative to the spec. Out: what is wrong with a pattern, and
-whether a path matches one. `disk/` lists the files, or git does; `document.py` judges what they found.
+In: the value of `include`, and paths of files relative to the spec. Out: what is wrong with a pattern, and whether a
+path matches one. `disk/` lists the files, or git does; `document.py` judges what they found.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Parses one TOML text with `tomli`, and refuses what a spec must not contain, before and after parsing.
 
-In: a decoded text. Out: plain values, or diagnostics at offsets. Called by `document.py`. Much is checked
-before parsing, because some short texts cost a TOML parser minutes and gigabytes: a key of 200,000 parts
-does. The accepted language is TOML 1.0 without times, NaN, infinity and empty keys, and with days only where a key
-says that it takes one (`DAY_KEYS`).
+In: a decoded text. Out: plain values, or diagnostics at offsets. Called by `document.py`. Much is checked before
+parsing, because some short texts cost a TOML parser minutes and gigabytes: a key of 200,000 parts does. It accepts TOML
+1.0 without times, NaN, infinity and empty keys, and days only for `DAY_KEYS`.
 """
 
 from __future__ import annotations
@@ -210,7 +209,7 @@ def _described(name: str, text: str, problems: list[_Problem]) -> Iterator[Diagn
 
 
 def _date(place: Label, key: str, written: str) -> Diagnostic:
-    """A date or a time where none may be."""
+    """A misplaced date or time."""
     if key in DAY_KEYS:
         return error("date-value", f"{key} takes a day without a time", place, help="write it like 2027-01-31")
     advice = f'write it as text, in quotes: "{written}"'

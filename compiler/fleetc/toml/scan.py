@@ -1,8 +1,7 @@
 """Finds where every key and value is in a TOML text.
 
-In: text that `tomli` has accepted, or the part of a text before the place where it failed. Out: a `Scan`,
-which holds the offsets of each key path. Called by `document.py` when a place is asked for, by
-`syntax_errors.py` and by `edits.py`.
+In: text that `tomli` has accepted, or the part of a text before the place where it failed. Out: a `Scan`, which holds
+the offsets of each key path. Called by `document.py` to find a place, by `syntax_errors.py` and by `edits.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _IN_TABLE = rf"\{{(?:{_BASIC}|[^\[\]{{}}\"'#\n]++)*+\}}"
 _IN_ARRAY = rf"\[(?:{_BASIC}|{_IN_TABLE}|[^\[\]{{}}\"'#]++)*+\]"
 _PLAIN = rf"(?:{_BASIC}|[A-Za-z0-9+-](?:[^,\]}}#\n]*[^,\]}}#\s])?+|{_IN_ARRAY}|{_IN_TABLE})"
 _plain_pairs = re.compile(rf"(?:[A-Za-z0-9_-]++{_equals.pattern}{_PLAIN}{_gap.pattern})++", re.DOTALL)
-"""A run of pairs as most are: a bare key, and a text in double quotes, a number, a boolean, or a flat list or table."""
+"""A run of plain pairs: a bare key, and text in double quotes, a number, a boolean, or a flat list or table."""
 
 
 class KeySpans(NamedTuple):
@@ -64,8 +63,8 @@ class _StopError(Exception):
 class Scan:
     """One pass over a text. `marks` holds every path; the other fields only help to explain a syntax error.
 
-    `stopped` is where the text stopped being TOML (None if nowhere), `opened` holds the brackets still open
-    there, and `clash` tells whether the last statement repeats a path.
+    `stopped` is where the text stops being TOML, or None; `opened` are the brackets open there; `clash`: the last
+    statement repeats a path.
     """
 
     def __init__(self, text: str) -> None:
@@ -189,9 +188,9 @@ class Scan:
 
 
 class Marks(Scan):
-    """The marks of a text that `tomli` has accepted, for somebody who asks for few of them.
+    """The marks of a text that `tomli` has accepted, for few look-ups.
 
-    Runs of plain pairs are stepped over, and taken apart when a key of their table is asked for.
+    It skips runs of plain pairs, and parses them when a key of their table is needed.
     """
 
     def __init__(self, text: str) -> None:
@@ -228,11 +227,11 @@ class Statement(NamedTuple):
 
 
 class Layout(Scan):
-    """A scan that also tells what is needed to write into the text. Called by `edits.py`.
+    """A scan with the data for edits of the text. Called by `edits.py`.
 
     `mentions` holds every place of each key, where `marks` holds one. `headers` and `pairs` hold the statements in the
-    order of their ends, `headers` by the table they open and `pairs` by the table they stand in; `dotted` holds, for
-    each table that dotted keys imply, the pairs that do.
+    order of their ends, by the table they open or are in; `dotted` holds, for each table that dotted keys imply, the
+    pairs that do.
     """
 
     def __init__(self, text: str) -> None:

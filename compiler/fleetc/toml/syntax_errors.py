@@ -1,4 +1,4 @@
-"""Turns a TOML parser's error into a message that says where, what is wrong and what to write instead.
+"""Turns a TOML parser's error into a message with its place, the error, and what to write instead.
 
 In: the text and the exception of `tomli`. Out: diagnostics, each with a Span. Called by `reader.py`.
 """
@@ -25,7 +25,7 @@ _REPEATED = (
 )
 _CONFLICTS = 20
 _MOST = 10
-"""The most errors of one text that are told."""
+"""The most reported errors of one text."""
 _HEADER = re.compile(r"""^\[\[?[A-Za-z][^\[\]\n]*\]\]?[ \t]*(?:#[^\n]*)?$""", re.MULTILINE)
 _VALUE = re.compile(r"[^\s,#\]}\"'](?:[^\n,#\]}\"']*[^\s,#\]}\"'])?")
 _BEFORE_VALUE = re.compile(r"[^\n=,\[{]*$")
@@ -44,7 +44,7 @@ def explain(name: str, text: str, failure: tomli.TOMLDecodeError) -> list[Diagno
 
 
 def _behind(name: str, text: str, failure: tomli.TOMLDecodeError) -> Iterator[Diagnostic]:
-    """What else is wrong, in tables whose header stands behind the first error: each is read as if it were the first.
+    """Further errors, in tables behind the first error: each table is parsed by itself.
 
     None where a string of several lines could hold what looks like a header.
     """
@@ -141,7 +141,7 @@ def _repeated(name: str, text: str, pos: int) -> Diagnostic:
     """A key or table stands twice; point at both keys, not behind the second value as the parser does."""
     clash = Scan(text[:pos]).clash
     if clash is None:
-        return _at(name, text, pos, "this defines something a second time", advice="keep one of the two")
+        return _at(name, text, pos, "this is defined twice", advice="keep one of the two")
     key = ".".join(str(part) for part in clash.path)
     return error(
         "duplicate-key",
@@ -209,7 +209,7 @@ def _value_start(text: str, pos: int) -> int:
 
 
 def _trailing(name: str, text: str, pos: int) -> Diagnostic:
-    """Something follows a complete value or header. Often both are one text without quotes."""
+    """Text after a complete value or header. Often both are one text without quotes."""
     start = _value_start(text, pos)
     found = _VALUE.match(text, start)
     if found is not None and found.end() > pos and text[start - 1 : start] != "]" and "=" not in found.group():
@@ -240,14 +240,14 @@ def _unquoted(name: str, text: str, start: int, word: str) -> Diagnostic:
         name,
         text,
         start,
-        f"{cut(word)} is neither a number nor text in quotes",
+        f"{cut(word)} is not a number or text in quotes",
         start + len(word),
         advice=advice,
     )
 
 
 def _other(message: str, char: str) -> tuple[str, str]:
-    """The rest: the message and the help for what the parser says at a character ("" at the end)."""
+    """The rest: message and help for the parser's error at a character ("" at the end)."""
     if char in TYPED:
         return "this is a typographic quote or space", f"write a plain {'space' if TYPED[char] == ' ' else 'quote'}"
     if message.startswith("Expected '='"):

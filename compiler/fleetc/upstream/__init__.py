@@ -1,11 +1,10 @@
 """Facts about the node that we configure, as data: flags by release, AI pipelines, networks; and about GPU models.
 
 In: the TOML files beside this one, read once at import (the single exception to "the core reads no disk"; `load` reads
-those of other rooms for them).
-Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `GAS_PRICE`, `RENDITIONS`,
-`gpu_model`. Rules and lowering ask here and hold no facts of their own. What each release changed is in `releases.py`,
-read when asked for.
-Source of every fact: the node's own source at release v0.9.1; `gpus.toml` names a source for each row.
+those of other rooms). Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `GAS_PRICE`,
+`RENDITIONS`, `gpu_model`. Rules and lowering ask here and hold no facts of their own. What each release changed is in
+`releases.py`, read when asked for. Source of every fact: the node's own source at release v0.9.1; `gpus.toml` names a
+source for each row.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ Release = tuple[int, int, int]
 class Flag:
     """One command-line flag. `env` is the variable that sets it; `secret` values never stand on a command line.
 
-    `deprecated_since`, `no_effect_since` and `removed` are the first releases of which that is true. `impact` and
-    `says` are what a change of it means, as `impacts.py` reads it.
+    `deprecated_since`, `no_effect_since` and `removed` are the first such releases. `impact` and `says` are the meaning
+    of a change, for `impacts.py`.
     """
 
     name: str
@@ -70,9 +69,9 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network by name: layer 0 is off-chain. `chain_id` is None where nothing is on a chain.
+    """A network by name: layer 0 is off-chain. `chain_id` is None off-chain.
 
-    `controller` is the contract of the protocol that the node knows there, "" off-chain.
+    `controller` is the node's built-in protocol contract there, "" off-chain.
 
     `redemption_gas` is what redeeming a ticket takes there, `min_gas_price` (wei) what the node never goes below.
     """
@@ -170,7 +169,7 @@ _GPU_DATA = load("gpus.toml")
 
 FLAGS: dict[str, Flag] = _flags()
 RELEASES: tuple[Release, ...] = tuple(map(parse_release, _FLAG_DATA["releases"]))
-"""Every release whose flags are known whole, the oldest first. A spec may name any newer one too, with a warning."""
+"""Every release with completely known flags, oldest first. A spec may name any newer one too, with a warning."""
 
 OLDEST_RELEASE, NEWEST_RELEASE = RELEASES[0], RELEASES[-1]
 ABILITIES: dict[str, Release] = {name: parse_release(text) for name, text in _FLAG_DATA["abilities"].items()}
@@ -191,7 +190,7 @@ NETWORKS: dict[str, Network] = {
 REDEMPTION_GAS: int = _NETWORK_DATA["payments"]["redemption_gas"]
 """What redeeming a ticket takes on a network without a row."""
 ACTIVE_SET: int = _NETWORK_DATA["payments"]["active_set"]
-"""Orchestrators that share each reserve, as assumed: how many there are, only the chain knows."""
+"""Assumed number of orchestrators that share each reserve."""
 GAS_PRICE: int = _NETWORK_DATA["payments"]["gas_price"]
 """The gas price in wei that is assumed where the spec states none."""
 AI_REGISTRY: str = _NETWORK_DATA["registries"]["ai"]
@@ -202,4 +201,4 @@ _GPUS: dict[str, GpuModel] = _gpus()
 GPU_NAMES: tuple[str, ...] = tuple(sorted(model.name for model in _GPUS.values()))
 """The plain names of all GPU models that are known."""
 FEWEST_LIMITED_SESSIONS: int = min(row["sessions"] for row in _GPU_DATA["session_limits"])
-"""Hardware encode sessions that every driver allows on a GPU whose encoder is limited."""
+"""Hardware encode sessions that every driver allows on a GPU with a limited encoder."""

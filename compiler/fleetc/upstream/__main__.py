@@ -1,10 +1,9 @@
 """Brings this package up to a release of the node: `python -m fleetc.upstream SOURCE --before OLDER --release v0.9.2`.
 
 In: the node's source, as a directory or as the files that register flags; with --before also that of the release
-before. Out: on stdout every difference of the flags, what the tables have and the source has not, and what is new and
-a person has to decide. With --write the rows of flags, and the release in both tables of releases. Exit codes: 0
-nothing differs, 1 something does, 2 wrong usage. A tool for those who maintain this package, and the one door of
-`upstream/`.
+before. Out: on stdout every difference of the flags, entries that the source lacks, and new ones that need a decision.
+With --write the rows of flags, and the release in both tables of releases. Exit codes: 0 no difference, 1 differences,
+2 wrong usage. A tool for those who maintain this package, and the one door of `upstream/`.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """The Go texts of a source by their path there, without those of tests."""
+    """The Go texts of a source by path, without tests."""
     paths = sorted(path for path in folder.rglob("*.go") if path.is_file() and not path.name.endswith("_test.go"))
     if not paths:
         raise FileNotFoundError(f"{folder} has no Go files")

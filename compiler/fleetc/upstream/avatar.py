@@ -3,8 +3,8 @@
 In: `avatar.toml` beside this file; `avatar_settings.toml` on the first question. Out: `AvatarRelease` and its order,
 `read_release`, `SLOT_PORTS`, `FIXED_PORTS`, `settings()`. Rules, the model and lowering ask here.
 
-Releases have two forms, v1.3.6 (with -beta.1 before it) and v2026.3.1-alpha.1. They are ordered as Semantic Versioning
-2 orders them without the v, which puts every release in date form behind all of the other form, as in time.
+Releases have two forms, v1.3.6 (with -beta.1 before it) and v2026.3.1-alpha.1. They have the order of Semantic
+Versioning 2 without the v: releases in date form follow all others, as in time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class AvatarRelease:
 
 @dataclass(frozen=True, slots=True)
 class FixedPort:
-    """A port that something beside the slots may take. `usual`: often there, although no spec names it."""
+    """A port of other parts than slots. `usual`: often there, although no spec names it."""
 
     service: str
     port: int
@@ -58,7 +58,7 @@ class FixedPort:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of the stack. `field` is the key that decides it, below the avatars table; else `decided` says who.
+    """One setting of the stack. `field` is its key below the avatars table; else `decided` is its source.
 
     `default` is what a host does when nothing is written; None where that is not one text. `marks`: M mission,
     P public code, I inferred.
@@ -109,10 +109,10 @@ def _setting(name: str, row: dict[str, Any]) -> Setting:
 _DATA = load("avatar.toml")
 
 RELEASES: tuple[AvatarRelease, ...] = tuple(map(_release, _DATA["releases"]))
-"""The releases whose content is known, the oldest first."""
+"""The known releases, oldest first."""
 
 NEWEST_RELEASE: AvatarRelease = max(release for release in RELEASES if not release.stage)
-"""The newest that is neither alpha nor beta."""
+"""The newest stable one."""
 
 ABILITIES: dict[str, AvatarRelease] = {name: _release(text) for name, text in _DATA["abilities"].items()}
 """The first release that can do it."""
@@ -122,7 +122,7 @@ SLOT_PORTS: dict[str, int] = dict(_DATA["slot_ports"])
 """Port of slot 0 by service: signaling, runner, recorder and game."""
 
 HIGHEST_SLOT: int = 65535 - max(SLOT_PORTS.values())
-"""The last slot whose ports exist."""
+"""The last slot with existing ports."""
 
 FIXED_PORTS: tuple[FixedPort, ...] = tuple(FixedPort(**row) for row in _DATA["fixed_ports"])
 NEIGHBOURS: tuple[str, ...] = tuple(sorted({row.service for row in FIXED_PORTS} - {"health", "turn"}))

@@ -29,7 +29,7 @@ def without_comments(text: str) -> str:
 
 
 def arguments(text: str, start: int) -> list[str]:
-    """The arguments of a call whose parenthesis opens just before `start`; [] when it never closes."""
+    """The arguments of a call with its parenthesis just before `start`; [] if it never closes."""
     found, depth, place, first = [], 0, start, start
     while place < len(text):
         token = _TOKEN.match(text, place)
@@ -64,7 +64,7 @@ def string_literal(expression: str) -> str | None:
 
 
 def evaluate(kind: str, expression: str) -> Value | None:
-    """A constant expression as the table writes a default of that type; None when this reader cannot tell.
+    """A constant expression as the table writes a default of that type; None if unknown to this reader.
 
     Floats are texts, and durations are written as Go prints them: "25m0s".
     """

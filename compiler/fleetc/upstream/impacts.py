@@ -16,10 +16,10 @@ from fleetc.upstream import FLAGS, load
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """`always` are classes with their sentences, `computed` those that a comparison decides.
+    """`always` are classes with sentences, `computed` those that a comparison decides.
 
-    `none` is the reason where there is nothing else, `opens` when the change lets somebody in. `says` has the sentence
-    about exposure by what becomes of the value: "added", "removed", or what it is now.
+    `none` is the reason if there is nothing else, `opens` when the change grants access. `says` has the sentences about
+    exposure by the new state of the value: "added", "removed", or the value.
     """
 
     always: dict[str, str] = field(default_factory=dict)
@@ -37,7 +37,7 @@ _UNKNOWN: Mapping[str, Any] = {
     ),
     "opens": ["added", "changed", "removed"],
 }
-"""The row of a flag of a newer release: nobody gets past a limit by a name that nothing here knows."""
+"""The row of an unknown flag of a newer release, so that it cannot bypass a limit."""
 
 
 @cache
@@ -50,7 +50,7 @@ def meaning_of(flag: str, role: str = "") -> Meaning:
 
 @cache
 def passing(way: str, flag: str, role: str) -> dict[str, str]:
-    """What a flag means by class when its process comes, goes, moves or stays behind; {} stands for the value."""
+    """The meaning of a flag by class when its process comes, goes, moves or stays behind; {} is the value."""
     row = _DATA[way].get(flag, {})
     return {name: text for name, text in row.get("roles", {}).get(role, row).items() if name not in _FIELDS}
 

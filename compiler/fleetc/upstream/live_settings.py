@@ -1,4 +1,4 @@
-"""Which settings a node takes while it runs, and how it says them back, as data.
+"""The live settings of a node, and how to read them back, as data.
 
 In: `live_settings.toml` beside this file, read when this module is first imported. Out: `LIVE_SETTINGS` by flag. Asked
 by `lower/live.py`.
@@ -16,10 +16,10 @@ from fleetc.upstream import Release, load, parse_release
 class LiveSetting:
     """How one flag is set on a node that runs.
 
-    `path` takes the value under the name `parameter`, with `fixed` beside it; `read` is the path that says it back and
-    the keys there, () where none does. One with a `document` takes that file of the node whole instead, and its answer
-    names each entry. `until` is the first release that no longer takes it. `chain`, `metrics` and `panics` are traps:
-    without a chain it has no effect, without -monitor nobody says it back, and with -monitor it cannot be taken away.
+    `path` takes the value under the name `parameter`, with `fixed` beside it; `read` is the path that reports it and
+    the keys there, or (). One with a `document` takes that file of the node whole instead, and its answer names each
+    entry. `until` is the first release that no longer takes it. `chain`, `metrics` and `panics` are traps: it has no
+    effect off-chain; only -monitor reports it; with -monitor it cannot be removed.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""The metrics that monitoring may use: what they are called, who serves them, and what their values mean.
+"""The metrics for monitoring: names, programs that serve them, and meaning of values.
 
 In: `metrics.toml` beside this file, read on the first question, because only compiled fleets ask one. Out: `metrics()`
 and `exporter_ports()`. No rule and no panel uses a metric that is not listed there.
@@ -17,7 +17,7 @@ class Metric:
     """One metric. `type` is gauge or counter; `roles` are the node tables of the spec that export it.
 
     `exporter` is the program that serves it, node for the node itself. `appears` is start, or use when its series are
-    only written at the first event. `sources` are the addresses of what says so.
+    only written at the first event. `sources` are the addresses of its evidence.
     """
 
     name: str

@@ -1,9 +1,8 @@
-"""What the node's Go source says of itself beside its flags, and where that decides something in this package.
+"""Facts of the node's Go source besides its flags, and where this package uses them.
 
-In: Go texts by their path in the source of one release, and optionally of the release before. Out: `Notice`s: what the
-tables here have and the source no longer has, and what is new since the release before, each with the file in which a
-person decides about it. Pure; `__main__.py` reads the files. Only texts in quotes are looked at, so what a program
-puts together while it runs is not seen.
+In: Go texts by their path in the source of one release, and optionally of the release before. Out: `Notice`s: table
+entries that the source lost, and facts new since the release before, each with the file to edit. Pure; `__main__.py`
+reads the files. Only texts in quotes are looked at, so what a program puts together while it runs is not seen.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _TEXT = r"\"((?:\\.|[^\"\\\n])*)\""
 
 
 class Subject(NamedTuple):
-    """One kind of fact: where it stands in the source, how it is found there, and where a person decides about it."""
+    """One kind of fact: its place in the source, its pattern, and the file to edit."""
 
     what: str
     folders: tuple[str, ...]
@@ -67,7 +66,7 @@ _METRICS, _PATHS = "a metric", "a path of a listener"
 
 
 class Notice(NamedTuple):
-    """Something that a person decides about: what it is, its text, and where the decision goes."""
+    """A fact that needs a decision: its kind, its text, and the file to edit."""
 
     what: str
     text: str
@@ -75,7 +74,7 @@ class Notice(NamedTuple):
 
 
 def facts(texts: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """What a source says, by subject."""
+    """The facts of a source, by subject."""
     plain = {path: without_comments(text) for path, text in texts.items()}
     return {
         subject.what: frozenset(
@@ -105,7 +104,7 @@ def gone(texts: Mapping[str, str], before: Mapping[str, str]) -> Iterator[Notice
 
 
 def new(texts: Mapping[str, str], before: Mapping[str, str]) -> Iterator[Notice]:
-    """What a source says and the one before did not."""
+    """The new facts of a source against the one before."""
     now, then = facts(texts), facts(before)
     for subject in SUBJECTS:
         for text in sorted(now[subject.what] - then[subject.what]):
@@ -113,13 +112,13 @@ def new(texts: Mapping[str, str], before: Mapping[str, str]) -> Iterator[Notice]
 
 
 def _live_paths() -> set[str]:
-    """The paths at which nodes take and say values while they run; one that serves metrics is another program's."""
+    """The paths of live settings and their values; paths of metrics are another program's."""
     rows = load("live_settings.toml")["settings"].values()
     return {path for row in rows for path in (row["set"], *row.get("read", ())[:1]) if path != "/metrics"}
 
 
 def _in_source(pattern: str) -> str:
-    """The longest part of a pattern of logs that stands in the source as it is, without values and names of values."""
+    """The longest literal part of a log pattern in the source, without values and their names."""
     return max((part.strip() for part in re.split(r"\{\}|\w+=|[\"':%]", pattern.removeprefix("^"))), key=len)
 
 

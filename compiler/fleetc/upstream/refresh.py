@@ -18,7 +18,7 @@ from fleetc.upstream import Release, format_release, parse_release
 from fleetc.upstream.go_text import Value, arguments, evaluate, string_literal, without_comments
 
 UNSORTED = "unsorted"
-"""The group of a flag that nobody has looked at yet; a test refuses it."""
+"""The group of an unreviewed flag; a test refuses it."""
 
 _TYPES = {
     "String": "string",
@@ -48,7 +48,7 @@ class FlagRegistration(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """One difference: `kind` is appeared, vanished, type, default, older or unread; `before` stands in the table."""
+    """One difference: `kind` is appeared, vanished, type, default, older or unread; `before` is in the table."""
 
     kind: str
     flag: str
@@ -141,7 +141,7 @@ def _listing(head: str, release: Release) -> str:
 def with_release(text: str, release: Release) -> str:
     """The table of releases with a section for one: its date and its changes are for people to find out.
 
-    What was public of it before it came stays, and is no longer all that is known.
+    Facts that were public before the release stay, beside the new ones.
     """
     header = f'[releases."{format_release(release)}"]\n'
     if f"{header}partial = true\n" in text:

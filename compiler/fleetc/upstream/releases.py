@@ -1,4 +1,4 @@
-"""What each release of the node brought that an operator notices, beside its flags.
+"""What each node release changed for operators, besides flags.
 
 In: `releases.toml` beside this file, read on the first question, because only `fleetc upgrade` asks one. Out:
 `releases()`, the oldest first.
@@ -15,11 +15,11 @@ from fleetc.upstream import NEWEST_RELEASE, Release, load, parse_release
 
 @dataclass(frozen=True, slots=True)
 class ReleaseChange:
-    """Something the node does otherwise from `release` on: `now` says what, `before` what it did until then.
+    """A change of the node's behaviour from `release` on: `now` is the new behaviour, `before` the old one.
 
-    It concerns a node that meets every condition that is given: one of `roles` and `modes`, `on_chain`, one of `flags`
-    on its launch line and none of `without`, one of `settings` (dotted, below its table) in the spec, one of
-    `variables` in its environment, and `unset`, a flag that is not on its launch line.
+    It concerns a node that meets every given condition: one of `roles` and `modes`, `on_chain`, one of `flags` and none
+    of `without` on its launch line. Also: one of `settings` (dotted, below its table), one of `variables` in its
+    environment, and `unset`, a flag that its launch line lacks.
     """
 
     name: str
@@ -38,7 +38,7 @@ class ReleaseChange:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """One release. `day` is its date, as 2026-08-12. Which flags it has is said by `FLAGS`.
+    """One release. `day` is its date, as 2026-08-12. `FLAGS` has its flags.
 
     Of a `partial` one only single facts are known, and its day is "".
     """
@@ -51,14 +51,14 @@ class ReleaseFacts:
 
 @cache
 def releases() -> tuple[ReleaseFacts, ...]:
-    """Every release of which something is known, the oldest first. A spec may name any later one too."""
+    """Every release with known facts, oldest first. A spec may name any later one too."""
     found = (_facts(parse_release(name), row) for name, row in load("releases.toml")["releases"].items())
     return tuple(sorted(found, key=lambda facts: facts.release))
 
 
 @cache
 def unplaced() -> tuple[ReleaseChange, ...]:
-    """Changes that are merged upstream, for some release after the last one that is known whole; which is not known."""
+    """Changes merged upstream for an unknown release after the last completely known one."""
     return tuple(_change(NEWEST_RELEASE, row) for row in load("releases.toml").get("unplaced", ()))
 
 

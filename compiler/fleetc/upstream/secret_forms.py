@@ -17,7 +17,8 @@ from fleetc.upstream import load
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Whose addresses hold a key: `key` is path or label, `least` its shortest length, `words` what is no key there.
+    """Providers with a key in the address: `key` is path or label, `least` its shortest length, `words` what is no key
+    there.
 
     `before` counts the segments of the path that come before it.
     """
@@ -31,8 +32,8 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """All forms: tokens, and hashes behind the word that calls them so, as one expression each; providers by each of
-    their hosts; names and hosts as sets.
+    """All forms: tokens, and hashes behind their word, as one expression each; providers by host; names and hosts as
+    sets.
     """
 
     token: re.Pattern[str]
@@ -72,6 +73,6 @@ def forms() -> Forms:
 
 @cache
 def recovery_words() -> dict[str, int]:
-    """The 2,048 words of recovery phrases and the number that each stands for."""
+    """The 2,048 words of recovery phrases and their numbers."""
     text = Path(__file__).with_name("recovery_words.txt").read_text(encoding="ascii")
     return {word: number for number, word in enumerate(text.split())}

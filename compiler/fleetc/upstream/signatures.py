@@ -1,14 +1,13 @@
-"""The log lines that mean something, as data: one file in `signatures/` for each error pattern.
+"""The known log lines, as data: one file in `signatures/` for each error pattern.
 
 In: the TOML files, read when `signatures` is first called. Out: a `Signature` by code. Asked by `observe/`, which finds
 them in logs, and by `messages/explain.py`, which has a page for each.
 
 The keys of a file: `severity` is error, warning or note, and a note is benign; `what`, `why` and `handling` are the
-page; `patterns` are texts as they stand in a log line behind its source, as in "transcoder.go:282] text": {} is any
-text of the same line, and ^ before a pattern says that the line begins with it. A short text that other programs write
-too has the file of the node before it. `change` names the fields of the spec
-that may have to change, and `checks` the codes of `fleetc check` that find the same in a spec. A `general` signature
-only counts in lines that match no other. `lines` are lines that it must find, in real forms and in the wording of the
+page; `patterns` are texts of a log line behind its source, as in "transcoder.go:282] text". {} is any text of the line;
+^ is its beginning. A short text that other programs write too has the file of the node before it. `change` names the
+fields that may need a change, and `checks` the codes of `fleetc check` for the same fault. A `general` signature only
+counts in lines that match no other. `lines` are lines that it must find, in real forms and in the wording of the
 documents, and `misses` lines that it must not.
 """
 
@@ -40,7 +39,7 @@ class Signature(NamedTuple):
 
     @property
     def benign(self) -> bool:
-        """Whether nobody has to do anything about it."""
+        """Whether it needs no action."""
         return self.severity == "note"
 
 

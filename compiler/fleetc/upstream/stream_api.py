@@ -40,7 +40,7 @@ BODY_LIMIT = 102_400
 """Bytes of the body of a request; the service answers 413 to more. It is the 100 kB that Express reads by default."""
 
 SOURCE = "source"
-"""The name that stands for the stream as it is sent; no profile may have it."""
+"""The name of the source stream; no profile may have it."""
 
 TARGET_URL = "^(srt|rtmps?)://"
 """The form that the service wants of the URL of a target."""

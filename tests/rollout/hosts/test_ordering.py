@@ -163,7 +163,7 @@ class Answered(Rollout):
 
 
 def test_what_a_host_says_that_it_wants_moves_nothing() -> None:
-    """Else one host could have the nodes of another stopped. Only it knows what is in releases that it keeps."""
+    """Else one host could have the nodes of another stopped. Only the host knows its kept releases."""
     assert TREE is not None and BLUEPRINT is not None
     journal, options = to_read(Path("/nonexistent"), "demo"), RunOptions()
     for goal, wants in (
@@ -189,7 +189,7 @@ AWAY = next(host.name for host in HOSTS if host is not HOME)
 def test_node_that_would_only_end_is_not_torn_from_its_new_host() -> None:
     """Its new host is left out: deployed alone, the old one would stop it and nobody would start it."""
     leaving = begun(AWAY, {NODE: ()}, {})
-    assert f"{AWAY} would end what {HOME.name} goes on with ({NODE}), which --limit" in refused({}, leaving)
+    assert f"{AWAY} would stop what {HOME.name} goes on with ({NODE}), which --limit" in refused({}, leaving)
     said = refused({}, leaving, goal=Goal(shard=Shard(2, 3)))
     assert said.endswith("and 2/3 has only one of them: deploy both with --limit, or without --shard")
     arriving = begun(HOME.name, {}, {NODE: ()})
@@ -204,7 +204,7 @@ def test_reward_that_would_only_end_is_not_torn() -> None:
     (what,) = next(service.exclusive for service in caller.services if service.exclusive)
     before = next(host.name for host in HOSTS if host is not caller)
     alone = begun(before, {"orch": (what,)}, {"orch": ()})
-    assert f"{before} would end what {caller.name} goes on with ({what})" in refused({}, alone)
+    assert f"{before} would stop what {caller.name} goes on with ({what})" in refused({}, alone)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ FAULTS = {
     "echo abc": "printed fewer than 4 characters",
     "echo $S; echo $S": "printed several lines or a control character",
     "printf '%s\\0%s' $S $S": "printed several lines or a control character",
-    "printf '%s\\377' $S": "printed something else than UTF-8 text",
+    "printf '%s\\377' $S": "printed no UTF-8 text",
     "head -c 1000000 /dev/zero | tr '\\0' x": "printed more than 64 KiB",
     "while :; do echo $S; done": "printed more than 64 KiB",
     "echo $S; exec sleep 60": "took longer than 1 seconds",

@@ -78,7 +78,7 @@ def test_plain_file(vault: Path) -> None:
         (
             "fleet_vault: {one: text, two: [0123456789], three: null}\n",
             b"x",
-            "else than a text in fleet_vault: three, two",
+            "value other than text in fleet_vault: three, two",
         ),
     ],
 )

@@ -84,7 +84,7 @@ def test_rollback_names_where_it_leads_and_the_price_that_comes_back(world: Worl
     assert "the spec still has another release for tower: revert it and compile" in done
     assert world.release() == before
     twice = world.run("rollback", code=1)
-    assert f"say where to go with --to DIGEST, such as {after} (tower); fleetc rollback --list shows" in twice
+    assert f"choose a release with --to DIGEST, such as {after} (tower); fleetc rollback --list shows" in twice
     assert FORTH in world.run("rollback", "--list")
     assert "at least 8 characters of a digest" in world.run("rollback", "--to", after[:4], code=2)
     assert "1 host: 1 rolled back\n" in world.run("rollback", "--to", after[:8])

@@ -191,9 +191,9 @@ def test_a_tree_whose_host_says_nothing_is_no_record() -> None:
     odd = next(a for a in tree.artifacts if a.path == "ansible/host_vars/gpu-1.json")._replace(content=b"{}\n")
     manifest = json_document({"files": [{"path": odd.path, "sha256": odd.sha256}]}).encode()
     record = tree_of([odd, tree.as_mapping()["manifest.json"]._replace(content=manifest)])
-    with pytest.raises(RecordError, match="does not say what the host runs"):
+    with pytest.raises(RecordError, match="has no state of the host"):
         recorded_states(record)
-    with pytest.raises(RecordError, match="does not say where the host is"):
+    with pytest.raises(RecordError, match="has no address of the host"):
         recorded_places(record)
 
 

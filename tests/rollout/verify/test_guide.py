@@ -47,4 +47,4 @@ def test_exit_codes_of_the_page_are_those_of_the_help() -> None:
     rows = [line.split("|")[1].strip() for line in GUIDE["verify"].splitlines() if line.startswith("| ")]
     assert rows == ["Exit code", "0", "1", "4"]
     said = " ".join(fleetc("verify", "--help").stdout.split())
-    assert "Exit codes: 0 all is as reviewed, 1 drift, 4 something could not be asked." in said
+    assert "Exit codes: 0 as reviewed, 1 drift, 4 a part could not be checked." in said

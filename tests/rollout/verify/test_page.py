@@ -109,7 +109,7 @@ def test_a_limit_shows_its_hosts_alone_and_says_so() -> None:
     report = looks.look(limit=("us-edge", "us-gpu-1"))
     assert {box.host for box in report.hosts} == {"us-edge", "us-gpu-1"}
     assert {(edge.source, edge.target) for edge in report.edges} == {("us-live", "us-video-1")}
-    assert "A limit left 7 hosts out: nothing is said of them." in page_of(report)
+    assert "A limit left 7 hosts out: they were not checked." in page_of(report)
 
 
 def test_summary_never_calls_unknown_fine() -> None:

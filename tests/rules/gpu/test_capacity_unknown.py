@@ -72,7 +72,7 @@ def test_slots_that_see_every_gpu_of_which_one_is_unknown() -> None:
     gpus = '[{ model = "RTX 4090", encode_sessions = 8 }, { model = "Unheard 1", encode_sessions = 8 }]'
     settings = {"host": '"box"', "gpu": '"all"', "slot_memory": '"2 GiB"'}
     found = flagged(staged(avatars(**settings, slots="4"), host("box", gpus=gpus)), CODE, Severity.WARNING)
-    assert 'memory: "Unheard 1" is not a model that fleetc knows' in found
+    assert 'memory: "Unheard 1" is not a known model' in found
     limited = host("box", gpus='[{ model = "RTX 4090" }, { model = "RTX 4090" }]')
     found = flagged(staged(avatars(**settings, slots="7"), limited), CODE, Severity.WARNING)
     assert found.count("encode_sessions: its driver decides, and only 3 are certain") == 2

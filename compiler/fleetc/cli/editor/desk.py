@@ -1,7 +1,7 @@
 """What is open in an editor, what was found in it, and when it is checked again.
 
-In: texts as they change. Out: snapshots, handed to whoever publishes them. A check runs in a thread of its own, after
-nothing was typed for a moment; what it finds in texts that have changed meanwhile is thrown away.
+In: texts as they change. Out: snapshots, for the publisher. A check runs in its own thread after a pause in typing.
+Findings in texts that have changed meanwhile are dropped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fleetc.messages.related import codes_by_field
 T = TypeVar("T")
 
 PAUSE = 0.15
-"""Seconds without a change after which a check begins; a fleet whose check takes longer waits as long as that."""
+"""Seconds without a change before a check begins, or as long as the last check took."""
 _LONGEST = 2.0
 
 _log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ class Desk:
         self.again()
 
     def sort(self) -> None:
-        """Find the projects of which a file is open, and forget the others."""
+        """Find the projects with an open file, and forget the others."""
         self._projects = {path: projects.project_of(path, self.texts, self.folders) for path in self.texts}
         open_now = {project for project in self._projects.values() if project is not None}
         for gone in self.works.keys() - open_now:
@@ -126,14 +126,14 @@ class Desk:
                     self._publish(work)
                     self._thread.submit(_prepare, [page for _, page in self.pages_of(work)])
                 elif work.timer is not None and work.timer.when() > loop.time():
-                    return  # somebody types: the timer begins again
-        except Exception as fault:  # a bug of fleetc: the editor goes on without new diagnostics
+                    return  # typing restarts the timer
+        except Exception as fault:  # a bug of fleetc: the editor continues without new diagnostics
             _log.error("the check failed: %s", type(fault).__name__, exc_info=fault)
         finally:
             work.running = None
 
     async def think(self, work: Callable[[], T]) -> T:
-        """Run something long in the thread of checks, one after the other."""
+        """Run long work in the thread of checks, one after the other."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, _thought, work)
 
     def close(self) -> None:
@@ -172,7 +172,7 @@ def _prepare(pages: Sequence[Page]) -> None:
 
 
 def _thought(work: Callable[[], T]) -> T:
-    """Run something long as commands do, so that nobody who types waits for a collector that walks a large fleet."""
+    """Run long work without the garbage collector, so that typing never waits for it."""
     gc.collect()  # what answers left: all else that is large is excluded already
     result: T = quietly(work)
     return result

@@ -77,7 +77,7 @@ class Asking:
         return self._server.desk
 
     def about(self, uri: str) -> Question | None:
-        """The text of a document; None for one that is no part of a spec."""
+        """The text of a document; None if it is no part of a spec."""
         path = path_of(uri)
         work = self.desk.work_of(path) if path is not None else None
         if path is None or work is None:
@@ -139,8 +139,8 @@ class Asking:
         )
 
     def _item(self, question: Question, number: int, suggestion: completion.Suggestion) -> types.CompletionItem:
-        """A suggestion, as a snippet where the editor has them: it puts the cursor between what opens and closes, and
-        Neovim cuts any other text at its first space.
+        """A suggestion, as a snippet if the editor can: it puts the cursor between brackets. Neovim cuts other text at
+        its first space.
         """
         asks = self._server.client_capabilities.text_document
         knows = asks.completion.completion_item if asks and asks.completion else None
@@ -346,7 +346,7 @@ class Asking:
         return types.SemanticTokens(data)
 
     def code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
-        """A lens at each table, without its words: they are calculated for those that are on the screen."""
+        """A lens at each table, without its words: those are calculated for the visible ones."""
         question = self.about(params.text_document.uri)
         if question is None or question.snapshot.fleet is None:
             return []
@@ -377,7 +377,7 @@ class Asking:
         return params
 
     async def _reached(self, question: Question) -> Mapping[KeyPath, lenses.Reach] | None:
-        """The reach of all tables, calculated once for each check, and given up when something is typed."""
+        """The reach of all tables, calculated once per check, and cancelled by typing."""
         snapshot, work = question.snapshot, question.work
         if not snapshot.sound or not work.rests or snapshot.fleet is None or snapshot.document is None:
             return self._reach[1] if self._reach is not None and self._reach[0].fleet is snapshot.fleet else None
@@ -402,7 +402,7 @@ _ALL = types.CodeActionKind.SourceFixAll.value
 
 
 def _literal(text: str) -> str:
-    """A text as a snippet has it, in which nothing stands for the cursor."""
+    """A text escaped for a snippet."""
     return re.sub(r"[\\$}]", r"\\\g<0>", text)
 
 

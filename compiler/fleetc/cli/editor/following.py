@@ -53,7 +53,7 @@ def register(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     @guarded
     async def ready(params: types.InitializedParams) -> None:
-        """Hear of files that change without an editor, if the editor can tell."""
+        """Ask the editor to report files that change outside it."""
         workspace = server.client_capabilities.workspace
         watches = workspace.did_change_watched_files if workspace is not None else None
         if watches is None or not watches.dynamic_registration:

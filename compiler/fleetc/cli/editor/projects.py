@@ -1,8 +1,8 @@
 """Which spec a file in an editor belongs to, and its texts: those in the editor, and those on disk of the others.
 
 In: the path of a file and the texts that are open. Out: `Project`, and `Texts` that a check can read. It reads what
-`fleetc check` reads in the directory of the spec, by the same settings, and for names what else may be an overlay
-there; nothing else: a checkout may be hostile.
+`fleetc check` reads in the directory of the spec, and possible overlays there for names. Nothing else: a checkout may
+be hostile.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Open = Mapping[Path, str]
 
 
 class Project(NamedTuple):
-    """A spec, and the overlay that somebody edits, if it is none that the settings apply anyway."""
+    """A spec, and the edited overlay unless the settings apply it anyway."""
 
     spec: Path
     overlay: Path | None = None
@@ -109,7 +109,7 @@ def _speaks_the_language(text: str) -> bool:
 
 
 def read(project: Project, texts: Open) -> Texts:
-    """The texts of a project, as far as they are open those of the editor. Raises `FilesError`."""
+    """The texts of a project; for open files, those of the editor. Raises `FilesError`."""
     loaded = _loaded(project)
     limit = loaded.max_spec_mib * 2**20
     base = _read(project.spec, project.spec.name, texts, limit)

@@ -1,4 +1,4 @@
-"""The language server: one editor, what it has open, and the problems that it is shown.
+"""The language server: one editor, its open files, and their problems.
 
 In: requests of an editor on standard input. Out: answers on standard output, which nothing else writes to. It starts no
 program, and reads only what `fleetc check` would read.
@@ -33,7 +33,7 @@ class Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """One editor, and what it has open."""
+    """One editor and its open files."""
 
     def __init__(self) -> None:
         super().__init__("fleetc", __version__, protocol_cls=Protocol, converter_factory=wire.converter)
@@ -45,13 +45,13 @@ class Server(LanguageServer):
         return Ruler(self.workspace.position_encoding or types.PositionEncodingKind.Utf16)
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Tell of a message that could not be handled, without its texts and without a traceback."""
+        """Report a message that could not be handled, without its texts and a traceback."""
         if source is not FeatureRequestError:
             words = f"fleetc: internal error ({type(error).__name__}); set FLEETC_DEBUG=1 to see where, and report it"
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, words))
 
     def publish(self, work: Work) -> None:
-        """Show what a check found: in the files of a spec all of it, in an overlay that is only looked at its own."""
+        """Show the findings of a check: for a spec in all its files, for an overlay only its own."""
         project, ruler = work.project, self.ruler
         pages: dict[str, Page | None] = {}
 

@@ -100,7 +100,7 @@ class Ruler:
 
 
 def guarded(answer: Callable[[P], Any]) -> Callable[[P], Any]:
-    """An answer that tells an editor of a bug without its traceback, which may hold texts of a spec."""
+    """An answer that reports a bug without its traceback, which may hold texts of a spec."""
     if iscoroutinefunction(answer):
 
         async def answered_later(params: P) -> Any:
@@ -142,7 +142,7 @@ def path_of(uri: str) -> Path | None:
 def diagnostic(
     item: Located, ruler: Ruler, page_of: Callable[[str], Page | None], path_of_name: Callable[[str], Path]
 ) -> types.Diagnostic:
-    """A diagnostic of `check`. What it says of a spec is plain text, which no editor reads as markup."""
+    """A diagnostic of `check`. Its words about a spec are plain text, never markup."""
     problem = item.diagnostic
     advice = f"\nhelp: {visible(problem.help)}" if problem.help else ""
     related = [

@@ -1,4 +1,4 @@
-"""Writes the first spec of a fleet from four answers: what runs, where, on which network, on which hosts.
+"""Writes the first spec of a fleet from four answers: role, runtime, network and hosts.
 
 In: `Answers`. Out: the text of a short spec that checks clean but for `todo-left`: behind each value that it guesses
 stands a TODO. Pure; `questions.py` asks, `cli/init.py` writes.
@@ -19,7 +19,7 @@ _GPU = '{ model = "RTX 4090", memory = "24 GiB", encode_sessions = 8 }'
 
 
 class Kind(StrEnum):
-    """What somebody runs."""
+    """What runs."""
 
     video = "video"
     gateway = "gateway"
@@ -58,7 +58,7 @@ class HostAnswer(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """All that is asked."""
+    """All answers."""
 
     kind: Kind = Kind.video
     where: Where = Where.docker

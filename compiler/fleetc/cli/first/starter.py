@@ -15,7 +15,7 @@ from fleetc.version import __version__
 
 ATTRIBUTES, IGNORED, ANSIBLE, STORY = ".gitattributes", ".gitignore", "ansible.cfg", "README.md"
 SHARED = (ATTRIBUTES, IGNORED, ANSIBLE, STORY)
-"""The files that a repository may already have: they are then not changed, and people are told what is missing."""
+"""The files that a repository may already have: `init` keeps them and prints what they lack."""
 
 
 class CiService(StrEnum):
@@ -36,15 +36,15 @@ _WORKFLOWS: Mapping[CiService, Mapping[str, str]] = {
 """By service, the path in the repository and the name of the shipped text."""
 
 _INSTALLED: Mapping[CiService, str] = {CiService.github: ".github/fleetc", CiService.gitlab: ".gitlab/fleetc"}
-"""By service, the directory that says what workflows install."""
+"""By service, the directory with what workflows install."""
 
 _NOTE = """\
 # What the workflows install before fleetc: its dependencies and build tools, each with its version and hashes.
 # Written by fleetc init. pip refuses packages that are not listed, and files with another hash.
 """
 _OWN_NOTE = """\
-# The fleetc that the workflows install, without its dependencies, which requirements.txt lists. pip has no hash for a
-# commit and needs none: the id fixes the content. A published release looks like fleetc==VERSION --hash=sha256:HASH.
+# The fleetc that the workflows install; requirements.txt has its dependencies. pip has no hash for a commit and needs
+# none: the id fixes the content. A published release looks like fleetc==VERSION --hash=sha256:HASH.
 # Written by fleetc init.
 """
 
@@ -58,10 +58,10 @@ _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 def requirement(source: str) -> str | None:
     """The pip line for fleetc: git+URL@COMMIT, or sha256:HASH of the published wheel of this version.
 
-    None if `source` is neither: a branch or a tag can move, and an address can contain a password.
+    None for other sources: a branch or tag can move, and an address can contain a password.
     """
     if _COMMIT.fullmatch(source):
-        return f"{source}#egg=fleetc"  # the name, so that pip refuses a repository of something else
+        return f"{source}#egg=fleetc"  # the name, so that pip refuses a repository of another package
     if _HASH.fullmatch(source):
         return f"fleetc=={__version__} --hash={source}"
     return None
@@ -83,13 +83,13 @@ def first_files(specs: Mapping[str, str], shipped: Mapping[str, str], schema: st
 
 
 def example_files(shipped: Mapping[str, str], name: str) -> dict[str, str]:
-    """A shipped example's story and specs, which then find the schema beside them, by name; empty if there is none."""
+    """A shipped example's story and specs by name, with the schema beside them; empty if there is none."""
     texts = {path.removeprefix(f"{name}/"): text for path, text in shipped.items() if path.startswith(f"{name}/")}
     return {path: text.replace("#:schema ../", "#:schema ./", 1) for path, text in texts.items()}
 
 
 def not_written(name: str, text: str) -> list[str]:
-    """What people are told about a file of `SHARED` that is there already, behind its path."""
+    """The message about an existing file of `SHARED`, behind its path."""
     if name == STORY:
         return ["exists and was not changed; the page of the example was not written"]
     return ["exists and was not changed; add these lines if missing:", *(f"    {line}" for line in text.splitlines())]

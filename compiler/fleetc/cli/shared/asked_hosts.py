@@ -1,7 +1,7 @@
-"""Hosts that `fleetc adopt` asks what runs there: what is read is shown first, and somebody says yes.
+"""Asks hosts what runs there, for `fleetc adopt`: first it shows what it will read, and you confirm.
 
-In: hosts as people name them. Out: what each says. A host that no spec has yet is reached by a spec of only that host,
-so its address, its user and its port have the rules of every other.
+In: hosts as people name them. Out: the answer of each. It reaches a host without a spec through a spec of only that
+host, so its address, user and port follow the usual rules.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HOST = re.compile(r"([^=@:]+)=(?:([^@=]+)@)?(\[[0-9A-Fa-f:.]+\]|[^@\[\]:]+)(?::
 
 
 def read_hosts(given: list[str], yes: bool) -> dict[str, OnHost]:
-    """What hosts say, by name; exits where one is named wrongly, is not to be read, or does not answer."""
+    """Answers of hosts by name; exits if a name is wrong, reading is refused, or a host does not answer."""
     from fleetc.adopt import OnHost
 
     tables = dict(_table(text) for text in given)
@@ -84,7 +84,7 @@ def _tree(name: str, table: Mapping[str, Any]) -> Tree:
 
 
 def _allow(hosts: list[str], yes: bool) -> None:
-    """Say what will be read, and ask; exits where nobody says yes."""
+    """Show what will be read, and ask; exits without a yes."""
     from fleetc.rollout.hosts.finding import READS
 
     message(f"fleetc reads on {', '.join(map(plain, hosts))}, and changes nothing there:")
@@ -93,14 +93,14 @@ def _allow(hosts: list[str], yes: bool) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        message("error: nobody can be asked here; add --yes if that may be read")
+        message("error: no terminal to ask at; add --yes to allow reading")
         raise typer.Exit(USAGE)
     if not typer.confirm("Read it?", err=True):
         raise typer.Exit(USAGE)
 
 
 def _answer_of(tree: Tree, host: str, settings: Settings) -> Mapping[str, Any]:
-    """What a host says; exits where it does not."""
+    """The answer of a host; exits if there is none."""
     from fleetc.rollout.hosts.finding import find
     from fleetc.rollout.hosts.progress import progress
 
@@ -112,7 +112,7 @@ def _answer_of(tree: Tree, host: str, settings: Settings) -> Mapping[str, Any]:
 
 
 def senseless(host: str) -> FilesError:
-    """The failure of a host whose answer no program of fleetc gives."""
+    """Error: this is not an answer of fleetc's host program."""
     return FilesError(
         "adopt-host-unread", f"host {host} answers what makes no sense", path=host,
         advice="look at who answers there; adopt its units or commands as files", exit_code=3,

@@ -45,9 +45,8 @@ def baseline(
     A revision is compiled with the overlays that the files of the checkout named then, as they were then: naming others
     is a change too. With `rolled_out`, the tree that was committed with that spec is used: another fleetc compiles the
     same spec to digests that no host was given. If a revision fails today's checks, as much as possible of it is used,
-    with a note. Another spec is used as is. `like` is as for `compile_spec`.
-    Raises `FilesError` baseline-unknown, baseline-ambiguous, baseline-unsound when a spec does not compile, and those
-    of reading trees and specs, and of git.
+    with a note. Another spec is used as is. `like` is as for `compile_spec`. Raises `FilesError`: baseline-unknown,
+    baseline-ambiguous, baseline-unsound if a spec does not compile, and those of trees, specs and git.
     """
     base = files.find_spec(spec)
     if against is None:
@@ -101,8 +100,8 @@ def comparable(old: Side, new: Side) -> Side:
 
 
 def _need_no_revision(against: str, kind: str, base: Path) -> None:
-    """Raise `FilesError` baseline-ambiguous if an existing path may also be the name of a revision: a review against
-    the revision must not use the file instead."""
+    """Raise `FilesError` baseline-ambiguous if an existing path may also name a revision: a review must not use the
+    wrong one."""
     if against.startswith(("/", ".")):
         return
     advice = f"write {shown(f'./{against}')} for the path, or the commit id for the revision"
@@ -130,7 +129,7 @@ def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Re
     if revision is None:
         message = f"{shown(against) or 'an empty name'} is not a tree, a spec or a git revision"
         if kind == "other":
-            message = f"the directory {shown(against)} has no {MANIFEST} and no {files.SPEC_NAME}, and git knows "
+            message = f"the directory {shown(against)} has no {MANIFEST} and no {files.SPEC_NAME}, and git has "
             message += "no revision of this name"
         advice = "name a directory that fleetc wrote, a .toml file or its directory, or a branch, tag or commit"
         raise FilesError("baseline-unknown", message, path=against, advice=advice)
@@ -161,8 +160,7 @@ def _sources_at(
 ) -> tuple[list[Source], list[str]]:
     """The spec and its overlays as they were, and a note for each overlay that was not there. Raises `FilesError`.
 
-    A spec that was not there may be a copy in which somebody tries a change, so unless `strict`, it is compared with
-    the one that has the usual name.
+    A missing spec may be a copy to try a change, so unless `strict`, it is compared with the spec of the usual name.
     """
     sources, notes = [], []
     usual = base.with_name(files.SPEC_NAME)
@@ -230,7 +228,7 @@ def tree_at(revision: Revision, recorded: Path, name: str = "") -> Side | None:
 
 
 def _copies(side: Side) -> dict[str, str]:
-    """The texts that a recorded tree says it was compiled from, by path."""
+    """The sources that a recorded tree names, by path."""
     texts = ((path, content) for path, content in side.files.items() if path.startswith(SPEC_FOLDER))
     return {path: content.decode(errors="replace") for path, content in texts}
 
@@ -256,7 +254,7 @@ def unchecked(
 
 
 def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Side | None:
-    """The files of the tree that was committed at a revision; None where there is none."""
+    """The files of the tree that was committed at a revision; None if there is none."""
     side = tree_at(revision, recorded)
     if side is None:
         return None

@@ -137,7 +137,7 @@ def _words(warning: Diagnostic) -> tuple[object, ...]:
 
 
 def _rules(old: Side, new: Side, compiled: Compiled, today: date | None) -> tuple[RuleNote, ...]:
-    """What the review says of rules beside the spec; nothing where neither side has any."""
+    """The review of rules beside the spec; empty if no side has any."""
     if not any(side.policies is not None and side.policies.sources for side in (old, new)):
         return ()
     from fleetc.review.policies import rule_notes
@@ -149,11 +149,11 @@ def _rules(old: Side, new: Side, compiled: Compiled, today: date | None) -> tupl
 def _beside(
     compiled: Compiled, recorded: Path, shipped: tuple[Mapping[str, str], Mapping[str, bytes]], old: Side | None
 ) -> tuple[tuple[str, ...], list[str]]:
-    """What is in the tree's directory and no comparison of specs shows: paths that a rollout would use, notes.
+    """Files in the tree's directory that no comparison of specs shows: paths that a rollout would use, notes.
 
     `old` is the side of that directory if the review is against it. The next compile removes files that its own spec
-    compiles to, and the review shows them as removed. A review against anything else says nothing about the files in
-    the directory: if they claim to be of this very spec, each must hold what it compiles to.
+    compiles to, and the review shows them as removed. Other reviews do not cover the files in the directory: if they
+    claim to be of this spec, each must match its compile.
     """
     from fleetc.disk import files
     from fleetc.disk.manifest import shown

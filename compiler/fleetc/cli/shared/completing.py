@@ -1,7 +1,7 @@
-"""What a shell offers when somebody presses Tab: names of the spec at hand, codes, fields, flags, releases.
+"""Completions of a shell: names of the spec at hand, codes, fields, flags, releases.
 
-In: what was written of a word. Out: the words that begin with it. It runs at each press of a key, so it reads the spec
-as plain TOML and checks nothing; whatever is wrong with a spec, nothing is offered and nothing is said.
+In: what was written of a word. Out: the words that begin with it. It runs at each key press, so it reads the spec as
+plain TOML without checks. A broken spec gives no completions and no message.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _beginning(incomplete: str, words: Iterator[str]) -> list[str]:
 
 
 def _spec() -> dict[str, Any]:
-    """The tables of the spec here, or of the nearest above; empty where there is none, or none that can be read."""
+    """The tables of the spec here, or of the nearest above; empty if none can be read."""
     from pathlib import Path
 
     import tomli

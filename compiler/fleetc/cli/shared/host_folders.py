@@ -1,4 +1,4 @@
-"""The options of `fleetc adopt` that say where homes and sources are on hosts, and which host a node runs on.
+"""The options of `fleetc adopt` for homes and sources on hosts, and for the host of a node.
 
 In: [HOST=]PATH, and HOST[@ADDRESS][=NODE,...]. Out: `Folders`, and addresses; exits where a path is no absolute one, or
 no source is of a host.
@@ -23,7 +23,7 @@ Homes = Annotated[
     typer.Option(
         "--home",
         metavar="[HOST=]PATH",
-        help="Home of whoever starts the nodes, for paths that begin with ~ or $HOME; repeatable.",
+        help="Home of the user that starts the nodes, for paths with ~ or $HOME; repeatable.",
     ),
 ]
 Directories = Annotated[
@@ -41,13 +41,13 @@ NodeHosts = Annotated[
         "--host",
         metavar="HOST[@ADDRESS][=NODE,...]",
         help="The host that nodes run on, where one file starts nodes of several hosts; NODE is the name in the spec, "
-        "or that of the unit or container. Without nodes, all are meant whose host nothing else says; repeatable.",
+        "or that of the unit or container. Without nodes, it is the host of all others; repeatable.",
     ),
 ]
 
 
 def folders_of(homes: list[str] | None, directories: list[str] | None, nodes: list[str] | None) -> Folders:
-    """What people say of all hosts, and of each."""
+    """The options for all hosts, and for each."""
     named = [(node, host) for host, _, some in map(_hosted, nodes or []) for node in some]
     placed = dict(named)
     if len(placed) < len(named):
@@ -57,19 +57,19 @@ def folders_of(homes: list[str] | None, directories: list[str] | None, nodes: li
 
 
 def addresses_of(nodes: list[str] | None) -> dict[str, str]:
-    """Where hosts are that somebody names for a node."""
+    """The addresses of hosts that --host names."""
     return {host: address for host, address, _ in map(_hosted, nodes or []) if address}
 
 
 def _hosted(text: str) -> tuple[str, str, list[str]]:
-    """A host, its address or "", and nodes on it; "" for all whose host nothing else says."""
+    """A host, its address or "", and nodes on it; "" for all others."""
     host, equals, some = text.partition("=")
     name, at, address = host.partition("@")
     nodes = some.split(",")
     if not name or (equals and not all(nodes)) or (at and not address):
         wrong_usage(
             "--host takes a host and nodes of it, such as gpu-1=orch,gate, or gpu-1@203.0.113.20=orch with its "
-            "address; without nodes, it is the host of all whose host nothing else says"
+            "address; without nodes, it is the host of all other nodes"
         )
     return name, address, nodes
 
@@ -87,7 +87,7 @@ def _by_host(given: list[str], option: str) -> dict[str, str]:
 
 
 def refuse_unknown(folders: Folders, adopted: Adopted) -> None:
-    """Exit where something is said of a host or a folder that no node is of: it would answer nothing."""
+    """Exit if an option names a host or a folder without nodes."""
     hosts = {node.host for node in adopted.nodes}
     processes = [node.process for node in adopted.nodes]
     known = {

@@ -1,8 +1,7 @@
 """Trees of a spec that are known here, so that the release of a host can be told by what it means.
 
-In: a spec, the settings, hosts, and the tree that a user names, if any. Out: `Known` trees: that one, then those that
-were committed, the newest first, and on demand the one that lies there; and why none of them has a release. Called by
-`plan` and `rollback`.
+In: a spec, the settings, hosts, and the tree that a user names, if any. Out: `Known` trees: that one, then committed
+ones, newest first, and on demand the one on disk; and why none has a release. Called by `plan` and `rollback`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ MOST = 100
 
 
 class KnownTrees:
-    """The trees, read no further than somebody asks for them."""
+    """The trees, read on demand."""
 
     def __init__(
         self, spec: Path, settings: Settings, hosts: Collection[str], named: Side | None = None, here: bool = False
@@ -56,7 +55,7 @@ class KnownTrees:
             commits = git.commits_of(self._base, self._folder, MOST)
             cut = bool(commits) and git.is_shallow(commits[0].revision)
         except FilesError as failure:
-            return f"git does not tell of earlier trees: {failure.message}"
+            return f"git has no earlier trees: {failure.message}"
         if not commits:
             return f"{self._folder.name}/ is in no commit, so no earlier tree is known: commit it before each rollout"
         many = "the only commit" if len(commits) == 1 else f"the last {len(commits)} commits"
@@ -74,14 +73,14 @@ class KnownTrees:
 
     @cached_property
     def _lying(self) -> Side | None:
-        """The tree as it is in its directory; None where there is none that can be read."""
+        """The tree as it is in its directory; None if none can be read."""
         try:
             return of_recorded(f"{self._folder.name}/ as it is here, in no commit", files.read_tree(self._folder))
         except FilesError:
             return None
 
     def _known(self, commit: git.Commit) -> Known | None:
-        """The tree of a commit; None where there is none that can be read."""
+        """The tree of a commit; None if none can be read."""
         try:
             contents = git.files_below(commit.revision, self._folder / HOST_FILES, self._wanted.__contains__)
         except FilesError:
@@ -94,5 +93,5 @@ class KnownTrees:
 def _state(name: str, content: bytes) -> HostState | None:
     try:
         return recorded_state(Artifact(HOST_FILES + name, content, FILE_MODE))
-    except RecordError:  # another fleetc wrote it, or somebody edited it
+    except RecordError:  # another fleetc wrote it, or it was edited
         return None

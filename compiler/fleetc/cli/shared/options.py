@@ -19,9 +19,9 @@ HERE = Path()
 
 
 def upwards(spec: Path | None) -> Path | None:
-    """The spec that was named; where none was, the working directory, or the nearest above it that has a fleet.toml.
+    """The named spec, else the working directory, or the nearest above it with a fleet.toml.
 
-    Exits if that one has settings of its own: they are for commands that run there, and would not count here.
+    Exits if that directory has its own settings: they only apply to commands that run there.
     """
     from fleetc.disk.files import FilesError, spec_above
     from fleetc.settings import checkout_settings
@@ -43,8 +43,8 @@ SpecArgument = Annotated[
     Path,
     typer.Argument(
         metavar="SPEC",
-        help="Spec file, or a directory that holds a fleet.toml; by default that of the working directory, or the "
-        "nearest above it in the same git checkout.",
+        help="Spec file, or a directory with a fleet.toml. Default: the working directory, or the nearest above it in "
+        "the same git checkout.",
         show_default=False,
         callback=upwards,
     ),
@@ -180,8 +180,7 @@ TodayOption = Annotated[
     typer.Option(
         "--today",
         metavar="DATE",
-        help="The day by which silences end, and that rules in policy/ are told, such as 2027-01-31; by default that "
-        "of this machine.",
+        help="Today for silences and rules in policy/, such as 2027-01-31; by default the day of this machine.",
         show_default=False,
         parser=_day,
         callback=_or_now,

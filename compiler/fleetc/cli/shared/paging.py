@@ -2,7 +2,7 @@
 
 In: the text of an answer. Out: the same text on stdout, or in a pager if stdout is a terminal and the text is longer
 than its screen. The environment of the user names the pager: FLEETC_PAGER, else PAGER, else less; an empty value means
-none. No file has a say, because whoever proposes a change to a checkout writes those.
+none. No file decides, because a proposed change could write it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a compile remembers, so that the next one knows at once that nothing has changed.
+"""The memory of a compile, so that the next one sees at once that nothing changed.
 
-In: the inputs of a compile and its directory. Out: whether the stat index says that this is what they compile to, with
-what people were told then; or the note that the index keeps of it.
+In: the inputs of a compile and its directory. Out: whether the stat index has this result, with its messages; or a new
+entry of the index.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Remembered:
         )
 
     def is_unchanged(self, settings: Settings) -> bool:
-        """Whether the directory is what these inputs compile to. If so, people are told again what they were told."""
+        """Whether the directory is what these inputs compile to. If so, it prints the same messages again."""
         from fleetc.disk.stat_index import unchanged
 
         known = unchanged(self.target, self.file, self.inputs) if self.file is not None else None

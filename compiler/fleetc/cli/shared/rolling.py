@@ -64,7 +64,9 @@ def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool, form
             message(f"note: the last line of {plain(str(journal.path))} was torn, and is dropped")
         if journal.history.broken_off:
             run = journal.history.broken_off
-            message(f"note: the {run.kind} of {plain(run.who)} at {plain(run.begun)} broke off; hosts say what it left")
+            message(
+                f"note: the {run.kind} of {plain(run.who)} at {plain(run.begun)} broke off; hosts report what it left"
+            )
         if form is RolloutFormat.json:
             from fleetc.rollout.reports.events import entry_event
 
@@ -94,7 +96,7 @@ def tell(outcome: Outcome, about: About) -> None:
 
 
 def tell_ways(names: Sequence[str], blueprint: Blueprint) -> None:
-    """Say of hosts that could not be reached how to find out why, of the first few."""
+    """Print how to find out why hosts could not be reached, for the first few."""
     from fleetc.rollout.findings import reaching_help
 
     hosts = {host.name: host for host in blueprint.hosts}

@@ -1,7 +1,7 @@
-"""What `fleetc streams` does with the stream API: who may get the token, what is asked, what is sent, what is kept.
+"""The exchange of `fleetc streams` with the stream API: who may get the token, questions, changes, and stored ids.
 
-In: a spec, its streams, settings. Out: `Talk`, which `cli/streams.py` prints. Before anything is printed or written, it
-is searched for the secrets that took part.
+In: a spec, its streams, settings. Out: `Talk`, which `cli/streams.py` prints. It prints and writes nothing without
+a search for the secrets involved.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _unmasked(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What there is to print: the reports and, after changes, what became of them and the reports before."""
+    """The output: the reports and, after changes, their results and the reports before."""
 
     reports: Sequence[Report]
     applied: Sequence[Applied] | None = None
@@ -48,7 +48,7 @@ def talk(
 ) -> Talk:
     """Ask the API about streams and, if asked for, make them as declared.
 
-    Raises FilesError, DeployError where nothing can be asked.
+    Raises FilesError, DeployError if it cannot ask.
     """
     from fleetc.disk.ids_file import locked_streams
     from fleetc.lower.streams import lower_stream_api
@@ -62,14 +62,14 @@ def talk(
 
 
 def _trusted(api: StreamApiBlueprint | None, settings: Settings, spec: Path) -> StreamApiBlueprint:
-    """The API of the spec, if whoever runs this lets the token go there.
+    """The API of the spec, if the user allows the token there.
 
-    The spec alone does not decide it: a pull request can change it, and would get the token of whoever tries it.
+    The spec alone does not decide: a pull request could change it and get the tester's token.
     """
     from fleetc.disk.files import FilesError
 
     if api is None:
-        text = "the spec does not say where the stream API is"
+        text = "the spec has no address of the stream API"
         advice = 'write [stream_api] with base_url = "https://..." and token = { env = "NAME" }, or compare a stored '
         advice += "answer with --observed"
         raise FilesError("stream-api-missing", text, path=str(spec), advice=advice, exit_code=USAGE)
@@ -189,8 +189,7 @@ class _Talk:
 
 
 _LEAST_MASKED = 6
-"""Characters of the shortest known value that is searched for: those that are sent are longer, and a shorter one would
-be found in half of all words.
+"""Shortest value to search for: sent values are longer, and a shorter one would match many words.
 """
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def takeovers(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settings: Settings) -> list[Takeover]:
-    """What the first rollout does to each process that hosts run. Raises FilesError where a host does not say."""
+    """What the first rollout does to each process that hosts run. Raises FilesError if a host does not answer."""
     from fleetc.adopt import SenselessAnswerError, take_over
     from fleetc.rollout.hosts.finding import find
     from fleetc.rollout.hosts.progress import progress

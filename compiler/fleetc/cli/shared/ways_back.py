@@ -61,12 +61,12 @@ def _listed(history: History, host: str, ran: Ran, trees: KnownTrees) -> Iterato
 
 def _came(run: Run | None, tree: str) -> str:
     """When a release came to its host, and which tree has it."""
-    came = f"rolled out at {run.begun} by {run.who}" if run else "the journal does not say when it was rolled out"
+    came = f"rolled out at {run.begun} by {run.who}" if run else "the journal has no time of its rollout"
     return f"{came}; it is in {tree}" if tree else came
 
 
 def _meant(meaning: Meaning) -> Iterator[str]:
-    """What going back means, or why nobody knows."""
+    """What a rollback means, or why that is unknown."""
     for (host, _), effects in meaning.effects.items():
         if host:  # what concerns the fleet as a whole stays as the spec has it
             yield from map(effect_line, effects)
@@ -74,11 +74,11 @@ def _meant(meaning: Meaning) -> Iterator[str]:
 
 
 def _now(history: History, host: str) -> HostState:
-    """What a host runs, as far as the journal tells."""
+    """What a host runs by the journal."""
     given = history.hosts.get(host)
     ended = next((run.changes[host].result for run in reversed(history.runs) if host in run.changes), "")
     if given is None or ended in MAY_RUN:
-        return HostState(host, UNKNOWN, note="the journal does not tell")
+        return HostState(host, UNKNOWN, note="the journal does not have it")
     return HostState(host, RECORDED, given.release)
 
 

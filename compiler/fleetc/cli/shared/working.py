@@ -50,7 +50,7 @@ def load_settings(spec: Path, **options: Any) -> Settings:
 
 
 STDIN = Path("-")
-"""What stands for standard input in place of a spec."""
+"""The name for standard input in place of a spec."""
 
 
 def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = False) -> list[Source]:
@@ -77,9 +77,9 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
 def read_policies(
     spec: Path, today: date | None, form: Format, functions: tuple[str, ...] = ("check",)
 ) -> Policies | None:
-    """The rules in policy/ beside a spec, with the day that they are told; None where there are none.
+    """The rules in policy/ beside a spec, with the day they get; None where there are none.
 
-    Says which day that is, if a rule with one of these functions asks. Exits when a rule cannot be read.
+    Prints the day, if a rule uses one of these functions. Exits when a rule cannot be read.
     """
     from fleetc.disk import files
 
@@ -98,7 +98,7 @@ def read_policies(
 
     policies = Policies(tuple(texts), (today or system_day()).isoformat())
     if policies.tells_day(functions):
-        message(f"note: the rules in {base_path.parent / FOLDER} are told that today is {policies.today}")
+        message(f"note: rules in {base_path.parent / FOLDER} use {policies.today} as today")
     return policies
 
 
@@ -122,7 +122,7 @@ def read_limits(path: Path) -> Rules:
 
 
 class Inputs(NamedTuple):
-    """All texts that a compile reads, but for the rules beside the spec."""
+    """All texts that a compile reads, except the rules beside the spec."""
 
     sources: list[Source]
     templates: dict[str, str]
@@ -151,12 +151,12 @@ def compile_or_exit(
     like: Compiled | None = None,
     keep: bool = False,
 ) -> tuple[Compiled, list[Located]]:
-    """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned; if
-    `later`, whoever calls prints them.
+    """Compile, or print the problems and exit. As text, warnings are printed at once, else returned; with `later`, the
+    caller prints them.
 
-    `policies` and `today` are for commands that bring something new into force. Others ask no rules beside the spec and
-    have no day: what was sound then still is. `inputs` are the texts, where they were read already. `like` and `keep`
-    are as for `compile_spec`.
+    `policies` and `today` are for commands that roll out. Others ask no rules beside the spec and have no day: what was
+    sound then still is. `inputs` are the texts, where they were read already. `like` and `keep` are as for
+    `compile_spec`.
     """
     from fleetc.messages.locate import locate
     from fleetc.pipeline import compile_spec

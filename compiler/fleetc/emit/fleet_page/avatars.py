@@ -25,7 +25,7 @@ def stack_row(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> object
 
 
 def slot_row(host: HostBlueprint, slot: AvatarSlot, mark: Mark) -> object:
-    """One slot; a game port that is not published is empty, and so is a network that Docker chooses."""
+    """One slot; an unpublished game port and a network that Docker chooses are empty."""
     ports = dict(slot.ports)
     cells = (
         *(cell(host.name), slot.number, cell(slot.avatar), word(slot.gpu), cell(slot.project)),
@@ -36,7 +36,7 @@ def slot_row(host: HostBlueprint, slot: AvatarSlot, mark: Mark) -> object:
 
 
 def image_rows(avatar: StackBlueprint, mark: Mark) -> Iterator[object]:
-    """Each service whose image has no release tag, with the image that it is pinned to, or ""."""
+    """Each service without a release tag, with its pinned image or ""."""
     for image in avatar.images:
         pinned = cell(image.image) if image.image else ""
         yield mark((cell(avatar.name), cell(image.service), pinned), given("avatars", avatar.name), image.origin)

@@ -56,8 +56,8 @@ def port_rows(host: HostBlueprint, watching: Sequence[BoundPort], mark: Mark) ->
     """Every listener of a host, by port; the SSH server that a rollout needs comes first. `watching` are its programs
     that watch the fleet.
 
-    Its reach is rollout, loopback, everywhere or address; that of an avatar slot port, which may be a range, is callers
-    (their allowlist), everyone or nobody. The host's own listeners have no node.
+    Its reach is rollout, loopback, everywhere or address; for ports of avatar slots callers (their allowlist), everyone
+    or nobody. The host's own listeners have no node.
     """
     table, name = given("hosts", host.name), cell(host.name)
     ssh = (host.ssh_port, word("tcp"), cell(host.address), "rollout", cell("SSH"), "")

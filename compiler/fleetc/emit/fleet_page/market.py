@@ -1,4 +1,4 @@
-"""Who buys what from whom, and with which funds, as tables of `FLEET.md`.
+"""The market as tables of `FLEET.md`: buyers, sellers, prices and funds.
 
 In: the blueprint. Out: a part of the view.
 """
@@ -15,7 +15,7 @@ from fleetc.places.origin import derived, given
 
 
 def market_view(blueprint: Blueprint, mark: Mark) -> View:
-    """Who buys what from whom, and with which funds; an empty text is a value that is not known or not stated."""
+    """Buyers, sellers, prices and funds; an empty text is an unknown value."""
     market = blueprint.market
     table_of = {service.name: service.table for host in blueprint.hosts for service in host.services}
     names = [*(found.gateway for found in market.rows), *(found.gateway for found in market.summaries)]

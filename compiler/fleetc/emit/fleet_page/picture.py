@@ -1,7 +1,7 @@
 """The pictures of `FLEET.md`: regions with their hosts, nodes, prices and streams, and the connections between them.
 
-In: the blueprint. Out: pictures as nested files inside the page. A small fleet is one picture, a larger one a picture
-of its regions and one for each of them, and a very large one its regions alone.
+In: the blueprint. Out: pictures as nested files inside the page. A small fleet is one picture; a larger one has a
+picture of regions and one per region; a very large one only regions.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ PICTURE_LIMIT = 120
 """The most nodes and slots that are drawn individually; a larger fleet is drawn as regions."""
 
 _ONE_PICTURE = 12
-"""Up to so many nodes and slots all regions are in one picture."""
+"""The most nodes and slots of a single picture."""
 
 _STREAMS = 6
-"""Up to so many streams of a gateway are named in their box; of more it has the number."""
+"""The most streams of a gateway with names in their box; of more it has the number."""
 
 
 class Picture(NamedTuple):
@@ -61,7 +61,7 @@ def _size(blueprint: Blueprint) -> int:
 
 
 def _picture(blueprint: Blueprint, regions: list[str], mark: Mark) -> View:
-    """Regions as boxes, hosts in them and nodes in these; what nodes are connected to outside has no box around it.
+    """Regions as boxes with hosts and nodes inside; services outside have no box.
 
     Of other regions only their names are shown.
     """

@@ -21,7 +21,7 @@ class DrawnEdge(NamedTuple):
 
 
 def joined(edges: Mapping[DrawnEdge, list[str]]) -> tuple[dict[DrawnEdge, list[str]], dict[str, list[str]]]:
-    """The edges, of which many between the same sources and the same targets meet in one point, and the points.
+    """The edges and the points; many edges between the same sources and targets meet in one point.
 
     Ten gateways that pay the same fifty orchestrators are sixty lines and not five hundred.
     """

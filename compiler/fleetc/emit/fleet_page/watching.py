@@ -21,7 +21,7 @@ _PAGES = {
     "Prometheus": "targets, alerts and queries",
     "Alertmanager": "alerts that go out, and silences",
 }
-"""What people find at the programs of the project that have pages."""
+"""The pages of the project's programs."""
 
 
 def monitoring_view(blueprint: Blueprint, mark: Mark) -> View:
@@ -64,7 +64,7 @@ def _compose_file(project: HostProject) -> str:
 
 
 def _pages(watched: MonitoringBlueprint) -> tuple[BoundPort, ...]:
-    """What people look at: the ports of the project beside Prometheus, but for exporters."""
+    """The ports with pages: those of the project except Prometheus and exporters."""
     if watched.programs is None:
         return ()
     central = (project for project in watched.programs.hosts if not project.agent)

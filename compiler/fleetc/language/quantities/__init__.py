@@ -1,8 +1,7 @@
 """Exact quantities of the spec language: what the text of one field means.
 
-In: raw TOML values. Out: frozen values with canonical text: `parse_x(str(x)) == x`. A value that is not the
-quantity raises QuantityError, which says what is wrong and what to write instead. Called by the model,
-the rules and lowering.
+In: raw TOML values. Out: frozen values with canonical text: `parse_x(str(x)) == x`. A wrong value raises QuantityError
+with what is wrong and what to write instead. Called by the model, the rules and lowering.
 
 A number is `12` or `0.41`: ASCII digits, no sign, exponent, separator or leading zero. One space comes
 before a unit.

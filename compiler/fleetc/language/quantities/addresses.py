@@ -38,8 +38,8 @@ _MAX_NAME = 253
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _HOST_EXAMPLE = "edge-1.example.net"
 
-# The registries of special addresses (IANA: RFC 6890 and its updates), written out because what the ipaddress
-# module says changes with the Python version. Documentation ranges are left out: examples use them as public.
+# The registries of special addresses (IANA: RFC 6890 and its updates), written out because the ipaddress module changes
+# with the Python version. Documentation ranges are left out: examples use them as public.
 _NOT_PUBLIC = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -89,7 +89,7 @@ def parse_host(value: object) -> HostName:
     if _MISTYPED_IPV4.fullmatch(name):
         raise QuantityError(f"{shown(text)} looks like an IPv4 address with a letter in it", advice)
     if _NUMERIC_LABEL.fullmatch(labels[-1]):
-        raise QuantityError(f"{shown(text)} is neither a complete IPv4 address nor a name", advice)
+        raise QuantityError(f"{shown(text)} is not a complete IPv4 address or a name", advice)
     return HostName(name)
 
 
@@ -161,7 +161,7 @@ def parse_network(value: object) -> IpNetwork:
     address = _ip(base)
     if address is None:
         raise QuantityError(
-            f"{shown(text)} is neither an IP address nor a network",
+            f"{shown(text)} is not an IP address or a network",
             'write it like "203.0.113.10" or "203.0.113.0/29"; addresses are compared here, so names do not work',
         )
     _undisguised(address, base)
@@ -285,7 +285,7 @@ def parse_listener(value: object) -> Listener:
         )
     if not host:
         raise QuantityError(
-            f"{shown(text)} does not say who can connect",
+            f"{shown(text)} does not set who can connect",
             f'write "0.0.0.0:{port}" for everybody or "127.0.0.1:{port}" for this machine only',
         )
     return Listener(_bracketed(host), int(port))
@@ -322,8 +322,8 @@ def _refuse_key(text: str) -> None:
     if kind:
         raise QuantityError(
             f"this is {kind}, but an address belongs here",
-            "write the address of the account, 0x and 40 hexadecimal digits; anyone who has read this spec can empty "
-            "the account, so move its funds to a new one",
+            "write the address of the account, 0x and 40 hexadecimal digits. Anyone who has read this spec can empty "
+            "the account: move its funds to a new one",
             secret=True,
         )
 
@@ -336,12 +336,12 @@ def parse_eth_address(value: object) -> EthAddress:
         raise QuantityError(f"{shown(text)} is not an Ethereum address", "write 0x and 40 hexadecimal digits")
     digits = text[2:]
     if not digits.strip("0"):
-        raise QuantityError("the zero address belongs to nobody", "write the address of the wallet")
+        raise QuantityError("the zero address has no owner", "write the address of the wallet")
     right = checksummed(digits.lower())
     if digits not in (digits.lower(), digits.upper()) and text != right:
         raise QuantityError(
             f"the checksum of {text} is wrong: a digit or the case of a letter is wrong",
-            "copy it again from the wallet: with one wrong digit it is nobody's address",
+            "copy it again from the wallet: one digit is wrong",
         )
     return EthAddress(right)
 

@@ -31,7 +31,7 @@ _PRICE_EXAMPLE = "1200 wei / pixel"
 _CURRENCY = re.compile(r"[A-Z][A-Z0-9]{1,9}")
 _NO_CURRENCIES = ("ETH", "GWEI", "WEI")
 MONEY_WORDS: Mapping[str, str] = {"wei": "wei", "gwei": "gwei", "eth": "ETH", "ether": "ETH"}
-"""Names of ether units in any case. USD is the only currency that a node knows by itself."""
+"""Names of ether units in any case. USD is the only built-in currency of a node."""
 _PIXEL_WORDS = {name: count for unit, count in PIXEL_UNITS.items() for name in (unit, f"{unit}s")}
 _ASK_PIXELS = f"pixel units are {', '.join(PIXEL_UNITS)} and their plurals"
 _PRICE = re.compile(rf"({_NUMBER}) ([A-Za-z][A-Za-z0-9]*) ?/ ?(?:({_INTEGER}) )?([A-Za-z]+)")
@@ -41,7 +41,7 @@ _LOAD_EXAMPLE = "2000000000 pixels / s"
 
 
 ANY_PRICE = "any price"
-"""What people read where a node pays whatever is asked."""
+"""Words for a node that pays any price."""
 
 
 def price_in_words(pays: bool, amount: str) -> str:
@@ -186,7 +186,7 @@ def parse_wei(value: object) -> Wei:
 
 
 def _scaled(amount: Decimal, places: int) -> Decimal:
-    """The amount times 10 to a power, exactly, whatever the decimal context."""
+    """The amount times 10 to a power, exactly, in any decimal context."""
     sign, digits, exponent = amount.as_tuple()
     return Decimal((sign, digits, int(exponent) + places))
 

@@ -1,7 +1,7 @@
-"""Prices and loads of live runners, as people say them: "0.72 USD / hour", "0.0001 USD / request", "2.5 sessions".
+"""Prices and loads of live runners, as people write them: "0.72 USD / hour", "0.0001 USD / request", "2.5 sessions".
 
-In: text as written in a spec. Out: frozen values whose `str` is canonical and parses to the same value. What the node
-is told is decided elsewhere (`analysis/runner_prices.py`); here is only what an amount is for.
+In: text as written in a spec. Out: frozen values whose `str` is canonical and parses to the same value.
+`analysis/runner_prices.py` decides what the node gets; here is only the unit of an amount.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ RUNNER_UNITS: Mapping[str, RunnerUnit] = {
     "request": RunnerUnit("fixed", 1),
     "session": RunnerUnit("fixed", 1),
 }
-"""Units of prices of runners. A 720p hour is an hour of video of 1280x720 pixels at 30 frames a second, and the node
-charges it for an hour of any picture. The node's word for what is paid once is fixed."""
+"""Units of prices of runners. A 720p hour is an hour of 1280x720 pixels at 30 frames a second. The node charges it for
+an hour of any picture. The node's word for what is paid once is fixed."""
 
 _MEANT = {"call": "request", "fixed": "request", "hours": "hour", "h": "hour", "minutes": "minute", "min": "minute"}
 WEI_IN_ETHER = 10**18
@@ -110,7 +110,7 @@ def parse_runner_price(value: object) -> RunnerPrice:
 
 @dataclass(frozen=True, slots=True)
 class RunnerLoad:
-    """What clients use of a runner, on average: sessions that are open at once, or requests in a unit of time.
+    """The average load of a runner: open sessions, or requests in a unit of time.
 
     `amount` is exact and above zero; `per` is second, minute, hour or day for requests, "" for sessions. `str` gives
     "2.5 sessions" or "200 requests / hour".

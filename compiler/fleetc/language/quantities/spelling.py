@@ -1,8 +1,8 @@
 """Other spellings of a quantity that can only mean one thing: "1200wei/pixel", "5 seconds", "2 days", "0X1111...".
 
-In: a text that the parser of its quantity has refused. Out: the text as that parser reads it, or "" when there is none
-or any doubt. Called by the model, for messages whose repair is certain. Only words of known units are rewritten.
-Letters of sizes are left alone, because "24 Gb" and "24 KB" mean different things to different people.
+In: a text that the parser of its quantity has refused. Out: the text as that parser reads it, or "" in any doubt.
+Called by the model, for certain repairs. Only words of known units are rewritten. Letters of sizes are left alone,
+because "24 Gb" and "24 KB" mean different things to different people.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ _SHOWN = 60
 
 
 class QuantityError(ValueError):
-    """Not the quantity it should be: `message` says what is wrong, `help` what to write instead.
+    """Not the quantity it should be: `message` is what is wrong, `help` what to write instead.
 
-    `secret` says that a secret was written in its place, so the text is never shown.
+    `secret`: the text is a secret and is never shown.
     """
 
     def __init__(self, message: str, help: str, secret: bool = False) -> None:
@@ -28,7 +28,7 @@ class QuantityError(ValueError):
 
 def shown(text: str) -> str:
     """Text in quotes for a message, cut when it is long; "the text" when it must not be repeated."""
-    if not leaks.may_show(text):  # before the cut, after which nobody would recognise it
+    if not leaks.may_show(text):  # before the cut, which would hide it from the search
         return "the text"
     return f'"{text}"' if len(text) <= _SHOWN else f'"{text[: _SHOWN - 1]}…"'
 

@@ -1,8 +1,8 @@
 """Which unit a mistyped one must be.
 
-In: a word that is not a unit, and the units of its quantity with their factors. Out: the only unit that a single typo
-turns into the word, or "" if there is any doubt: units are money, and a similar one may be a thousand times as much.
-Called by the parsers of amounts, for their help lines.
+In: a word that is not a unit, and the units of its quantity with their factors. Out: the only unit that one typo turns
+into the word, or "" in doubt: a similar unit may be worth a thousand times as much. Called by the parsers of amounts,
+for their help lines.
 """
 
 from __future__ import annotations

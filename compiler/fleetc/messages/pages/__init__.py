@@ -1,4 +1,4 @@
-"""What `fleetc explain` says about messages that come from no rule.
+"""Pages of `fleetc explain` for messages that no rule makes.
 
 In: the tables beside this. Out: `PAGES`: for each code a sentence, why it matters, and what to do instead; `TOPICS`
 groups them. `messages/explain.py` gives them the form that the pages of rules have.
@@ -24,21 +24,21 @@ __all__ = ["PAGES", "TOPICS", "Page", "Topic"]
 
 
 class Topic(NamedTuple):
-    """Pages about one thing. `sentence` says what, for the list of topics."""
+    """Pages about one thing. `sentence` is for the list of topics."""
 
     sentence: str
     pages: dict[str, Page]
 
 
 TOPICS: dict[str, Topic] = {
-    "adopting": Topic("What adopt says about sources, and mistakes that nodes make today.", ADOPTING_PAGES),
+    "adopting": Topic("Sources of adopt, and mistakes that nodes make today.", ADOPTING_PAGES),
     "files": Topic("Reading specs, settings and logs, and writing trees and reports.", SPEC_PAGES),
-    "classes": Topic("Defaults, classes, tables that stand for many, and included files.", SHARING_PAGES),
+    "classes": Topic("Defaults, classes, counter tables and included files.", SHARING_PAGES),
     "reviews": Topic("Comparing with a tree or a revision, sealed plans, and answers of services.", REVIEW_PAGES),
     "policy": Topic("Your own rules, in policy/ beside the spec.", POLICY_PAGES),
     "rollouts": Topic("The journal, and what hosts refuse during a rollout.", ROLLOUT_PAGES),
     "hosts": Topic("What a preflight finds on hosts before anything changes.", HOST_PAGES),
-    "running": Topic("What verify finds: what runs is not what was reviewed, or is not well.", RUNNING_PAGES),
+    "running": Topic("Findings of verify: drift, and nodes that do not work.", RUNNING_PAGES),
     "streams": Topic("The stream API, and the file with the ids of streams.", STREAM_PAGES),
     "logs": Topic("What diagnose finds in the logs of nodes.", LOG_PAGES),
 }

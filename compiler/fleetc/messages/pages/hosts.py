@@ -1,4 +1,4 @@
-"""What `fleetc explain` says about what hosts report: findings of a preflight, and programs that do not come.
+"""Pages of `fleetc explain` for reports of hosts: findings of a preflight, and programs that cannot be fetched.
 
 In: nothing; this is a table. Out: pages by code. The program on the host makes the messages.
 """
@@ -10,7 +10,7 @@ from fleetc.messages.pages.page import Page
 HOST_PAGES: dict[str, Page] = {
     "check-failed": Page(
         "A check on a host could not be made.",
-        "nobody knows whether a rollout would work there.",
+        "whether a rollout would work there is unknown.",
         "Read what the host said; a missing right or a full disk is the usual cause.",
     ),
     "compose-missing": Page(
@@ -34,15 +34,14 @@ HOST_PAGES: dict[str, Page] = {
         "Give the directory to the user that nodes run as, or name another data_dir.",
     ),
     "deposit-low": Page(
-        "The deposit of a wallet is low, or there is none.",
+        "The deposit of a wallet is low or zero.",
         "gateways pay tickets from it; without one no orchestrator takes their work. Only a warning: people fund "
         "a new gateway after its first rollout, and it keeps no release from running.",
-        "Fund it on the chain; deposit of the wallet says how much is planned, and deposit_low of [monitoring] "
-        "from when it is low.",
+        "Fund it on the chain. The wallet's deposit is the plan; deposit_low of [monitoring] sets what is low.",
     ),
     "deposit-unlocking": Page(
         "The deposit and the reserve of a wallet are being unlocked.",
-        "somebody asked to withdraw them, and orchestrators refuse the tickets of such an account.",
+        "a withdrawal was requested, and orchestrators refuse the tickets of such an account.",
         "Cancel the unlock on the chain if the gateway is to go on.",
     ),
     "disk-read-only": Page(
@@ -62,7 +61,7 @@ HOST_PAGES: dict[str, Page] = {
     ),
     "file-missing": Page(
         "A file that a node reads is not on its host.",
-        "the node ends at once, or goes on without it. Only a warning if a program of the monitoring reads it, because "
+        "the node exits at once, or runs without it. Only a warning if a program of the monitoring reads it, because "
         "no rollout starts those.",
         "Put the file there; FLEET.md lists what each host needs.",
     ),
@@ -93,13 +92,13 @@ HOST_PAGES: dict[str, Page] = {
     ),
     "keystore-is-a-directory": Page(
         "A keystore is a file.",
-        "the node reads keys from a directory only, whatever its help says.",
+        "the node reads keys from a directory only, although its help disagrees.",
         "Name the directory that has the key file.",
     ),
     "live-runner-config-valid": Page(
         "The node cannot read its file of live runners.",
         "an orchestrator with such a file ends at once.",
-        "Correct the file as the message says.",
+        "Correct the file.",
     ),
     "models-dir-writable": Page(
         "The directory of models is missing or cannot be written to.",
@@ -117,7 +116,7 @@ HOST_PAGES: dict[str, Page] = {
         "Open the way to it, or correct its address.",
     ),
     "other-host": Page(
-        "A machine is another host than the spec says, or the host of another fleet.",
+        "The machine at an address is another host of the spec, or a host of another fleet.",
         "two hosts would run the same nodes.",
         "Correct the address in the spec; if the host has a new name, deploy with --renamed HOST once.",
     ),
@@ -132,7 +131,7 @@ HOST_PAGES: dict[str, Page] = {
         "Correct the password, or copy the right key file.",
     ),
     "ports-free": Page(
-        "Somebody else listens on a port that a node needs.",
+        "Another process listens on a port that a node needs.",
         "the node ends when it cannot have its port, often with exit status 0.",
         "Stop that program, or give the node another port.",
     ),
@@ -152,12 +151,12 @@ HOST_PAGES: dict[str, Page] = {
         "Open the way to that address from the host, or name a file to copy instead.",
     ),
     "program-other-digest": Page(
-        "A program is not the one that the spec names.",
+        "A program is not the one in the spec.",
         "it was replaced or damaged on the way, or the digest is that of another file.",
         "Compare the digest with the checksums of the release, and correct the spec if it is wrong.",
     ),
     "program-other-release": Page(
-        "The program on a host says another release than its nodes have in the spec.",
+        "The program on a host reports another release than the spec.",
         "the old program would be restarted under the name of the new release.",
         "Install that release there first, or name it in [programs] of the spec.",
     ),
@@ -178,7 +177,7 @@ HOST_PAGES: dict[str, Page] = {
     ),
     "program-unusable": Page(
         "The node's program does not run on a host.",
-        "it does not even say its release; a missing library or another architecture is the usual cause.",
+        "it does not even print its release. Usual causes: a missing library, another architecture.",
         "Install what it misses, or name the build for this host in [programs].",
     ),
     "queue-answers": Page(
@@ -197,11 +196,10 @@ HOST_PAGES: dict[str, Page] = {
         "Start the signer, open the way to it, or correct its address.",
     ),
     "reserve-low": Page(
-        "The reserve of a wallet is low, or there is none.",
+        "The reserve of a wallet is low or zero.",
         "orchestrators refuse tickets that no reserve backs. Only a warning: people fund a new gateway after its "
         "first rollout, and it keeps no release from running.",
-        "Fund it on the chain; reserve of the wallet says how much is planned, and reserve_low of [monitoring] "
-        "from when it is low.",
+        "Fund it on the chain. The wallet's reserve is the plan; reserve_low of [monitoring] sets what is low.",
     ),
     "rpc-answers": Page(
         "A host gets no sound answer from the RPC address of its nodes.",
@@ -209,14 +207,14 @@ HOST_PAGES: dict[str, Page] = {
         "Correct the address or its key, open the way to it, or wait until its provider works again.",
     ),
     "rpc-behind": Page(
-        "The RPC address of a host knows no block of the last hour.",
+        "The RPC address of a host has no block of the last hour.",
         "its nodes would work in an old round: tickets expire, and rewards are missed.",
         "Use another provider, or wait; if the clock of the host is wrong, correct that. A chain of your own that "
         "makes no blocks is a reason to skip this.",
     ),
     "rpc-of-this-chain": Page(
-        "The RPC address serves another chain than the spec says, or the controller is not there.",
-        "the node looks for the contracts of the protocol in vain and ends at once.",
+        "The RPC address serves another chain than the spec, or one without the controller.",
+        "the node cannot find the protocol contracts and exits.",
         "Correct network, rpc or controller in [fleet].",
     ),
     "runner-images-present": Page(
@@ -232,7 +230,7 @@ HOST_PAGES: dict[str, Page] = {
     "secret-missing": Page(
         "A secret is missing or empty.",
         "the node would start without it, or take its path for it.",
-        "Provide it where the spec says it is: in the environment, in the vault, or in a file on the host.",
+        "Provide it as in the spec: in the environment, in the vault, or in a file on the host.",
     ),
     "secret-unusable": Page(
         "A secret holds a character that its readers would misread.",
@@ -246,8 +244,8 @@ HOST_PAGES: dict[str, Page] = {
         "availability_check = false.",
     ),
     "stack-brand-differs": Page(
-        "The checkout of an avatar stack is of another brand than the spec says.",
-        "its services would run latest, whatever the spec says.",
+        "The checkout of an avatar stack is of another brand than in the spec.",
+        "its services would run latest instead of the release in the spec.",
         "Set brand to that of the checkout.",
     ),
     "stack-checkout-changed": Page(
@@ -262,7 +260,7 @@ HOST_PAGES: dict[str, Page] = {
     ),
     "stack-checkout-unreadable": Page(
         "git does not read a checkout of the avatar stack.",
-        "nobody knows at which release it is.",
+        "its release is unknown.",
         "Install git on the host, and clone the stack again if the checkout is damaged.",
     ),
     "stack-game-files-missing": Page(
@@ -281,7 +279,7 @@ HOST_PAGES: dict[str, Page] = {
         "Correct avatar_release, or the remote named origin; open the way to it if it does not answer.",
     ),
     "systemd-missing": Page(
-        "systemd does not answer on a host whose runtime it is.",
+        'systemd does not answer on a host with runtime = "systemd".',
         "nodes run as its units there.",
         'Use a machine that systemd runs, or write runtime = "docker".',
     ),
@@ -304,6 +302,6 @@ HOST_PAGES: dict[str, Page] = {
         "An account that has to pay for transactions has no ether.",
         "it cannot register an orchestrator, redeem a ticket or call for a reward, and unredeemed tickets expire. "
         "Asked only where the wallet has a minimum_balance.",
-        "Send ether to the account, or leave minimum_balance out; --skip goes on without.",
+        "Send ether to the account, or leave minimum_balance out; --skip leaves it out.",
     ),
 }

@@ -1,4 +1,4 @@
-"""What `fleetc explain` says about what `diagnose` finds in several log lines together, and about logs it cannot read.
+"""Pages of `fleetc explain` for findings of `diagnose` in several log lines, and for logs that it cannot read.
 
 In: nothing; this is a table. Out: pages by code. Each error pattern of one line has its page in `upstream/signatures/`.
 """
@@ -9,15 +9,15 @@ from fleetc.messages.pages.page import Page
 
 LOG_PAGES: dict[str, Page] = {
     "gateway-has-no-funds": Page(
-        "A gateway finds nobody, and its payments fail.",
-        "with a deposit or a reserve of zero a gateway drops every orchestrator without a word to whoever sends a "
-        "stream; only at verbosity 5 the log says why.",
+        "A gateway finds no orchestrator, and its payments fail.",
+        "with a deposit or reserve of zero, a gateway silently drops every orchestrator. Only a log at verbosity 5 has "
+        "the reason.",
         "Fund deposit and reserve of its wallet on the chain, in menu item 11 of livepeer_cli: funds that were only "
         "bridged are no deposit.",
     ),
     "gateway-cap-below-every-price": Page(
-        "A gateway finds nobody, because all orchestrators ask more than its cap.",
-        "each of them is dropped as too expensive, and the stream or the request gets nobody.",
+        "A gateway finds no orchestrator: all ask more than its cap.",
+        "it drops each as too expensive, and the stream or the request fails.",
         "Raise max_price or max_model_prices of the gateway; fleetc check --explain-prices shows who asks what of it.",
     ),
     "log-compression-unknown": Page(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Page(NamedTuple):
-    """The parts of a page. `fix` says when or how `fleetc check --fix` repairs it, where it ever does."""
+    """The parts of a page. `fix` is when or how `fleetc check --fix` repairs it, if ever."""
 
     what: str
     why: str

@@ -16,7 +16,7 @@ POLICY_PAGES: dict[str, Page] = {
         '"what is wrong")]. `fleetc policy add` copies ready rules.',
     ),
     "policy-failed": Page(
-        "A rule in policy/ does not run to its end, or gives something that is not a finding.",
+        "A rule in policy/ does not run to its end, or returns no valid finding.",
         "Nothing is known then about what it would have found, so that nothing is compiled. A rule is Starlark: there "
         "is no import, no while, no file, and no clock. A finding needs a place that the spec has, or a key that "
         "a table of it could have.",
@@ -25,15 +25,14 @@ POLICY_PAGES: dict[str, Page] = {
     ),
     "policy-limit": Page(
         "A rule in policy/ takes more steps, memory, time or depth than a rule may.",
-        "A pull request may bring any rule, and whoever checks it must not wait for ever. Rules run in a process "
-        "of their own: 100 million steps, 256 MiB of memory besides ten times the size of what it sees, and "
-        "100 calls within calls.",
+        "A pull request may bring any rule, and its check must end. Rules run in a process of their own: 100 million "
+        "steps, 256 MiB of memory besides ten times the size of what it sees, and 100 calls within calls.",
         "Go through each list once: make a dict of one list by name and look into it, instead of one loop in another.",
     ),
     "policy-unreadable": Page(
         "policy/, or a file in it, is not what a rule can be read from.",
-        "Only regular files of at most 64 KiB count, at most 100 of them, and no links: a link in a checkout may lead "
-        "to files that are not in it.",
+        "fleetc reads at most 100 regular files of at most 64 KiB. It reads no links: they may lead out of the "
+        "checkout.",
         "Put the file itself into policy/, and split what is larger.",
     ),
 }

@@ -1,4 +1,4 @@
-"""What `fleetc explain` says about messages of rollouts: the journal, and what hosts refuse.
+"""Pages of `fleetc explain` for messages of rollouts: the journal, and refusals of hosts.
 
 In: nothing; this is a table. Out: pages by code.
 """
@@ -16,7 +16,7 @@ ROLLOUT_PAGES: dict[str, Page] = {
     ),
     "host-unreachable": Page(
         "A host could not be asked.",
-        "nobody knows what it lacks, or what it runs.",
+        "what it lacks or runs is unknown.",
         "Correct its address, its host key or the network, then ask again.",
     ),
     "journal-busy": Page(
@@ -26,7 +26,7 @@ ROLLOUT_PAGES: dict[str, Page] = {
     ),
     "journal-damaged": Page(
         "A line of the journal was changed, removed or moved. Each line is bound to the one before by a digest.",
-        "the journal says where hosts are that left the spec, and which of them may still run nodes.",
+        "the journal has the addresses of hosts that left the spec, and which may still run nodes.",
         "Restore the file from a copy. Without one, move it away: hosts that left the spec before are then unknown, so "
         "look at them yourself. A last line that was torn by a crash is no damage: it is dropped, with a note.",
     ),
@@ -43,7 +43,7 @@ ROLLOUT_PAGES: dict[str, Page] = {
     ),
     "journal-not-written": Page(
         "A line could not be added to the journal.",
-        "nothing is changed on a host before the journal says so.",
+        "fleetc records a change in the journal before it touches a host.",
         "Make room on the disk, or name another directory with --journal, and deploy again.",
     ),
     "journal-other-fleet": Page(

@@ -1,6 +1,6 @@
-"""What `fleetc explain` says about what `fleetc verify` finds: what runs is not what was reviewed, or does not work.
+"""Pages of `fleetc explain` for findings of `fleetc verify`: drift, and nodes that do not work.
 
-In: nothing; this is a table. Out: pages by code. What hosts say of wallets and of the chain is in `hosts.py`.
+In: nothing; this is a table. Out: pages by code. Findings about wallets and the chain are in `hosts.py`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from fleetc.messages.pages.page import Page
 RUNNING_PAGES: dict[str, Page] = {
     "administration-exposed": Page(
         "The administration of a node answers at the public address of its host.",
-        "whoever reaches it can change prices, withdraw the deposit and read the account, without a password. The "
-        "spec keeps it on loopback, so something on the way forwards it.",
+        "anybody who reaches it can change prices, withdraw the deposit and read the account, without a password. The "
+        "spec keeps it on loopback, so a proxy or firewall rule forwards it.",
         "Close that port in the firewall, and find the proxy, the container or the rule that leads to it.",
     ),
     "changed-on-host": Page(
-        "Something that a process runs with was changed on its host by hand.",
-        "nobody reviewed it, and the next rollout undoes it without a word.",
-        "Deploy again to have what the spec says, or write the change into the spec, review it and deploy that.",
+        "A file or setting of a process was changed by hand on its host.",
+        "it was not reviewed, and the next rollout silently undoes it.",
+        "Deploy again to restore the spec, or write the change into the spec, review and deploy it.",
     ),
     "gateway-finds-nobody": Page(
         "A gateway that looks for orchestrators by itself has found none.",
@@ -36,34 +36,34 @@ RUNNING_PAGES: dict[str, Page] = {
     ),
     "host-quarantined": Page(
         "A host is in quarantine.",
-        "neither its new release nor the one before was well, so no rollout touches it until a person has looked.",
+        "its new release and the one before both failed, so no rollout touches it until you have looked.",
         "Look at the logs of its nodes, then deploy with --clear HOST.",
     ),
     "host-silent": Page(
         "A host answered, and said nothing of a node that the spec has there.",
-        "nobody compared what that node runs with anything.",
+        "that node was not verified.",
         "Deploy again: the program on the host may be older than the spec, or know another release.",
     ),
     "node-not-in-spec": Page(
         "A host runs a node that the spec does not have there.",
-        "it uses a wallet, ports or GPUs that nobody counts, and a node that was moved may run twice.",
+        "it uses a wallet, ports or GPUs outside the spec, and a moved node may run twice.",
         "Deploy, which stops it there, or add it to the spec.",
     ),
     "node-not-running": Page(
         "A node of the spec does not run.",
-        "it earns nothing, or whoever depends on it fails.",
+        "it earns nothing, or its clients fail.",
         "Look at its log (journalctl -u livepeer-NAME, or docker logs livepeer-NAME), then deploy again.",
     ),
     "node-unhealthy": Page(
         "A node answers its health check with an error.",
         "it runs and is not well, and a balancer in front of it sends its users away.",
-        "Look at its log, and restart it if that says nothing.",
+        "Look at its log, and restart it if the log shows no cause.",
     ),
     "not-answered": Page(
-        "Somebody did not answer a question, or answered what makes no sense.",
-        "nobody knows whether it is as reviewed, and fleetc never calls unknown fine: exit code 4.",
-        "Read the reason in the message. A node that starts may need a minute; an address out of reach from here may "
-        "be reached from elsewhere, or be left out with --no-public.",
+        "A host, node or service did not answer, or sent no valid answer.",
+        "whether it matches the review is unknown: exit code 4.",
+        "Read the reason in the message. A starting node may need a minute. If an address is out of reach here, try "
+        "elsewhere, or leave it out with --no-public.",
     ),
     "orchestrator-not-known": Page(
         "A gateway does not know an orchestrator that the spec lists for it.",
@@ -76,19 +76,19 @@ RUNNING_PAGES: dict[str, Page] = {
         "Stop the node, find out whose account that is, and correct the wallet or the keystore.",
     ),
     "other-chain": Page(
-        "A node talks to another chain than the spec says.",
-        "its account has no funds there that count, and nobody of its network finds it.",
+        "A node uses another chain than the spec.",
+        "its account has no funds there, and its network does not find it.",
         "Correct network or rpc in [fleet], or the secret that holds the RPC address.",
     ),
     "other-program-release": Page(
-        "A node says that it is another release than the spec says.",
+        "A node reports another release than the spec.",
         "it may lack flags and fixes that the spec was checked for.",
         "Deploy again; if the program under its path was replaced by hand, install the right one first.",
     ),
     "other-release": Page(
         "A host has or runs another release of its files than the spec compiles to.",
-        "a rollout did not reach it, it was rolled back, or somebody changed what it had. On the machine that rolls "
-        "out, verify finds rollbacks in the journal and names them.",
+        "a rollout did not reach it, it was rolled back, or somebody changed it. On the machine that rolls out, verify "
+        "finds rollbacks in the journal and names them.",
         "Deploy the tree. After a rollback, revert the spec instead. If the spec is ahead on purpose, verify the "
         "revision that was rolled out.",
     ),
@@ -101,12 +101,12 @@ RUNNING_PAGES: dict[str, Page] = {
     ),
     "other-setting": Page(
         "A process reads a variable of the node that nothing of its release sets.",
-        "the node takes settings from LP_ variables, so it runs with something that nobody reviewed.",
+        "the node takes settings from LP_ variables, so it runs with unreviewed settings.",
         "Find where it comes from (systemctl show livepeer-NAME -p Environment, a drop-in, the image) and remove it, "
         "or write the setting into the spec.",
     ),
     "other-stack-release": Page(
-        "An avatar stack runs with images of another release than the spec says.",
+        "An avatar stack runs with images of another release than the spec.",
         "its services and its files may not fit together.",
         "Deploy again, or write the release that is to run as avatar_release.",
     ),
@@ -118,7 +118,7 @@ RUNNING_PAGES: dict[str, Page] = {
     "price-above-cap-now": Page(
         "An orchestrator asks more now than a gateway of this fleet that lists it pays now.",
         "the gateway buys nothing there. One of the two was changed while it ran: the spec does not lead to it.",
-        "Restart the one that was changed, or write its price into the spec and deploy.",
+        "Restart the changed node, or write its price into the spec and deploy.",
     ),
     "report-not-a-file": Page(
         "The place for a report is a directory, a link or a device.",
@@ -133,35 +133,36 @@ RUNNING_PAGES: dict[str, Page] = {
     ),
     "live-runner-not-in-spec": Page(
         "An orchestrator offers a live runner that the spec does not list.",
-        "clients buy something that nobody reviewed. Somebody sent the node another list while it ran, or a runner "
-        "registered itself with its secret.",
+        "clients buy unreviewed runners. Somebody sent the node another list while it ran, or a runner registered "
+        "itself with its secret.",
         "List the runner, or stop it; a node forgets an entry of a list only when it restarts. If others may register, "
         "write live_runners = true.",
     ),
     "live-runner-not-offered": Page(
         "An orchestrator does not offer a live runner that it lists in the spec.",
-        "clients do not find it, so it earns nothing. The node tells only of runners that are ready.",
-        "Look whether the runner is well, and at the log of the orchestrator. One that registers itself does so within "
-        "seconds, if it reaches its orchestrator and has its secret.",
+        "clients do not find it, so it earns nothing. The node lists only runners that are ready.",
+        "Look whether the runner is well, and at the log of the orchestrator. A runner that registers itself does so "
+        "within seconds, if it reaches its orchestrator and has its secret.",
     ),
     "live-runner-offered-otherwise": Page(
         "An orchestrator offers a live runner with another app, mode, capacity or version than the spec has.",
-        "clients buy something else than what was reviewed, or more of it than its GPUs can do.",
-        "Restart the node, which then reads its own list, or write the value into the spec and deploy. One that "
-        "registers itself says these itself: correct its arguments.",
+        "clients buy another runner than the reviewed one, or more than its GPUs can do.",
+        "Restart the node, which then reads its own list, or write the value into the spec and deploy. A runner that "
+        "registers itself sends these itself: correct its arguments.",
     ),
     "live-runner-price-differs": Page(
-        "An orchestrator asks for a live runner something far from the price of the spec.",
-        "it is sold too cheap, or nobody buys it. The unit is another one, there is no price, or it is at least twice "
-        "or at most half of what the spec comes to, which no price feed explains.",
-        "Restart the node, which then reads its own list, or write the price into the spec and deploy. One that "
-        "registers itself says its price itself: correct its arguments.",
+        "An orchestrator's price for a live runner is far from the spec.",
+        "it sells too cheap, or not at all. The unit differs, the price is missing, or it is off by a factor of two or "
+        "more, which no price feed explains.",
+        "Restart the node, which then reads its own list, or write the price into the spec and deploy. A runner that "
+        "registers itself sends its price itself: correct its arguments.",
     ),
     "live-runner-price-moved": Page(
-        "The price of a live runner in wei is more than a tenth away from what the spec comes to.",
-        "the node converts at its own price feed, and fleetc at USD of rates: what a review says of incomes, caps and "
-        "tickets is not true any more. A smaller difference is not told.",
-        "Write today's rate as USD of rates and check the spec again. If it is right, somebody set another price.",
+        "The price of a live runner in wei differs by more than a tenth from the spec.",
+        "the node converts at its own price feed, and fleetc at USD of rates. Incomes, caps and tickets in reviews are "
+        "then wrong. A smaller difference is not told.",
+        "Write today's rate as USD of rates and check the spec again. If the rate is right, somebody set another "
+        "price.",
     ),
     "runner-silent": Page(
         "The runner of a model that is to be warm does not answer.",
@@ -174,8 +175,8 @@ RUNNING_PAGES: dict[str, Page] = {
         "Look at the toolkit for containers and at gpus of the node; restart the runner.",
     ),
     "runtime-silent": Page(
-        "Neither systemd nor Docker of a host says whether a process runs.",
-        "nobody knows whether it does.",
+        "systemd or Docker of a host does not report the state of a process.",
+        "whether it runs is unknown.",
         "Look at systemd or at the Docker daemon of that host.",
     ),
     "service-address-silent": Page(
@@ -185,8 +186,8 @@ RUNNING_PAGES: dict[str, Page] = {
     ),
     "set-at-run-time": Page(
         "A node runs with another value of a setting than its release has.",
-        "somebody set it over its administration while it ran. Arguments look right, and the value is gone after the "
-        "next restart.",
+        "it was set through the administration port while the node ran. Arguments look right, and the value is gone "
+        "after the next restart.",
         "Restart the node to have what was reviewed, or write the value into the spec and deploy.",
     ),
     "slot-missing": Page(
@@ -196,7 +197,7 @@ RUNNING_PAGES: dict[str, Page] = {
     ),
     "switch-open": Page(
         "A host is in the middle of a switch to another release.",
-        "it goes back by itself if nobody confirms; until then it is neither old nor new for good.",
+        "without a confirmation it rolls back by itself; until then its release is not final.",
         "Wait for the rollout, or for the time that confirm in [rollout] gives it; then verify again.",
     ),
     "worker-not-connected": Page(

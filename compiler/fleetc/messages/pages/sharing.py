@@ -1,4 +1,4 @@
-"""What `fleetc explain` says about messages of defaults, classes, tables that stand for many, and included files.
+"""Pages of `fleetc explain` for messages of defaults, classes, counter tables and included files.
 
 In: nothing; this is a table. Out: pages by code.
 """
@@ -10,11 +10,11 @@ from fleetc.messages.pages.page import Page
 SHARING_PAGES: dict[str, Page] = {
     "class-cycle": Page(
         "A class is like itself, directly or through other classes.",
-        "its values would never come to an end.",
+        "its values would have no end.",
         "Remove one of the names from like.",
     ),
     "class-unknown": Page(
-        "A table is like a class that the spec does not have, or that says nothing about tables of this kind.",
+        "A table names a class that the spec lacks, or that has no values for this kind of table.",
         "the table would silently lack all values that it should take from there.",
         "Name a class that has such a table: [classes.gpu-box.hosts] is for hosts, and\n"
         "[classes.gpu-box.orchestrators] for orchestrators.",
@@ -25,8 +25,8 @@ SHARING_PAGES: dict[str, Page] = {
         "Write like in a table, or remove the class.",
     ),
     "counter-invalid": Page(
-        "Braces hold something that is not a counter.",
-        "in a table whose name has a counter, and where it takes values from, braces stand for a value of each member.",
+        "Braces do not hold a counter.",
+        "in a counter table and its classes, braces are replaced by a value of each member.",
         "Write a range such as {01..20}, a list such as {a,b} or {1..3,7}, or {} for the counter of the name. Braces\n"
         "that mean themselves are written twice: {{ and }}.",
     ),
@@ -44,16 +44,16 @@ SHARING_PAGES: dict[str, Page] = {
     "include-finds-nothing": Page(
         "A pattern of include names no file.",
         "the tables that should be in there would silently be missing.",
-        "Correct the pattern. It counts from the directory of the spec, and a star stands for a part of one name.",
+        "Correct the pattern. It starts at the directory of the spec; a star matches a part of one name.",
     ),
     "include-invalid": Page(
         "include, or a file that it names, is not written as it must be.",
-        "a spec only consists of files in its own directory and below, which nobody else can choose.",
+        "a spec consists only of files in its own directory and below.",
         'Write include = ["regions/*.toml"] at the top of the spec itself. Included files have tables only, without\n'
         "spec, include and remove.",
     ),
     "include-refused": Page(
-        "A pattern of include names a link, something that is not a regular file, or the spec itself.",
+        "A pattern of include names a link, a file that is not regular, or the spec itself.",
         "a link could lead to any file of the machine, and reading a pipe or a device may never end.",
         "Put a regular file there, or write a pattern that leaves it out.",
     ),
@@ -63,18 +63,18 @@ SHARING_PAGES: dict[str, Page] = {
         "Correct the pattern.",
     ),
     "member-twice": Page(
-        "Two tables stand for the same member.",
+        "Two counter tables make the same member.",
         "one of them would silently win.",
         "Give one of them other names or another range. An exception for one member is a table with its plain name.",
     ),
     "on-invalid": Page(
-        "A table for the nodes of many hosts is not written as such.",
-        "each host that on matches gets a node, whose name has {} in the place of what the star matched.",
+        "A table for the nodes of many hosts has the wrong form.",
+        "each host that on matches gets a node; the text that the star matched replaces {} in its name.",
         'Write [orchestrators."orch-{}"] and on = "gpu-*", without host: gpu-07 gets orch-07.',
     ),
     "on-matches-nothing": Page(
         "No host has a name that on matches.",
-        "the table stands for no node at all.",
+        "the table makes no node.",
         "Correct the pattern, or add hosts.",
     ),
     "table-in-two-files": Page(
@@ -83,7 +83,7 @@ SHARING_PAGES: dict[str, Page] = {
         "Keep the table in one file. Differences for an environment belong in an overlay.",
     ),
     "too-many-members": Page(
-        "Tables of this spec stand for more than 100,000 members.",
+        "Counter tables of this spec make more than 100,000 members.",
         "a mistake in a range would otherwise fill the memory.",
         "Correct the range. One counter has at most 10,000 values.",
     ),

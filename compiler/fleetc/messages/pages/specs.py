@@ -1,4 +1,4 @@
-"""What `fleetc explain` says about messages of reading, the language, writing and reading files.
+"""Pages of `fleetc explain` for messages about the language, and reading and writing files.
 
 In: nothing; this is a table. Out: pages by code.
 """
@@ -25,17 +25,17 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "assigned-by-service": Page(
         "A declared stream has a field that only the service writes.",
-        "the service refuses the whole request, or would have to give away somebody else's key or id.",
-        "Remove the field; the help line says where to find its value.",
+        "the service refuses the whole request, or the field belongs to another user.",
+        "Remove the field; the help line names where to find its value.",
     ),
     "avatar-release-missing": Page(
-        "A host has avatars, but no release of the avatar stack is given.",
+        "A host has avatars, but the avatar stack has no release.",
         "the release decides what the stack can do and which tag its images have.",
         'Write avatar_release = "v1.3.6", or another release, in [fleet] or in the table of the stack.',
     ),
     "configuration-in-checkout": Page(
         "Your own fleetc configuration is inside the checkout.",
-        "whoever proposes a change could write it: which programs run, which keys are used, whose plans are trusted.",
+        "a proposed change could write it, and so choose programs, keys and trusted signers.",
         "Set XDG_CONFIG_HOME to a directory outside the checkout, for example when HOME is the checkout.",
     ),
     "date-value": Page(
@@ -55,7 +55,7 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "duplicate-key": Page(
         "A table has the same key twice.",
-        "one of the two values would be lost, and nobody could say which.",
+        "one of the two values would be lost.",
         "Keep one of them.",
     ),
     "empty-key": Page(
@@ -65,7 +65,7 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "file-exists": Page(
         "A file that fleetc should create already exists.",
-        "it is somebody's work; nothing was written.",
+        "it may be somebody's work; nothing was written.",
         "Move it away, or name another directory. Beside a spec, `fleetc init --ci` writes only the workflows.",
     ),
     "foreign-directory": Page(
@@ -75,7 +75,7 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "gateway-without-account": Page(
         "A price for a single gateway names a gateway without a wallet.",
-        "the node tells gateways apart by their accounts.",
+        "the node identifies gateways by their accounts.",
         "Give the gateway a wallet, or write an account address.",
     ),
     "hidden-character": Page(
@@ -90,29 +90,29 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "invalid-value": Page(
         "A value does not have the form that its key needs.",
-        "the node would refuse it at startup, or read something other than you meant.",
-        "Write it as the help line says; `fleetc schema` describes every key.",
+        "the node would refuse it at startup, or misread it.",
+        "Follow the help line; `fleetc schema` describes every key.",
         fix="when the value is clear and only its spelling is wrong: 24GiB, 5 seconds, 1200wei/pixel, 0.9.1.",
     ),
     "foreign-in-rollout": Page(
-        "The tree has something under ansible/ or hosts/ that the spec does not compile to.",
-        "Ansible runs plugins and reads variables that it finds beside a playbook, with the secrets of the fleet in "
-        "its environment, and copies all files of a host to it; no review of the spec shows them.",
+        "The tree has a foreign file under ansible/ or hosts/.",
+        "Ansible runs plugins and reads variables beside a playbook, with the fleet's secrets in its environment. It "
+        "copies all files of a host there. No review of the spec shows them.",
         "Find out who put it there, and remove it. `fleetc compile` removes what an earlier compile left.",
     ),
     "foreign-in-tree": Page(
-        "The tree's directory holds something that the spec does not compile to.",
+        "The tree's directory has a file that the spec does not compile to.",
         "nothing uses it, but people may think it was compiled.",
         "Move it out of the tree.",
     ),
     "leftover-not-ours": Page(
-        "Something is in the way beside the output directory, where fleetc keeps its temporary files.",
-        "fleetc cannot tell whether anybody needs it.",
+        "A foreign file is at the place of fleetc's temporary files, beside the output directory.",
+        "it may be needed.",
         "Look at it, then move or remove it.",
     ),
     "manifest-in-conflict": Page(
         "The manifest in the output directory holds both sides of a merge.",
-        "the tree belongs to neither side, so there is nothing to compare with or to roll out.",
+        "the tree belongs to neither side, so fleetc cannot compare it or roll it out.",
         "Recompile: run `fleetc compile` and commit what it writes. fleetc's merge driver leaves no conflict marks.",
     ),
     "manifest-unreadable": Page(
@@ -122,13 +122,13 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "merge-unresolved": Page(
         "The spec contains unresolved merge conflicts.",
-        "git could not tell which side is right, so it kept both, with its own lines between them.",
+        "git kept both sides of a conflict, with its own lines between them.",
         "Keep what is right, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
     ),
     "missing-key": Page(
         "A table lacks a required key.",
         "no default would be right for everybody.",
-        "Write the key; the help line says what it is for.",
+        "Write the key; the help line has its purpose.",
         fix="when the key is `spec`, with the newest version of the language.",
     ),
     "name-used-twice": Page(
@@ -148,7 +148,7 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "orchestrator-without-account": Page(
         "Avatars are registered for an orchestrator that has no wallet.",
-        "the payments service pays an account, and there is none.",
+        "the payments service needs an account to pay.",
         "Give the orchestrator a wallet, or write an account address in the registration.",
     ),
     "output-locked": Page(
@@ -163,11 +163,11 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "overlay-remove": Page(
         "The list of what an overlay removes is wrong.",
-        "something that you want to remove would stay.",
+        "a value that you want to remove would stay.",
         'Write the paths of tables or keys of the base: remove = ["gateways.gw-us"].',
     ),
     "path-occupied": Page(
-        "Something else is where a generated file belongs.",
+        "A foreign entry is at the place of a generated file.",
         "it would be overwritten.",
         "Move it away, or use another output directory.",
     ),
@@ -192,10 +192,10 @@ SPEC_PAGES: dict[str, Page] = {
         "Give that node the wallet, or set reward_by to a node that has it.",
     ),
     "runner-price-without-rate": Page(
-        "A runner has its price in ether, and the spec does not say what a USD is worth.",
-        "the node takes prices of runners in USD alone, and fleetc knows no rates.",
-        "Write the rate under [rates], or the price in USD. The node converts at its own price feed, so a price in "
-        "USD stays the same, and one in ether moves until somebody compiles with a new rate.",
+        "A runner has its price in ether, and the spec has no rate for USD.",
+        "the node takes prices of runners only in USD, and fleetc has no rates of its own.",
+        "Write the rate under [rates], or the price in USD. The node converts at its own price feed. So a price in USD "
+        "stays the same, and one in ether moves until you compile with a new rate.",
     ),
     "runner-unfit-for-host": Page(
         "A runner has an image on a systemd host, or a program on a docker host.",
@@ -204,28 +204,28 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "setting-leads-outside": Page(
         "A settings file in the checkout names a path outside the checkout.",
-        "whoever proposes a change could make fleetc read, show or write files of this machine.",
+        "a proposed change could make fleetc read, show or write files of this machine.",
         "Name a relative path inside the checkout, or give the path as an option or a variable.",
     ),
     "setting-not-for-checkout": Page(
-        "A settings file in the checkout sets something that only you, the user of fleetc, may set.",
-        "whoever proposes a change writes that file, and could have programs run, keys used and plans trusted.",
+        "A settings file in the checkout has a setting that only you, the user of fleetc, may set.",
+        "a proposed change can write that file, and so choose programs, keys and trusted plans.",
         "Set it as a variable, or in your own configuration, `~/.config/fleetc/config.toml`.",
     ),
     "settings-unreadable": Page(
-        "A settings file cannot be read, or sets something that is not a setting.",
-        "a setting that is silently ignored may be one that protects you.",
+        "A settings file cannot be read, or has an unknown setting.",
+        "a silently ignored setting may be there to protect you.",
         'Correct the file: see "Settings of the tool" in the guide.',
     ),
     "silence-ends-soon": Page(
         "A silence holds for 14 more days or less.",
-        "somebody should know before it is an error. Nothing is wrong yet.",
+        "you should know before it is an error. Nothing is wrong yet.",
         "Have its owner look: repair the cause and remove the silence, or agree on another day.",
     ),
     "silence-expired": Page(
         "The last day of a silence is over. Its warning is shown again.",
-        "somebody accepted the warning for a limited time. `check`, `compile`, `diff`, `plan` and `deploy` judge that "
-        "by the day of this machine, or of --today. A sealed plan, `deploy --resume`, `rollback` and `verify` do not.",
+        "the warning was accepted for a limited time. `check`, `compile`, `diff`, `plan` and `deploy` judge that by "
+        "the day of this machine, or of --today. A sealed plan, `deploy --resume`, `rollback` and `verify` do not.",
         "Repair the cause and remove the silence, or agree on another day with its owner.",
         fix="by removing the entry, when its warning does not occur any more.",
     ),
@@ -241,7 +241,7 @@ SPEC_PAGES: dict[str, Page] = {
         "Save the file as UTF-8 without a byte order mark.",
     ),
     "spec-changed": Page(
-        "Somebody changed the spec while fleetc was fixing it.",
+        "The spec changed while fleetc was fixing it.",
         "writing the fixes would discard that change.",
         "Run the command again; nothing was written.",
     ),
@@ -261,12 +261,12 @@ SPEC_PAGES: dict[str, Page] = {
         "Correct the path, or create a spec with `fleetc init`.",
     ),
     "spec-named-twice": Page(
-        "A command was told to change the same file twice, such as an overlay that is named twice.",
+        "A command would change a file twice, such as an overlay that is named twice.",
         "the second change would discard the first.",
         "Name each file once; nothing was written.",
     ),
     "spec-not-a-file": Page(
-        "The spec is a directory, a device or something else that is not a regular file.",
+        "The spec is not a regular file but, for example, a directory or a device.",
         "fleetc could not read it twice with the same result.",
         "Name the TOML file, or a directory that holds a fleet.toml.",
     ),
@@ -302,7 +302,7 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "spec-version-new": Page(
         "A spec is of a newer version of the language than this fleetc reads.",
-        "keys of a newer version may mean something else here.",
+        "keys of a newer version may have another meaning here.",
         "Upgrade fleetc.",
     ),
     "system-refused": Page(
@@ -317,20 +317,19 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "target-not-directory": Page(
         "The output directory is a link or a file.",
-        "replacing it would change something other than it seems.",
+        "replacing it would change another file than it seems.",
         "Name the directory itself, or another one.",
     ),
     "target-refused": Page(
-        "The output directory is somebody's home, a repository or the root of the file system.",
+        "The output directory is a home, a repository or the root of the file system.",
         "a generated tree replaces what is there.",
         "Give the output its own directory, such as rendered.",
     ),
     "todo-left": Page(
-        "The spec still has a comment that begins with TODO, behind a value or on a line of its own.",
-        "behind a value, it says that this is a placeholder or a guess, such as the account that fleetc init writes: "
-        "money would go to or come from an account that is not yours, and sums would be about GPUs that you do not "
-        "have. A line of its own is a question that fleetc adopt has left: until you answer, the node may start "
-        "otherwise than it runs today, for example without its GPUs.",
+        "The spec still has a comment that begins with TODO.",
+        "behind a value, it marks a placeholder or a guess, such as an account or GPUs from fleetc init. Money would "
+        "go to or come from another account, and sums would be wrong. On its own line it is a question of fleetc "
+        "adopt: until you answer, the node may start with other settings than today, for example without GPUs.",
         "Write your own value, and remove the comment.",
     ),
     "toml-syntax": Page(
@@ -355,7 +354,7 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "tree-stale": Page(
         "The compiled tree is not what the spec compiles to.",
-        "reviewers would see, and hosts would get, something other than the spec says.",
+        "reviewers and hosts would get files that differ from the spec.",
         "Run `fleetc compile` and commit what it writes.",
     ),
     "two-lists-of-renditions": Page(
@@ -364,7 +363,7 @@ SPEC_PAGES: dict[str, Page] = {
         "Keep the ladder, or keep the list: transcoding of a gateway, profiles of a stream.",
     ),
     "two-lists-of-runners": Page(
-        "An orchestrator lists runners, and names a file of runners that something else writes.",
+        "An orchestrator lists runners, and also names an external file of runners.",
         "the node reads one file: the runners of the other list would not be offered.",
         "Keep one of them. With runners, fleetc writes and checks the file.",
     ),
@@ -409,7 +408,7 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "value-unfit": Page(
         "One of the output formats cannot hold a value exactly.",
-        "the process would get something other than the spec says.",
+        "the process would get other values than the spec.",
         "Shorten it, or write it in plain characters.",
     ),
     "variable-unknown": Page(

@@ -1,4 +1,4 @@
-"""What `fleetc explain` says about messages of `fleetc streams`: whom it asks, and the file with the ids.
+"""Pages of `fleetc explain` for messages of `fleetc streams`: the API, and the file with the ids.
 
 In: nothing; this is a table. Out: pages by code.
 """
@@ -11,8 +11,8 @@ STREAM_PAGES: dict[str, Page] = {
     "ids-damaged": Page(
         "The file with the ids of streams is torn, was merged wrongly, or another version of fleetc wrote it.",
         "without the right ids fleetc would create streams a second time, or change another one.",
-        "Restore it from version control. Each stream is an entry with its id; null is the id of a stream whose "
-        "creation was sent and never answered.",
+        "Restore it from version control. Each stream is an entry with its id, or null if the API never answered its "
+        "creation.",
     ),
     "ids-unreadable": Page(
         "The file with the ids of streams is there, but cannot be read: it is a link, no regular file, or not yours.",
@@ -20,17 +20,16 @@ STREAM_PAGES: dict[str, Page] = {
         "Make it a regular file that you can read, as version control has it.",
     ),
     "stream-api-missing": Page(
-        "The spec does not say where the stream API is.",
-        "there is nobody to ask.",
+        "The spec has no address of the stream API.",
+        "fleetc cannot ask it.",
         'Write the table [stream_api] with base_url = "https://..." and token = { env = "NAME" }. To compare an answer '
         "that you have, use --observed FILE --stream NAME.",
     ),
     "stream-api-not-trusted": Page(
         "The spec names a stream API that you have not said the token may go to.",
-        "whoever proposes a change of a spec could write another address there, and would get the token of everybody "
-        "who tries it.",
-        "If it is the API that you mean, put its address into stream_apis of your own configuration or into "
-        "FLEETC_STREAM_APIS, or add --send-token-to for one run. A file in a checkout cannot do that.",
+        "a proposed change could write another address there, and would get the token of everybody who tries it.",
+        "If you trust the address, put it into stream_apis of your configuration or into FLEETC_STREAM_APIS. For one "
+        "run, add --send-token-to. A file in a checkout cannot do that.",
     ),
     "streams-busy": Page(
         "Another fleetc changes the streams of this spec right now.",

@@ -120,7 +120,7 @@ def _answer(message: Mapping[str, Any]) -> TaskAnswer:
 
 
 def _line_of(state: _Run, key: int) -> int:
-    """The line at which a task ends the process: it runs again and notes each line in memory that both share."""
+    """The line at which a task kills the process: a second run notes each line in shared memory."""
     shared = os.memfd_create("fleetc-trace")
     try:
         os.ftruncate(shared, os.sysconf("SC_PAGESIZE"))

@@ -3,9 +3,9 @@
 In: on standard input a line of JSON, then the views of each side; a memory file for traces. Out: a line of JSON when a
 rule begins and one when it ends. It is started by path, with nothing of fleetc loaded, so it imports nothing of it.
 
-A rule is stopped after so many steps or when it takes too much memory. What a single step may take is bounded by the
-kernel: then the process dies, and `run.py` says of which rule. After the first line of a rule this process can open
-nothing any more: no file, no directory, no socket.
+It stops a rule after so many steps or with too much memory. The kernel bounds a single step: then the process dies, and
+`run.py` names the rule. After the first line of a rule this process can open nothing any more: no file, no directory,
+no socket.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _say(answer: dict[str, Any]) -> None:
 
 
 def _give_up(limits: dict[str, int], memory: int) -> None:
-    """No files, no sockets, no processes, no more memory than so much besides what there is."""
+    """No files, sockets or processes, and at most so much more memory."""
     _limit(resource.RLIMIT_AS, int(os.pread(memory, 100, 0).split()[0]) * _PAGE + limits["memory"] * 2)
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_CORE, 0)
@@ -74,14 +74,14 @@ def _limit(kind: int, most: int) -> None:
 
 
 def _allow_time(seconds: int) -> None:
-    """The kernel ends this process after so many more seconds of processor time."""
+    """The kernel kills this process after so many more seconds of processor time."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + seconds, hard))
 
 
 class _Meter:
-    """Says when a rule has to stop, and keeps why."""
+    """Stops a rule, and keeps the reason."""
 
     def __init__(self, limits: dict[str, int], memory: int) -> None:
         self._left = limits["steps"] // _STEPS_A_TICK
@@ -204,7 +204,7 @@ def _answer(value: Any, file: str) -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """A value of a finding, small enough to be handed on; the other side judges what it is."""
+    """A value of a finding, within bounds; the other side validates it."""
     if isinstance(value, str):
         return value[:_LONGEST]
     if isinstance(value, list):
@@ -241,8 +241,7 @@ def _tracer(trace: mmap.mmap) -> Callable[[int], None]:
 
 
 def _traced(text: str) -> str:
-    """The text with a call before each statement that stands on lines of its own; as it is where Python reads it
-    otherwise."""
+    """The text with a call before each statement on its own lines; unchanged if Python would read it differently."""
     import ast
 
     try:

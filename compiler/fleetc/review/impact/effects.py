@@ -1,8 +1,8 @@
 """What each change means: its classes of impact, from rows of data and from comparisons of both fleets.
 
 In: deltas, both fleets, and which processes move. Out: the `Effect`s of a group of equal deltas. Called by
-`review/compare.py`. A row says which classes always come with a flag or a kind of item; facts that a comparison finds
-are given to the change that brings them, each once.
+`review/compare.py`. A row has the classes of a flag or a kind of item. Each fact of a comparison goes once to the
+change that causes it.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Impact:
             yield Effect(impact, "; ".join([*list(texts)[:_NAMED], *more]), Decimal(1))
 
     def _ways(self, delta: Delta) -> Iterator[str]:
-        """How the process of a node passes with this delta: comes, goes, moves, or stays where nobody manages it."""
+        """The fate of a node's process with this delta: comes, goes, moves, or stays unmanaged."""
         item, old, new = delta.item, delta.old, delta.new
         if item.kind == "service" and item.presence:
             yield "comes" if old is None else "stays" if NodeRef(item.host, item.node) in self.moved.left else "goes"
@@ -226,7 +226,7 @@ class Impact:
         return any((item.host, item.value) == (host, directory.value) for item in alike)
 
     def _of_left(self, group: Sequence[Delta]) -> Iterator[Effect]:
-        """Processes that go on where no rollout stops them, because their host left the fleet."""
+        """Processes that keep running because their host left the fleet."""
         for delta in group:
             whole = delta.item.presence and delta.item.kind in ("service", "host")
             if not whole and not _is_host_of_node(delta):
@@ -345,7 +345,7 @@ class Impact:
         return f"{self._those(targets)} {verb}: {drops}{self._drained(targets)}"
 
     def _drained(self, targets: Sequence[NodeRef]) -> str:
-        """Whose sessions a rollout lets end first, and for how long; nothing where it waits for none."""
+        """The orchestrators that a rollout drains, and for how long; empty without draining."""
         patience = None if self.new is None else self.new.rollout.drain
         nodes = [node_of(self.old, target.node) for target in targets]
         waits = patience is not None and any(node and isinstance(node.settings, Orchestrator) for node in nodes)

@@ -1,7 +1,7 @@
-"""What two fleets differ in that people weigh: who reaches what or is root, what nodes carry, which models load again.
+"""The notable differences of two fleets: access, root, capacity, and models to load again.
 
 In: the items of both blueprints, both fleets, and the nodes that changed. Out: `Fact`s. Called by `effects.py`, which
-gives each to the change that brings it. What prices come to is in `money.py` beside this file.
+gives each to the change that brings it. Prices are in `money.py`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _FLAG_OF_PURPOSE = {
 
 
 _CRITICAL = ("administration", "signing")
-"""Ports through which whoever reaches them can spend the funds of an account, without a password."""
+"""Ports that give access to the funds of an account, without a password."""
 
 
 class Opening(NamedTuple):
@@ -163,7 +163,7 @@ def _listed(openings: tuple[Opening, ...]) -> str:
 _AI_FLAGS = ("aiModels.json", "-aiModels", "-aiWorker")
 """What brings the Docker socket, the likeliest first."""
 _ROOT_DIRECTORIES = ("/bin", "/etc", "/lib", "/root", "/run", "/sbin", "/usr", "/var", "/var/lib", "/var/run")
-"""Directories of a host in which whoever writes as root, as a container does, becomes root on the host."""
+"""Directories of a host that make a root writer, such as a container, root on the host."""
 
 
 def root_of_host(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:

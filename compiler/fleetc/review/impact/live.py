@@ -20,7 +20,7 @@ _NO_HOST: dict[str, Any] = {"fleet_host_live": "never", "fleet_host_services": [
 def changed_live(old: Side, new: Side, changed: Collection[NodeRef], names: Mapping[str, str]) -> frozenset[NodeRef]:
     """Those of `changed` that stay as they are but for settings. `names` are new names of hosts.
 
-    Only this fleetc's own program is asked, so of two recorded trees nothing is known, and a process restarts.
+    It only asks this fleetc's program, so for two recorded trees a process restarts.
     """
     if new.whole is None or not changed:
         return frozenset()

@@ -101,7 +101,7 @@ def _of_stack(item: Item) -> Meaning:
 
 
 _LISTENER = Meaning(computed=("exposure",), none="a setting of live media")
-_VARIABLE = Meaning(none="a variable that fleetc knows nothing about")
+_VARIABLE = Meaning(none="an unknown variable")
 
 
 def flag_of(item: Item) -> str:

@@ -1,7 +1,7 @@
 """What a change does to prices, to who can buy what from whom, and to how long deposits last.
 
 In: two fleets and the nodes that changed. Out: `Fact`s of price and funds. Called by `effects.py`. Prices compare
-exactly, for one pixel, in wei where the spec states a rate; off-chain nobody pays, and there are none.
+exactly, for one pixel, in wei if the spec has a rate; off-chain there are none.
 """
 
 from __future__ import annotations
@@ -207,9 +207,9 @@ def _payers(markets: list[Market | None], gateway: str) -> list[str]:
 
 
 def _goes_on(market: Market | None, gateway: str, seller: str, left: Collection[str]) -> bool:
-    """Whether a purchase may go on although the spec ends it, because nobody stops one of the two processes.
+    """Whether a purchase may continue against the spec, because one process keeps running.
 
-    A seller that is left running is bought from by whoever finds it in another way than by a list of this fleet.
+    A seller left running keeps buyers that do not find it by a list of this fleet.
     """
     finds = market is not None and gateway in market.caps and market.listed(gateway) is None
     return gateway in left or (seller in left and finds)
@@ -218,7 +218,7 @@ def _goes_on(market: Market | None, gateway: str, seller: str, left: Collection[
 _LEFT = "may still be bought"
 _ENDED = ("can no longer be bought", "may no longer be bought")
 _BEGUN = ("can newly be bought", "can be bought for certain")
-"""Of a purchase, and of one that nobody can tell about on the other side."""
+"""For a purchase, and for one unknown on the other side."""
 _ACTIVE = {
     _LEFT: "may still buy",
     "can no longer be bought": "can no longer buy",
@@ -226,7 +226,7 @@ _ACTIVE = {
     "can newly be bought": "can newly buy",
     "can be bought for certain": "can buy for certain",
 }
-"""The same of whoever buys."""
+"""The same of the buyer."""
 
 
 def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
@@ -238,7 +238,7 @@ def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
 
 
 def _unknown(market: Market | None, gateway: str, seller: str, goods: Goods) -> bool:
-    """Whether nobody can tell if a gateway buys."""
+    """Whether it is unknown if a gateway buys."""
     if market is None or gateway not in market.caps or seller not in market.offers:
         return False
     return market.cell(gateway, seller, goods).decision.outcome == UNKNOWN
@@ -330,7 +330,7 @@ def _funds(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
 
 
 def _told(row: Funds | None) -> dict[str, str]:
-    """What a row of funds says; a missing row says nothing."""
+    """The content of a row of funds; empty for a missing row."""
     cost, runway = (row.cost, row.runway) if row else (None, None)
     plain = (row.wallet, row.deposit, row.reserve) if row else (None, None, None)
     return {

@@ -1,8 +1,8 @@
 """Which processes a rollout would restart, stop, start or change live: those whose files have another digest.
 
 In: two sides and the paths that differ. Out: `Moved`. Called by `review/compare.py`. The manifest's digests decide, not
-the files of the directory: a rollout compares with what it rolled out, so an edit by hand restarts nothing. No rollout
-reaches a host that left the spec, so what ran there goes on. A host that only has another name is still reached.
+the directory: a rollout compares with the last one, so an edit by hand restarts nothing. No rollout reaches a host that
+left the spec, so its processes keep running. A host that only has another name is still reached.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from fleetc.review.sides import Side
 class Moved(NamedTuple):
     """Processes by what happens to them.
 
-    Those of `left` go on on hosts that left the fleet: nobody stops them. Those that are `live` take what changes while
-    they run.
+    Those of `left` keep running on hosts that left the fleet. Those that are `live` take what changes while they run.
     """
 
     restarted: frozenset[NodeRef]

@@ -1,7 +1,7 @@
 """What a change does to live runners: what they earn, who buys them, what they take of GPUs, how many sessions.
 
 In: two fleets. Out: `Fact`s, and the sessions and cold starts of processes. Called by `effects.py`. Amounts of USD are
-exact. How often requests come, no spec knows, so only what is sold by time has a bound of what it earns.
+exact. A spec has no rate of requests, so only runners sold by time have a bound of income.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def selling(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
 
 
 def _prices(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
-    """Offers that come, go or change what they ask, or for which app; none off-chain, where nobody pays."""
+    """Offers that come, go or change price or app; none off-chain."""
     before, after = _offers(old), _offers(new)
     on_chain = any(fleet is not None and fleet.on_chain for fleet in (old, new))
     for key in sorted({*before, *after}) if on_chain else ():

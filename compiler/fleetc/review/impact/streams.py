@@ -22,7 +22,7 @@ _POLICY = "playbackPolicy"
 
 
 class _Audience(NamedTuple):
-    """Who may watch: type of the policy, its webhook with what that is told, origins of pages; None is any page."""
+    """Who may watch: type of the policy, its webhook with its data, origins of pages; None is any page."""
 
     kind: str = "public"
     webhook: str = ""
@@ -94,6 +94,6 @@ def _audiences(items: Mapping[Key, Item]) -> dict[str, _Audience]:
 
 
 def _narrower(before: _Audience, after: _Audience) -> bool:
-    """Whether nobody may watch who might not before."""
+    """Whether there are no new viewers."""
     admitted = before.kind == "public" or (before.kind, before.webhook) == (after.kind, after.webhook)
     return admitted and (before.origins is None or (after.origins is not None and after.origins <= before.origins))

@@ -5,10 +5,9 @@ In: two documents. Out: `SpecEdit`s by key path, `causes_of` an item, and the `C
 
 An item's origin names the places that it follows from. Those that were edited are its causes; of several, the nearest.
 If an item comes or goes with its own table, that table is the cause, whatever else names it. If an item follows from
-another table than before, such as another wallet, the line that names the table is the cause; if it moved in a list,
-what came or went before it is. If a value follows from something that its origin does not name (such as a default that
-no longer applies because another node came), the edits that mention the node are the causes, and a single edit is the
-cause of everything.
+another table, such as another wallet, the line that names the table is the cause. If it moved in a list, the cause is
+the entry added or removed before it. If the origin of a value does not name its cause (such as a default that another
+node changed), the edits that mention the node are. A single edit is always the cause.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from fleetc.text import leaks
 from fleetc.toml.document import Document
 
 _FEW = 4
-"""The most edits that may be the cause of something that none of them mentions."""
+"""The most edits that may be the cause of an item that none mentions."""
 
 
 _TABLE = 2

@@ -18,14 +18,14 @@ from fleetc.places.origin import Origin, given
 
 Key = tuple[str, ...]
 """The key of an item: ("fleet", ...), ("host", name, ...) or ("node", name, ...). Keys below another item start with
-its key, so that a node that comes or goes is one change and not one for each of its flags."""
+its key, so a node that comes or goes is one change, not one per flag."""
 
 
 class Item(NamedTuple):
     """One planned element. `value` is its text; `kind` and `what` describe it to people.
 
-    `follows` says that it usually follows from other items, as a port follows from the flag that names it. `presence`
-    items only say that something exists: their texts are not compared. `order` items compare by the lines they share.
+    `follows`: it usually follows from other items, such as a port from its flag. `presence` items only exist: their
+    texts are not compared. `order` items compare by the lines they share.
     """
 
     key: Key

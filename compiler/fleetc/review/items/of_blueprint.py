@@ -1,8 +1,8 @@
 """Splits a blueprint into items: each element that a host, a process or the fleet is given, under its own key.
 
 In: a `Blueprint`, whole or with some of its hosts. Out: `Item` values by key. Called by `review/compare.py`, which
-compares two blueprints. Every field of the blueprint has a function here or is in `LEFT_OUT` with the reason; a field
-that is in neither is split by its structure, and a test names it.
+compares two blueprints. Every field of the blueprint has a function here or a reason in `LEFT_OUT`. Any other field is
+split by its structure, and a test names it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
 _CARRIED = "the arguments and files that carry prices are items"
 _OF_NEEDS = "they follow from accounts, secrets, programs, directories and ports, which are items"
 _OF_PROGRAM = "one item of the node has the whole program"
-_FOLLOWS = "they follow from prices, caps and lists, which are items; the impact says who can buy what"
+_FOLLOWS = "they follow from prices, caps and lists, which are items; the impact has the market"
 
 LEFT_OUT: dict[str, str] = {
     "Service.name": "it is the key of all items of the service",

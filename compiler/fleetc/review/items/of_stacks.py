@@ -1,7 +1,7 @@
 """Splits everything in a blueprint except nodes: avatar stacks, streams, and monitoring.
 
-In: these parts of a blueprint. Out: `Item`s. Called by `of_blueprint.py`. A stack belongs to its host; its processes
-are named avatar/host, avatar/turn and avatar/slot-NN, and the key of an item says which of them it belongs to.
+In: these parts of a blueprint. Out: `Item`s. Called by `of_blueprint.py`. A stack belongs to its host. Its processes
+are avatar/host, avatar/turn and avatar/slot-NN; the key of an item names its process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A review as messages at lines of the spec, so that the forms of diagnostics serve for it: SARIF, annotations, JUnit.
 
-In: a `Review`, the limits that it breaks. Out: `Located`, in the order of all messages. A change stands at the line of
-the new spec that causes it; one that only the old spec explains stands at the spec as a whole. `messages/forms.py`
-writes them.
+In: a `Review`, the limits that it breaks. Out: `Located`, in the order of all messages. A change is at its line of the
+new spec; if only the old spec explains it, at the spec as a whole. `messages/forms.py` writes them.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _RELATED = 10
 def located(review: Review, broken: Sequence[Breach], unchecked: Sequence[str], spec: str) -> list[Located]:
     """Each change is a warning where it is grave, else a note; what no review covers and broken limits are errors.
 
-    `unchecked` says in sentences why limits cannot be checked at all; `spec` is the file of what has no line.
+    `unchecked` is why limits cannot be checked at all, in sentences; `spec` is the file of what has no line.
     """
     items = [_change(change, spec) for change in review.changes]
     items += [_rule(note, spec) for note in review.rules]
@@ -62,7 +61,7 @@ def _change(change: Change, spec: str) -> Located:
 
 
 def _rule(note: RuleNote, spec: str) -> Located:
-    """What a review says of a rule, under the code of the rule."""
+    """The notes of a review about a rule, under the code of the rule."""
     severity = {"error": Severity.ERROR, "warning": Severity.WARNING}.get(note.severity, Severity.NOTE)
     where = next((_place(cause, "") for cause in _new([note.cause] if note.cause else [])), Place(spec, *_WHOLE))
     return _located(note.code, severity, note.text, note.help, (where,))
@@ -85,7 +84,7 @@ def _breach(breach: Breach, spec: str) -> Located:
     places = [_place(cause, _sentence(change)) for cause, change in zip(causes, breach.changes, strict=True) if cause]
     pairs = ((note, note.cause) for note in breach.rules if note.cause is not None)
     places += [_place(cause, note.text) for note, cause in pairs if cause.side == "new" and cause.line]
-    advice = "make the change smaller, or let whoever owns the limit approve it"
+    advice = "make the change smaller, or let an owner of the limit approve it"
     whole = Place(spec, 0, 0, 0, 0, "", "", "")
     return _located(LIMIT, Severity.ERROR, f"the limit {breach}", advice, tuple(places[:_RELATED]) or (whole,))
 

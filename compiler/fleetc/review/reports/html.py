@@ -1,8 +1,7 @@
 """A review as one page for a browser: it loads nothing, works without its script, and can be printed.
 
 In: a `Review` and the shipped files of `templates/html/`. Out: HTML, in the frame of `page.py`. Every text of a spec
-passes the encoder of its templates. A page stays usable whatever changes: equal things stand once, long lists end with
-a count.
+passes the encoder of its templates. Any page stays usable: equal entries appear once, long lists end with a count.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _WHOLE = 800
 
 _BRIEF = 10_000
 _MANY = 100
-"""From so many changes and files on, a browser lays out only what is in sight."""
+"""From so many changes and files on, a browser only lays out the visible part."""
 
 _PLACES = 200
 _EFFECTS = 12

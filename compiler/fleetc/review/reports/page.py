@@ -1,7 +1,7 @@
 """What all pages for a browser share: the frame with its policy, the filter, and the numbers that hosts have in it.
 
-In: the shipped files of `templates/html/`, and the body of a page. Out: HTML. The style and the script are constant
-files; the page's policy admits these two by digest and nothing else, so it loads nothing whatever its texts hold.
+In: the shipped files of `templates/html/`, and the body of a page. Out: HTML. Style and script are constant files. The
+page's policy admits only these two, by digest, so its texts cannot load anything.
 """
 
 from __future__ import annotations

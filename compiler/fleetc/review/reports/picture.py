@@ -1,8 +1,7 @@
 """The picture of a fleet: hosts as boxes, nodes in them with their states, and connections, with every place computed.
 
 In: boxes, edges, and what the states of nodes are called. Out: `templates/html/picture.svg.j2`, filled in. The layout
-is ours and depends on its input alone: hosts stand in columns, buyers left of those they buy from, and long columns are
-broken.
+depends only on its input: hosts are in columns, buyers left of sellers, and long columns are broken.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class DrawnBox(NamedTuple):
 class State(NamedTuple):
     """What one node and several nodes do in a state, its name in the legend, its mark, and the word beside its nodes.
 
-    A mark is one of _MARKS. Nodes without a mark are those that nobody has to look at.
+    A mark is one of _MARKS. Nodes without a mark need no attention.
     """
 
     single: str

@@ -1,4 +1,4 @@
-"""What all reports of a review say in the same words: counts, places, values cut to a length.
+"""The shared words of all reports of a review: counts, places, values cut to a length.
 
 In: a `Review` and its parts. Out: plain text that no target has encoded yet, and orderings and groups of parts.
 """
@@ -19,7 +19,7 @@ from fleetc.text.leaks import HIDDEN
 MEANINGS = {
     "exposure": "who can reach a host or a port",
     "funds": "what is deposited, held or paid out",
-    "price": "what is asked or paid, and who can still buy from whom",
+    "price": "prices, payments, and who can still buy from whom",
     "identity": "wallets, keystores, service addresses",
     "chain": "needs a transaction on the chain",
     "capacity": "sessions, slots or models gained or lost",
@@ -34,7 +34,7 @@ GRAVE = frozenset({"exposure", "funds", "price", "identity"})
 """The classes that no report folds away while there is room."""
 
 CRITICAL = "critical"
-"""The word before what nobody may miss."""
+"""The word before a critical effect."""
 
 _ALIKE_NAMED = 3
 _FOREIGN = 8
@@ -80,7 +80,7 @@ _NO_TONES = {"none": "calm"}
 
 
 def is_critical(change: Change) -> bool:
-    """Whether a change has an effect that nobody may miss."""
+    """Whether a change has a critical effect."""
     return any(effect.weight == "critical" for effect in change.effects)
 
 

@@ -1,6 +1,6 @@
-"""What each host said at the beginning of a rollout: what it runs, and what there is to do.
+"""The answers of hosts at the beginning of a rollout: what runs, and what is to do.
 
-In: a run of Ansible. Out: a `Begun` for each host. What a host says is data: values of wrong types count as not said.
+In: a run of Ansible. Out: a `Begun` for each host. Answers of hosts are data: values of wrong types are ignored.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Begun(NamedTuple):
     """What one host said. `runs` and `wants` are nodes, each with what only one process of the fleet may do at a time.
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
-    `known_as` is the host that it was before, `carry` the programs that are to be copied there. `settled` is
-    whether no switch is left to end. `state` is all that a plan knows of a host, None where that makes no sense.
+    `known_as` is the host that it was before, `carry` the programs that are to be copied there. `settled` is whether no
+    switch is left to end. `state` is a plan's knowledge of a host, None if invalid.
     """
 
     host: str
@@ -83,7 +83,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
 
 
 def _runs(state: Mapping[str, Any]) -> bool:
-    """Whether a host says of all that it has that it runs."""
+    """Whether a host reports all its processes as running."""
     return all(as_mapping(process).get("running") is True for process in as_list(state.get("processes")))
 
 

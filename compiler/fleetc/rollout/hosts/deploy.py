@@ -1,9 +1,9 @@
 """Rolls a fleet out, batch by batch: to a compiled tree, or back to releases that its hosts keep.
 
 In: the tree and the blueprint it was made from, the journal of the fleet, and how to reach hosts. Out: an `Outcome`
-that says for each host what happened. First every host says what there is to do there; hosts where that is nothing are
-left out of the batches. Each batch is one run of Ansible, and the next one begins when all hosts of the last one have
-confirmed their release. The journal has a line before each step and after it.
+with the result of each host. First every host reports its work; hosts without any are left out of the batches. Each
+batch is one run of Ansible, and the next one begins when all hosts of the last one have confirmed their release. The
+journal has a line before each step and after it.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outco
 def _in_batches(
     rollout: Rollout, hosts: tuple[str, ...], begun: dict[str, Begun], run: RunResult, stated: Stated
 ) -> Outcome:
-    """All batches, once every host has said what there is to do."""
+    """All batches, after every host has reported its work."""
     every, journal = (*hosts, *rollout.left), rollout.journal
     steps = _steps(begun)
     moves, batches, refused = order_of(rollout, begun, stated)
@@ -231,7 +231,7 @@ def _in_batches(
 def _brought_back(
     rollout: Rollout, coming: Sequence[Move], begun: Mapping[str, Begun], ends: Mapping[str, HostOutcome]
 ) -> dict[str, HostOutcome]:
-    """Start nodes again where they were, whose new host went back; what became of these hosts."""
+    """Start moved nodes again on their old hosts if the new host rolled back; returns the results."""
     sources: dict[str, list[str]] = {}
     for move in coming:
         if ends[move.target].result in ("old", "reverted"):
@@ -254,9 +254,9 @@ def _brought_back(
 
 
 def _stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
-    """New hosts of nodes that nobody knows about: their nodes stay stopped where they were, as they may run there.
+    """New hosts in an unknown state: their nodes may run there, so they stay stopped on the old hosts.
 
-    Of the hosts where they were nobody knows either whether that has come so far.
+    The old hosts are then unknown too.
     """
     changed: dict[str, HostOutcome] = {}
     for move in coming:
@@ -266,7 +266,7 @@ def _stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[st
             changed[move.target] = outcome._replace(reason=reason)
             source = changed.get(move.source, ends[move.source])
             if source.result == "old":
-                reason = f"{move.node} may be stopped here: nobody knows whether it came to {move.target}"
+                reason = f"{move.node} may be stopped here: unknown whether it moved to {move.target}"
                 changed[move.source] = source._replace(result="unknown", reason=reason)
     return changed
 
@@ -274,7 +274,7 @@ def _stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[st
 def _not_begun(
     rollout: Rollout, begun: Begun, ready: bool, ready_result: Literal["new", "old"], refused: str = ""
 ) -> HostOutcome:
-    """A host of a rollout that has not changed it: a dry run, or one that cannot begin, or has not yet."""
+    """A host that the rollout has not changed: a dry run, or before its beginning."""
     outcome = begun.outcome
     if begun.host in rollout.left and not begun.answered:
         return outcome._replace(result="orphan", reason=f"left the spec and {outcome.reason or 'does not answer'}")
@@ -296,7 +296,7 @@ def _retired(rollout: Rollout, outcome: HostOutcome) -> HostOutcome:
 
 
 def _assumed_dead(rollout: Rollout, host: str) -> HostOutcome:
-    """A host that a person states to be dead. One of the spec is still unknown; one that left it is forgotten."""
+    """A host that a person states to be dead. A host of the spec stays unknown; a host that left it is forgotten."""
     in_spec = host in _names(rollout.blueprint)
     outcome = HostOutcome(host, "unknown" if in_spec else "dead", "assumed dead, as stated")
     if not in_spec:
@@ -336,7 +336,7 @@ def _write_host(journal: Journal, outcome: HostOutcome) -> None:
 
 
 def _note_unchanged(rollout: Rollout, begun: Mapping[str, Begun]) -> None:
-    """Have the journal know hosts that already run what they shall; and which of those that left are retired."""
+    """Record hosts that are already up to date, and retired hosts that left the spec."""
     known, journal = rollout.journal.history.hosts, rollout.journal
     seen = {}
     for host, answer in begun.items():

@@ -1,6 +1,6 @@
-"""Asks a host which nodes run there, whoever started them, and tells it which of them a rollout shall keep.
+"""Asks a host for all running nodes, and marks those that a rollout shall keep.
 
-In: a compiled tree, a host of it, the tool's settings. Out: what the program on the host says, as data, bounded.
+In: a compiled tree, a host of it, the tool's settings. Out: the answer of the program on the host, as bounded data.
 Secrets stay there: the program puts a number in the place of each. `adopt/` makes processes of the answer. No process
 is touched by either.
 """
@@ -28,17 +28,17 @@ FILES = (
     "config", "aiModels", "transcodingOptions", "pricePerGateway", "pricePerBroadcaster", "maxPricePerCapability",
     "aiRunnerImageOverrides", "aiMinRunnerVersion", "liveRunnerConfig",
 )  # fmt: skip
-"""Flags that may name a file whose text a spec needs. None of them names a keystore or a file with a password."""
+"""Flags that may name a file that a spec needs. None of them names a keystore or a file with a password."""
 ROLES = ("gateway", "broadcaster", "orchestrator", "transcoder", "aiWorker", "remoteSigner", "redeemer")
 _LIMIT = 32 * 1024 * 1024
 
 READS = (
-    "processes whose program is livepeer, or that have its flags: arguments, variables, user and directory (/proc)",
+    "processes of livepeer, or with its flags: arguments, variables, user and directory (/proc)",
     "the unit or the container of each: systemctl show and the unit's files, docker container inspect",
     f"files that these flags name, if they are JSON or settings: {', '.join(f'-{flag}' for flag in FILES)}",
-    "no keystore or password file is told; values of secrets stay on the host, which sends a number for each",
+    "no keystore or password file; secrets never leave the host, which sends a number for each",
 )
-"""What the program on a host reads, for the person who is asked before."""
+"""What the program on a host reads, for the question before."""
 
 
 def find(tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Watch) -> dict[str, Mapping[str, Any]]:
@@ -62,8 +62,7 @@ def find(tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Watch) 
 def take(tree: Tree, host: str, processes: Mapping[str, str], settings: Settings, on_event: Watch) -> None:
     """Have a host know which of its processes are as good as the releases of their nodes in a tree.
 
-    `processes` has by node what the host calls its process. Raises FilesError where the host refuses it: then it knows
-    of none.
+    `processes` has by node what the host calls its process. Raises FilesError if the host refuses; then none is marked.
     """
     nodes = {"nodes": sorted(processes), "processes": dict(processes)}
     _asked(tree, (host,), settings, on_event, TAKE_PLAYBOOK, TAKE_TASK, {"fleet_host_take": nodes})

@@ -1,8 +1,8 @@
-"""Judges an Ansible run: what became of each host that it was meant for.
+"""Judges an Ansible run: the result of each of its hosts.
 
-In: the hosts of the run and what the runner reported. Out: a `HostOutcome` for each. Pure. Needed because Ansible's own
-status is no evidence: a play that matches no host ends "successful" with code 0, and a host that could not be reached
-does not stop the next batch. What counts is what the program on each host answered, and nothing else.
+In: the hosts of the run and what the runner reported. Out: a `HostOutcome` for each. Pure. Ansible's own status is no
+evidence: a play without hosts ends "successful" with code 0, and an unreachable host does not stop the next batch. Only
+the answers of the program on each host count.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ ACTIVATE = "Switch to the release and wait until it is healthy"
 END = "Keep the release, or take it back if another host of the batch failed"
 OBSERVE = "Ask the host what it runs"
 WITH_MOVES, ASKED_BEFORE, CHECKED_HERE = ("all", "moves"), ("ask",), ("always", "gate")
-"""Tags of site.yml: of what is done only where nodes move; of what need not be asked twice, as hosts are claimed since
-they answered; and of what only stock Ansible has to check: the variables of the role, which fleetc compiled, and the
-gate between batches, which is its own."""
+"""Tags of site.yml: work only for moving nodes; questions already answered by claimed hosts; and checks only for stock
+Ansible (compiled role variables, the gate between batches)."""
 TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE)
 """The tasks of the role fleet_host that the program on the host answers."""
 
 Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown", "retired", "orphan", "dead"]
-"""What a host runs after a rollout: the release it was given; that one already; what it ran before, untouched; what it
-ran before, after it went back; nobody knows what, as it could not go back; nobody knows. And hosts that left the spec:
-nothing any more; nobody knows, because it cannot be asked; nothing, because a person says so."""
+"""What a host runs after a rollout: the new release; the same release as before the rollout; the old one, untouched;
+the old one, rolled back; unknown after a failed rollback; unknown. For hosts that left the spec: nothing; unknown
+because unreachable; nothing by a person's statement."""
 
-_LIMIT = 300  # characters of a text that a host says
-_MANY = 1000  # items of a list that a host says
+_LIMIT = 300  # characters of a text of a host
+_MANY = 1000  # items of a list of a host
 _REASON_LIMIT = 2000
 _LARGEST = 2**53
 _WORDS = 120  # log lines of one host
@@ -40,7 +39,7 @@ _WORDS = 120  # log lines of one host
 class HostOutcome(NamedTuple):
     """What became of one host. `before` and `after` are digests of releases, `words` last log lines of its nodes.
 
-    `restarted` and `live` name the nodes that were restarted, and those that took their change while they ran.
+    `restarted` and `live` name the restarted nodes, and those changed while they ran.
     """
 
     host: str
@@ -95,20 +94,20 @@ def _outcome(host: str, run: RunResult, earlier: str) -> HostOutcome:
 
 
 def _not_ended(host: str, run: RunResult, reason: str, task: str) -> dict[str, Any]:
-    """The result of a host whose switch was not confirmed, and that did not say that it went back."""
+    """The result of a host with an unconfirmed switch and no report of a rollback."""
     if run.stats is None or run.status in ("timeout", "canceled"):
         ended = run.last_words[-1] if run.last_words else f"the run ended with {run.status}"
         return {"result": "unknown", "reason": reason or visible(ended)[:_LIMIT]}
     if task in (BEGIN, STAGE) or host not in {name for counts in run.stats.values() for name in counts}:
         return {"result": "old", "reason": reason or "Ansible did not reach it"}
     if task in (ACTIVATE, END) or ACTIVATE in run.answers.get(host, {}):
-        why = reason or "it did not say how its switch ended"
+        why = reason or "it did not report how its switch ended"
         return {"result": "unknown", "reason": f"{why}; without a confirmation it goes back by itself"}
     return {"result": "old", "reason": reason or "another host of its batch could not take part"}
 
 
 def reason_of(host: str, run: RunResult) -> str:
-    """Why tasks failed on a host, or why it was not reached; "" where nothing did."""
+    """Why tasks failed on a host, or why it was not reached; "" without a failure."""
     failed = [event for event in run.failures if event.host == host]
     return "; ".join(dict.fromkeys(reason_in(event.kind, event.message) for event in failed))
 
@@ -128,22 +127,22 @@ def _plain(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:
-    """What a host says, if it is an object; else an empty one."""
+    """An object of a host's answer, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_list(value: object) -> Iterator[object]:
-    """What a host says, if it is a list: not more than anybody reads; else nothing."""
+    """A list of a host's answer, cut to a readable length; else empty."""
     return iter(value[:_MANY]) if isinstance(value, list) else iter(())
 
 
 def as_number(value: object) -> float | None:
-    """What a host says, if it is a number that one can calculate with."""
+    """A usable number of a host's answer."""
     if not isinstance(value, int | float) or not abs(value) < _LARGEST:
         return None
     return float(value)
 
 
 def as_text(value: object) -> str:
-    """What a host says, if it is text: of bearable length, and visible."""
+    """A text of a host's answer, cut and visible."""
     return visible(value[:_LIMIT])[:_LIMIT] if isinstance(value, str) else ""

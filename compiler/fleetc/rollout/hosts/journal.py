@@ -1,7 +1,7 @@
 """The file of a fleet's journal: read, locked for one rollout at a time, and only ever added to.
 
-In: its directory and the name of the fleet. Out: a `Journal`. The kernel drops the lock when the rollout that holds it
-dies, however it dies, so a lock is never taken over by its age.
+In: its directory and the name of the fleet. Out: a `Journal`. The kernel drops the lock when its rollout dies in any
+way, so no lock is taken over by age.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def opened(directory: Path, fleet: str, run: str) -> Iterator[Journal]:
 
 
 def to_read(directory: Path, fleet: str) -> Journal:
-    """The journal of a fleet without its lock, for those who change nothing; an empty one where there is none."""
+    """The journal of a fleet without its lock, for readers; empty if there is none."""
     path = path_of(directory, fleet)
     content = b""
     try:
@@ -122,7 +122,7 @@ def _lock(descriptor: int, path: Path, fleet: str) -> None:
         if run is not None:
             who = f" of {visible(run.who)} since {run.begun}"
         message = f"another rollout of the fleet {fleet} is on its way: {'that' + who if who else 'it has just begun'}"
-        advice = "wait for its end; one that dies lets go of the journal by itself"
+        advice = "wait for its end; if it dies, the journal is free again"
         raise FilesError("journal-busy", message, path=str(path), advice=advice) from None
     except OSError as problem:
         raise _unreadable(path, problem) from None

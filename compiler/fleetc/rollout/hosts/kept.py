@@ -1,7 +1,7 @@
 """Which releases a rollback leads to.
 
-In: what the journal says, and what a person names. Out: a digest for each host that goes back, and what is known of the
-releases that hosts had. Whether a host still keeps one, only the host can say.
+In: the journal, and the user's choice. Out: a digest for each host to roll back, and the known releases of hosts. Only
+the host knows whether it still keeps one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def releases_before(history: History, blueprint: Blueprint, to: str, limit: tupl
 
 
 def names_of(blueprint: Blueprint, limit: Sequence[str]) -> list[str]:
-    """The hosts of the fleet in the order of rollouts, or those of a limit. Raises DeployError."""
+    """The hosts of the fleet in rollout order, or those of a limit. Raises DeployError."""
     names = [host.name for host in blueprint.in_order]
     for name in limit:
         if name not in names:
@@ -61,7 +61,7 @@ def names_of(blueprint: Blueprint, limit: Sequence[str]) -> list[str]:
 
 
 def releases_of(history: History, host: str) -> list[Ran]:
-    """The releases that a host had, the one that it was given last first."""
+    """The releases of a host, newest first."""
     brought_by: dict[str, Run | None] = {}
     for run in history.runs:
         change = run.changes.get(host)
@@ -98,7 +98,7 @@ def _before_the_last(history: History, names: Sequence[str]) -> dict[str, str]:
             words = (
                 f"the last rollout that changed a host was the rollback at {visible(run.begun)}, so this would bring "
             )
-            words += "back what it took away: say where to go with --to DIGEST"
+            words += "back what it took away: choose a release with --to DIGEST"
             raise DeployError(f"{words}{_choices(history, names)}; {SEE_LIST}", 1)
         if changed:
             return {host: change.before for host, change in changed.items()}
@@ -116,7 +116,7 @@ def _choices(history: History, names: Sequence[str]) -> str:
 
 
 def _named(history: History, to: str) -> Mapping[str, str]:
-    """The releases of the last rollout whose manifest or one of whose releases has this start.
+    """The releases of the last rollout with a manifest or release of this prefix.
 
     The manifest of a rollback is that of the spec it was run with, which is not where it led.
     """

@@ -1,7 +1,7 @@
 """Hosts that left the spec while they may still run nodes of the fleet.
 
-In: what the journal says of hosts, the blueprint, a tree. Out: which hosts left, and a tree whose Ansible project has
-them too, with nothing to run. Only this run's private copy of the tree is changed.
+In: the journal's hosts, the blueprint, a tree. Out: the hosts that left, and a tree with them in its Ansible project,
+with nothing to run. Only this run's private copy of the tree is changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOTHING = hashlib.sha256(b"").hexdigest()
 
 
 def left_hosts(known: Mapping[str, Given], blueprint: Blueprint) -> dict[str, Given]:
-    """The hosts that rollouts changed, that the spec no longer has, and whose machine has no other name now."""
+    """Hosts of earlier rollouts that the spec no longer has under any name."""
     names = {host.name for host in blueprint.hosts}
     machines = {(host.address, host.ssh_port) for host in blueprint.hosts}
     return {
@@ -34,7 +34,7 @@ def left_hosts(known: Mapping[str, Given], blueprint: Blueprint) -> dict[str, Gi
 
 
 def with_left(tree: Tree, blueprint: Blueprint, left: Mapping[str, Given]) -> Tree:
-    """A tree in which Ansible knows these hosts, and brings them to a release without nodes."""
+    """A tree that brings these hosts to a release without nodes."""
     if not left:
         return tree
     artifacts = tree.as_mapping()

@@ -1,7 +1,7 @@
 """Reads the newest part of a node's log on its host, and changes nothing there.
 
-In: a compiled tree, a host and a node, bounds, the tool's settings. Out: the bytes of the log. What a host says is
-data: it is decompressed to a bound that follows from what was asked for, and no further.
+In: a compiled tree, a host and a node, bounds, the tool's settings. Out: the bytes of the log. The answer is data: it
+is decompressed only to the requested bound.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _MASKED = 2
 
 
 class HostLog(NamedTuple):
-    """The end of a node's log; `cut` says that more of the time asked for was left out."""
+    """The end of a node's log; `cut`: more of the requested time was left out."""
 
     data: bytes
     cut: bool
 
 
 class LogRequest(NamedTuple):
-    """What part of whose log: so many seconds back, and at most so many bytes."""
+    """The part of a log: seconds back, and at most so many bytes."""
 
     host: str
     node: str

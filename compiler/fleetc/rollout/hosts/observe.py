@@ -1,7 +1,7 @@
 """Asks hosts what they run, and changes nothing there.
 
-In: a compiled tree, names of hosts, the tool's settings. Out: what each `HostSeen` host says, UNKNOWN with the reason
-where it did not answer. What a host says is data: text of bearable length, shown in its visible form.
+In: a compiled tree, names of hosts, the tool's settings. Out: a `HostSeen` of each host, UNKNOWN with the reason if it
+did not answer. Answers are data: text of bounded length, shown in its visible form.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ SSH_SAYS = ": ssh says "
 
 _MARK = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z) ([0-9a-f]{64}|-)")
 _FORMAT = 1
-_LIMIT = 300  # characters of one text that a host says
+_LIMIT = 300  # characters of one text of a host
 _SETTING_LIMIT = 2000  # of one setting, which can have the id of a model in it
 _MANY = 10_000  # processes of one host
 _MESSAGE_LIMIT = 200
 
 
 class HostSeen(NamedTuple):
-    """What a host runs, and the newest plan with which a rollout began there, if any did."""
+    """What a host runs, and the newest plan of a rollout there, if any."""
 
     state: HostState
     newest: NewestPlan | None = None
@@ -41,7 +41,7 @@ class HostSeen(NamedTuple):
 def observe(
     tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Callable[[Event], None]
 ) -> dict[str, HostSeen]:
-    """What each of `hosts` says, by host. No secret is needed for it, and none is read."""
+    """The answer of each of `hosts`. No secret is needed for it, and none is read."""
     options = reaching(settings, hosts)
     try:
         with private_project(tree) as project:
@@ -77,7 +77,7 @@ def _unknown(host: str, words: str) -> HostSeen:
 
 
 def newest_plan(line: str) -> NewestPlan | None:
-    """The newest plan that a host says it was given; None where there was none. Raises ValueError or TypeError."""
+    """The newest plan by a host's report; None where there was none. Raises ValueError or TypeError."""
     match = _MARK.fullmatch(line)
     if line and match is None:
         raise ValueError("no record of a plan")
@@ -92,7 +92,7 @@ def _reason(failure: Event) -> str:
 
 
 def said(host: str, state: Mapping[str, Any]) -> HostState:
-    """What a host says that it runs. Raises KeyError, TypeError, ValueError or AttributeError if it makes no sense."""
+    """What a host runs by its report. Raises KeyError, TypeError, ValueError or AttributeError if it makes no sense."""
     processes = [_process(process) for process in state["processes"][:_MANY]]
     return HostState(host, OBSERVED, _text(state["release"]), in_order(processes))
 

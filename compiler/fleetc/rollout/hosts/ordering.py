@@ -1,4 +1,4 @@
-"""The order of a rollout in which nothing ever runs twice, and why it may not begin.
+"""The order of a rollout without double runs, and why it may not begin.
 
 In: a rollout, and what its hosts said. Out: moves, batches, or a reason.
 """
@@ -18,7 +18,7 @@ def order_of(
 ) -> tuple[tuple[Move, ...], Sequence[tuple[str, ...]], str]:
     """The moves of this rollout, its batches, and why it cannot begin; "" where it can.
 
-    Hosts that left the spec come last, but for those that hand over what only one process may do.
+    Hosts that left the spec come last, except those that hand over exclusive duties.
     """
     runs = {host: answer.runs for host, answer in begun.items()}
     wants = {host: answer.wants for host, answer in begun.items()}
@@ -42,7 +42,7 @@ def order_of(
 
 
 def _twice(wants: Mapping[str, Nodes]) -> str:
-    """What two hosts would do at once; "" where there is nothing. Kept releases of different rollouts can say so."""
+    """What two hosts would do at once; "" where there is nothing. Kept releases of different rollouts can claim it."""
     home: dict[str, str] = {}
     for host, nodes in wants.items():
         for what in (*nodes, *(deed for does in nodes.values() for deed in does)):
@@ -53,9 +53,9 @@ def _twice(wants: Mapping[str, Nodes]) -> str:
 
 
 def _replaced(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
-    """Which host is a new machine at a new address, while its nodes may still run on the old one; "" where none is.
+    """Which host is a new machine at a new address, while its nodes may still run on the old one; "" without one.
 
-    A machine that only got another address knows which host it is.
+    A machine with a new address still knows its host name.
     """
     for host in rollout.blueprint.hosts:
         answer, given = begun.get(host.name), rollout.journal.history.hosts.get(host.name)
@@ -70,9 +70,9 @@ def _replaced(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> s
 
 
 def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
-    """Why something that comes to a host may still run elsewhere; "" where it cannot.
+    """Why a node that moves to a host may still run elsewhere; "" where it cannot.
 
-    Hosts that a limit leaves out say what they run; of those that do not answer, the journal knows what it was last.
+    Hosts outside the limit report what they run; for silent ones the journal has their last state.
     """
     machines = {place_of(host)[:2] for host in rollout.blueprint.hosts if host.name in begun}
     silent = [
@@ -95,7 +95,7 @@ def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> st
 
 
 def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
-    """What would only end here, because the host that goes on with it is left out; "" where nothing is."""
+    """What would only stop here, because its new host is left out; "" if nothing is."""
     homes: dict[str, str] = {}
     for host in rollout.blueprint.hosts if not rollout.goal.back_to else ():
         for service in host.services:
@@ -105,7 +105,7 @@ def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
         for what in (what for node, does in answer.runs.items() for what in (node, *does)):
             target = homes.get(what, source)
             if answer.answered and what not in kept and target not in begun and target not in stated.dead:
-                return _left_out(rollout, f"{source} would end what {target} goes on with ({what})")
+                return _left_out(rollout, f"{source} would stop what {target} goes on with ({what})")
     return ""
 
 
@@ -122,7 +122,7 @@ def _left_out(rollout: Rollout, what: str) -> str:
 
 
 def arrivals(moves: Sequence[Move]) -> dict[str, list[dict[str, Any]]]:
-    """By host, what the role is told of nodes that come there."""
+    """By host, the role's data about nodes that move there."""
     coming: dict[str, dict[str, list[str]]] = {}
     for move in moves:
         coming.setdefault(move.target, {}).setdefault(move.source, []).append(move.node)

@@ -1,7 +1,7 @@
 """Who rolls out: what hosts write down of a rollout, and name to the next one.
 
-In: nothing. Out: an owner. Whether another one is dead no host can tell: those of the same journal are, because its
-lock is held, and of others a person states it.
+In: nothing. Out: an owner. No host can tell whether another rollout is dead. Those of the same journal are, as its lock
+is held; for others a person states it.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ SIGNATURE_ENDING = ".sig"
 _LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 21 MB
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 LONGEST = timedelta(days=31)
-"""How long a plan may be good, when it is made and when it is carried out."""
+"""The validity of a plan, when it is made and when it is carried out."""
 
 _AHEAD = timedelta(minutes=5)
 """How far the clock of the machine that made a plan may be ahead of this one's."""
@@ -61,7 +61,7 @@ def clock() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a plan is made from and held against: sources, what ships, the tree's directory, the checkout's settings."""
+    """The inputs of a plan and of its checks: sources, shipped files, the tree's directory, the checkout's settings."""
 
     sources: Sequence[Source]
     templates: Mapping[str, str]
@@ -81,7 +81,7 @@ class Verified:
 
     @property
     def mark(self) -> NewestPlan:
-        """What hosts write down that are given the plan."""
+        """The plan's mark for hosts."""
         return NewestPlan(self.plan.created, self.seal)
 
 
@@ -108,7 +108,7 @@ def recorded_baseline(inputs: Inputs, tree: Tree | None, name: str) -> tuple[Bas
 
 
 def _recorded(host: HostBlueprint, states: Mapping[str, HostState], places: Mapping[str, tuple[str, int]]) -> HostState:
-    """What a tree says of the machine that a host's name means now: by name and place, not by name alone."""
+    """The tree's state of a host's machine: by name and address, not by name alone."""
     now = (host.address, host.ssh_port)
     then = places.get(host.name)
     if then == now:
@@ -125,7 +125,7 @@ def _recorded(host: HostBlueprint, states: Mapping[str, HostState], places: Mapp
 def observed_baseline(
     inputs: Inputs, baseline: Baseline, settings: Settings, on_event: Callable[[Event], None]
 ) -> Baseline:
-    """The baseline as the hosts themselves say; one that does not answer is unknown."""
+    """The baseline by the hosts' own answers; silent ones are unknown."""
     states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
     recorded = {state.host: state for state in baseline.hosts}
     noted = {name: replace(seen.state, note=seen.state.note.partition(SSH_SAYS)[0]) for name, seen in states.items()}
@@ -171,7 +171,7 @@ def _signature_file(path: Path) -> Path:
 
 
 def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str], now: datetime) -> Verified:
-    """The plan in a file, once everything on this machine has been held against it. No host is asked.
+    """The plan in a file, once everything on this machine has been held against it. It asks no host.
 
     Raises FilesError and PlanRefusedError, which has all differences of the first kind of thing that differs.
     """
@@ -186,7 +186,7 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
     )
     compiled = compile_spec(around.sources, around.templates, around.playbooks)
     if compiled.blueprint is None or compiled.tree is None:
-        message = "this fleetc finds errors in the spec that the one that made the plan did not"
+        message = "this fleetc finds errors in the spec that the plan's fleetc did not"
         raise PlanRefusedError(Refusal("plan-other-tool", message, "run fleetc check, then make a new plan"))
     _refuse(judge.of_hosts(plan, [host.name for host in compiled.blueprint.hosts], limit))
     shard = _shard(plan)
@@ -217,7 +217,7 @@ def _shard(plan: SealedPlan) -> Shard | None:
 
 
 def _latest_end(plan: SealedPlan) -> str:
-    """The latest time at which the plan may expire; "" where its times are no dates, or not written as plans are."""
+    """The latest expiry of the plan; "" where its times are no dates, or not written as plans are."""
     try:
         created, expires = (datetime.strptime(time, _TIME).replace(tzinfo=UTC) for time in (plan.created, plan.expires))
         latest = created + LONGEST
@@ -228,15 +228,14 @@ def _latest_end(plan: SealedPlan) -> str:
 
 
 class HostsVerdict(NamedTuple):
-    """What the hosts say of a plan that stands: `reached` are those that already run what it leads to, `unmarked` those
-    that do not have it as the newest plan they were given."""
+    """The hosts' answers about a valid plan: `reached` already run its result; `unmarked` have another newest plan."""
 
     reached: tuple[str, ...]
     unmarked: tuple[str, ...]
 
 
 def verify_hosts(verified: Verified, settings: Settings, on_event: Callable[[Event], None]) -> HostsVerdict:
-    """Ask the hosts, and hold what they say against the plan.
+    """Ask the hosts, and compare the answers with the plan.
 
     Raises PlanRefusedError when a host moved, was given a newer plan, or cannot be asked.
     """
@@ -257,15 +256,13 @@ def _refuse(*groups: list[Refusal]) -> None:
 
 
 def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
-    """Who signed the plan; None if nobody has to."""
+    """Who signed the plan; None if no signature is needed."""
     if settings.allowed_signers is None and settings.signer is None:
         return None
     if settings.allowed_signers is None:
         message = f"{visible(str(settings.signer))} must have signed the plan, but allowed_signers is not set: "
         advice = "set allowed_signers to the file with the keys of the people who may sign, or remove signer"
-        raise PlanRefusedError(
-            Refusal("plan-signers-missing", f"{message}fleetc cannot tell whose signature it is", advice)
-        )
+        raise PlanRefusedError(Refusal("plan-signers-missing", f"{message}fleetc cannot identify the signer", advice))
     allowed = settings.allowed_signers.expanduser()
     beside = _signature_file(path)
     if not os.path.lexists(beside):

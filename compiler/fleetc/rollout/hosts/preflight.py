@@ -1,7 +1,7 @@
 """Asks hosts what would keep their release from running there, and changes nothing.
 
-In: a compiled tree, its blueprint, names of hosts, the tool's settings. Out: findings of all hosts, also of those that
-cannot be asked.
+In: a compiled tree, its blueprint, names of hosts, the tool's settings. Out: findings of all hosts, also unreachable
+ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TASK = "Ask the host what would keep its release from running"
 def preflight(
     tree: Tree, blueprint: Blueprint, settings: Settings, limit: tuple[str, ...], on_event: Watch, stated: Stated
 ) -> tuple[HostFinding, ...]:
-    """All findings of all hosts, or of those in `limit`, without those that are skipped. Raises DeployError."""
+    """All findings of all hosts, or of those in `limit`, without skipped ones. Raises DeployError."""
     hosts = hosts_of(blueprint, limit)
     values = {} if settings.worker else secret_values(blueprint, hosts, settings)
     options = replace(options_of(settings, False, None, stated), limit=hosts)

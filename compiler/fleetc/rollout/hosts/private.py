@@ -1,8 +1,8 @@
 """Private directories for one run: only for this user, in memory for values of secrets, and cleaned up.
 
 In: what the directory is for. Out: its path, until the run ends; and the removal of what dead runs left. A directory is
-locked for as long as the process that made it lives: the kernel drops the lock when that dies, however it dies, so
-that nothing depends on process ids, which are reused and differ between containers.
+locked while its process lives: the kernel drops the lock at any death. Process ids are useless here: they are reused
+and differ between containers.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from pathlib import Path
 
 _NAME = "fleetc-private-"
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
-_MEMORY = Path("/dev/shm")  # noqa: S108  # world-writable with the sticky bit; what is made in it is for its owner alone
+_MEMORY = Path("/dev/shm")  # noqa: S108  # world-writable with the sticky bit; new entries are for their owner alone
 _MOUNTS = Path("/proc/self/mountinfo")
 _PROCESSES = Path("/proc")
 _TERM_SECONDS = 5.0
 
 RUN_VARIABLE = "ANSIBLE_HOME"
-"""The variable by which every process of a run is known: it names a place in the run's directory."""
+"""The variable that marks every process of a run: it names a place in the run's directory."""
 
 
 def memory_place() -> Path | None:
-    """Where directories in memory are made: XDG_RUNTIME_DIR, else /dev/shm; None where neither is fit for it.
+    """Where directories in memory are made: XDG_RUNTIME_DIR, else /dev/shm; None if no directory is fit.
 
     Memory means a file system that the kernel keeps in memory (and in swap, where the machine has any).
     """
@@ -56,7 +56,7 @@ def private_directory(place: Path | None = None) -> Iterator[Path]:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a new file that nobody else can read, at no time."""
+    """Write a new file that is private from its creation."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
@@ -109,7 +109,7 @@ def _open(path: Path) -> int:
 
 
 def _locked(descriptor: int) -> bool:
-    """Lock an open directory; whether no other process holds it. Raises OSError where nothing can be locked."""
+    """Lock an open directory; whether no other process holds it. Raises OSError if locks are impossible."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -118,7 +118,7 @@ def _locked(descriptor: int) -> bool:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether it is a directory, and no link to one, of this user and for nobody else."""
+    """Whether it is a private directory of this user, and no link."""
     try:
         status = path.lstat()
     except OSError:
@@ -127,7 +127,7 @@ def _is_own(path: Path) -> bool:
 
 
 def _in_memory(path: Path) -> bool:
-    """Whether the file system that a directory lies on is kept in memory, as Linux tells it."""
+    """Whether a directory's file system is in memory, by Linux."""
     try:
         device = path.stat().st_dev
         mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace")
@@ -142,7 +142,7 @@ def _in_memory(path: Path) -> bool:
 
 
 def _end_processes(directory: Path) -> None:
-    """End processes of this user that were started for a run: those whose environment names its directory."""
+    """End this user's processes of a run: those with its directory in their environment."""
     left = []
     for process in _PROCESSES.glob("[0-9]*"):
         with suppress(OSError):
@@ -152,7 +152,7 @@ def _end_processes(directory: Path) -> None:
                     signal.pidfd_send_signal(handle, signal.SIGTERM)
                     left.append(handle)
             finally:
-                if handle not in left:  # another one's, or one that ended meanwhile
+                if handle not in left:  # of another user, or ended meanwhile
                     os.close(handle)
     for handle in left:
         if not _ended(handle):
@@ -163,7 +163,7 @@ def _end_processes(directory: Path) -> None:
 
 
 def _ended(handle: int) -> bool:
-    """Whether a process ends soon. By poll, because select knows no descriptor above 1023."""
+    """Whether a process ends soon. By poll, because select accepts no descriptor above 1023."""
     waiting = select.poll()
     waiting.register(handle, select.POLLIN)
     return bool(waiting.poll(_TERM_SECONDS * 1000))

@@ -25,7 +25,7 @@ _TERM_SECONDS = 20.0
 
 
 def bound_to_fleetc(command: Sequence[str]) -> list[str]:
-    """A command whose process ends when fleetc dies, where the system can see to that."""
+    """A command that dies with fleetc, if the system supports that."""
     if sys.platform != "linux":
         return [*command]
     return [sys.executable, "-I", "-c", _LINUX_LAUNCHER, str(os.getpid()), *command]

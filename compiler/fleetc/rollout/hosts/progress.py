@@ -22,11 +22,11 @@ _DID = {
     (ACTIVATE, "failed"): "is not well with the release, or did not switch",
     (END, "changed"): "ended its switch",
     (END, "failed"): "did not keep the release",
-    (OBSERVE, "failed"): "did not say what it runs",
+    (OBSERVE, "failed"): "did not report what it runs",
     (preflight.TASK, "failed"): "lacks something",
     (verify.TASK, "failed"): "did not answer",
 }
-"""What a host did, by the task and how that ended; the report says more."""
+"""The last step of a host, by task and result; details are in the report."""
 
 
 def words_of(event: Event) -> str:

@@ -1,6 +1,6 @@
 """One rollout: what its runs of Ansible share, and how it claims its hosts.
 
-In: a tree, a goal, what people state, how hosts are reached. Out: runs over some of the hosts, and what each host says.
+In: a tree, a goal, what people state, how hosts are reached. Out: runs over some of the hosts, and the answers of each.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ Watch = Callable[[Event], None]
 
 
 class Stated(NamedTuple):
-    """What a person states: hosts in quarantine that are tried again, hosts that had another name, hosts that are dead
-    for good, rollouts that are dead, by their ids, and findings of the preflight to skip, by code, with the reason."""
+    """Statements of a person: quarantined hosts to try again, renamed hosts, dead hosts, dead rollouts by id, and
+    preflight findings to skip, by code with a reason."""
 
     clear: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
@@ -60,8 +60,8 @@ NOTHING_STATED = Stated()
 
 
 class Goal(NamedTuple):
-    """Where a rollout leads: to the tree, or with `back_to` to releases that hosts keep, by host; with `shard` only on
-    the hosts of that part of the fleet, while others roll out the other parts."""
+    """The target of a rollout: the tree, or with `back_to` kept releases by host. With `shard`, only the hosts of that
+    part of the fleet."""
 
     kind: Literal["deploy", "rollback"] = "deploy"
     back_to: Mapping[str, str] = {}
@@ -94,7 +94,7 @@ class Rollout:
         skip_tags: tuple[str, ...] = (),
         **variables: Any,
     ) -> RunResult:
-        """One run over some hosts, of the tasks that the tags say."""
+        """One run of the tagged tasks over some hosts."""
         own = {"fleet_batches": [list(hosts)], "fleet_host_dead": sorted(self.dead)}
         given = {**self.options.variables, **own, **variables}
         left_out = (*CHECKED_HERE, *skip_tags)
@@ -105,19 +105,19 @@ class Rollout:
             return RunResult("canceled", None, None)
 
     def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
-        """What each host says that there is to do; those with something to do are claimed from then on."""
+        """The work that each host reports; hosts with work are claimed from then on."""
         run = self.run(BEGIN_PLAYBOOK, hosts, fleet_host_back_to=dict(self.goal.back_to))
         return {host: self._wanting(answer) for host, answer in begun_of(hosts, run).items()}, run
 
     def _wanting(self, begun: Begun) -> Begun:
-        """What a host said, with what it will run by the tree. Only it knows what is in releases that it keeps."""
+        """What a host said, with what it will run by the tree. Only the host knows its kept releases."""
         if begun.host in self.goal.back_to or not begun.answered:
             return begun
         services = (host.services for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
         return begun._replace(wants={service.name: service.exclusive for own in services for service in own})
 
     def ask_others(self, begun: Mapping[str, Begun]) -> None:
-        """Ask hosts that a limit leaves out what they run, if something comes to one that it names."""
+        """If a node moves to a host in the limit, ask all other hosts what they run."""
         others = [host.name for host in self.blueprint.in_order if host.name not in begun]
         if others and arrives(begun):
             answers = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
@@ -137,7 +137,7 @@ class Rollout:
         return ""
 
     def given(self, host: str, begun: Begun) -> Given:
-        """What a host is given, for the journal."""
+        """The new release of a host, for the journal."""
         if host in self.left:
             return self.left[host]._replace(release=NOTHING, nodes={})
         return Given(
@@ -148,9 +148,9 @@ class Rollout:
 
 
 def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
-    """What hosts say, once no other rollout has claimed one of them; else, after a while, with their refusals.
+    """The answers of hosts once all are claimed; after a while, with refusals.
 
-    Of two that claimed different hosts, the one goes on that has the first host; the other one gives way.
+    If two rollouts claimed different hosts, the one with the first host continues; the other gives way.
     """
     begun, run = rollout.ask(hosts)
     end = time.monotonic() + _WAIT_SECONDS
@@ -170,14 +170,14 @@ def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], R
 
 
 def arrives(begun: Mapping[str, Begun]) -> bool:
-    """Whether something comes to a host, which must not run anywhere else."""
+    """Whether a host gains a node that may run only once."""
     return any(answer.runs.get(node) != does for answer in begun.values() for node, does in answer.wants.items())
 
 
 def options_of(
     settings: Settings, check: bool, sealed: NewestPlan | None, stated: Stated = NOTHING_STATED
 ) -> RunOptions:
-    """How to reach the hosts, as the settings say. Raises DeployError where the vault's password cannot be had."""
+    """How to reach the hosts, by the settings. Raises DeployError where the vault's password cannot be had."""
     password_file, password = settings.vault_password_file, None
     if not settings.worker:
         password_file, password = vault_password(absolute(password_file))
@@ -213,7 +213,7 @@ def hosts_of(blueprint: Blueprint, limit: tuple[str, ...], shard: Shard | None =
 
 
 def need_known(names: Sequence[str], known: Sequence[str]) -> None:
-    """Refuse names of hosts that nobody knows. Raises DeployError."""
+    """Refuse unknown names of hosts. Raises DeployError."""
     for name in names:
         if name not in known:
             from fleetc.text.suggestions import did_you_mean

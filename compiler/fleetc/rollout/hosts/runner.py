@@ -40,7 +40,7 @@ _OF_THE_RUNNER = (
     "ANSIBLE_STDOUT_CALLBACK",
     "AWX_ISOLATED_DATA_DIR",
 )
-"""Variables by which ansible_runner hears from Ansible."""
+"""Variables for the events of Ansible to ansible_runner."""
 _OF_A_WORKER = (
     "ANSIBLE_FORKS",
     "ANSIBLE_HOST_KEY_CHECKING",
@@ -59,7 +59,7 @@ _LAST_WORDS = 15
 
 
 class Event(NamedTuple):
-    """Something that happened: `kind` is task, ok, changed, skipped, failed or unreachable; or warning, of no host."""
+    """An event: `kind` is task, ok, changed, skipped, failed or unreachable; or warning, of no host."""
 
     kind: str
     host: str
@@ -72,7 +72,7 @@ class RunResult:
     """What the runner reported.
 
     `stats` is None when Ansible never got to the end; then `last_words` has the end of what it printed. `answers` are
-    what the tasks that were asked for returned, by host and task, also where they failed; `received` says when, in
+    what the tasks that were asked for returned, by host and task, also where they failed; `received` is when, in
     seconds of the clock here.
     """
 
@@ -103,11 +103,11 @@ class RunOptions:
     """Variables of Ansible that are stronger than all others."""
     vault_password: bytes | None = field(default=None, repr=False)
     worker: tuple[str, ...] = ()
-    """A command that starts `ansible-runner worker`; then all paths here are those of the machine that it runs on."""
+    """A command that starts `ansible-runner worker`; then all paths are those of its machine."""
 
 
 def reaching(settings: Settings, hosts: Sequence[str] = ()) -> RunOptions:
-    """How to reach hosts, as the settings say; without secrets."""
+    """How to reach hosts, by the settings; without secrets."""
     there = bool(settings.worker)
     return RunOptions(
         limit=tuple(hosts),
@@ -162,7 +162,7 @@ def run_playbook(
 
     `values` are those of the secrets that the spec names by a variable or a command. Ansible reads them from a file in
     memory, which is removed before a task starts; no process has them in its environment. `asked` are names of tasks
-    whose results are wanted.
+    with wanted results.
     """
     if not project.in_memory and not options.worker and (values or options.vault_file):
         on_event(Event("warning", "", "", _NO_MEMORY))
@@ -178,8 +178,8 @@ def run_playbook(
 
 
 _NO_MEMORY = (
-    "neither XDG_RUNTIME_DIR nor /dev/shm is a directory in memory that only this user can use, so values of secrets "
-    "are in a temporary file while Ansible starts, readable only by this user"
+    "XDG_RUNTIME_DIR and /dev/shm are not private directories in memory. So secrets are in a temporary file while "
+    "Ansible starts, readable only by this user"
 )
 
 
@@ -347,7 +347,7 @@ def _command_line(own: Path, options: RunOptions, values: SecretValues) -> str:
 
 
 def _never_templates(value: Any) -> Any:
-    """Variables whose texts Ansible takes as they are: some came from hosts, and a template could run programs here."""
+    """Variables with literal texts: some came from hosts, and a template could run programs here."""
     if isinstance(value, Mapping):
         return {key: _never_templates(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -360,7 +360,7 @@ def _kept() -> dict[str, str]:
 
 
 def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, str]:
-    """All that Ansible, and whoever it starts, has in its environment, but for _OF_THE_RUNNER."""
+    """The environment of Ansible and its children, without _OF_THE_RUNNER."""
     kept = _kept()
     # fleetc's own ansible-playbook, also when its virtual environment is not activated.
     kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
@@ -376,7 +376,7 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
         "ANSIBLE_TIMEOUT": str(options.connect_timeout),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_INVENTORY_ENABLED": "ansible.builtin.yaml",  # the format of what is compiled; loading more takes time
-        "ANSIBLE_INJECT_FACT_VARS": "False",  # what a host answers never stands in for a variable of the play
+        "ANSIBLE_INJECT_FACT_VARS": "False",  # no answer of a host replaces a variable of the play
         # ansible_runner would add these to its own.
         "ANSIBLE_CALLBACK_PLUGINS": "",
         "AWX_LIB_DIRECTORY": "",

@@ -1,8 +1,8 @@
-"""Runs the commands that print secrets: those of a password manager, as the user's own configuration names them.
+"""Runs the user's configured commands that print secrets, such as those of a password manager.
 
 In: names of commands, and the settings. Out: what each printed, which is handed on and never looked at. A command runs
-without a shell, a terminal and an input, in the root directory, where no checkout can leave files for it. Nothing that
-it says is in a message: also what it complains about may have the secret in it.
+without shell, terminal and input, in the root directory, which no checkout can write. No message has its output: also
+its errors may contain the secret.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def secret_values(blueprint: Blueprint, hosts: tuple[str, ...], settings: Settin
 
 
 def printed_secrets(needed: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """What the commands print, by their names; each runs once. `needed` says for each what it is for.
+    """What the commands print, by their names; each runs once. `needed` has the purpose of each.
 
     Raises DeployError before any of them runs where one is not defined, and at the end with all that failed.
     """
@@ -64,7 +64,7 @@ def printed_secrets(needed: Mapping[str, str], settings: Settings) -> dict[str, 
     if failed:
         several = "s" if len(failed) > 1 else ""
         message = f"{len(failed)} secret command{several} failed: {'; '.join(failed)}"
-        raise DeployError(f"{message}. fleetc never shows what they say: run them yourself to see it", 1)
+        raise DeployError(f"{message}. fleetc never shows their output: run them yourself to see it", 1)
     return printed
 
 
@@ -84,7 +84,7 @@ def _secret(words: Sequence[str]) -> str:
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        raise _FailedError("printed something else than UTF-8 text") from None
+        raise _FailedError("printed no UTF-8 text") from None
     if not text:
         raise _FailedError("printed nothing")
     if _CONTROL.search(text):
@@ -128,7 +128,7 @@ def _read(process: subprocess.Popen[bytes], end: float) -> bytes:
     """Read until the command has ended, within its time and the most bytes that a secret may have."""
     assert process.stdout is not None  # noqa: S101  # it is a pipe
     content = bytearray()
-    waiting = select.poll()  # select knows no descriptor above 1023
+    waiting = select.poll()  # select accepts no descriptor above 1023
     waiting.register(process.stdout, select.POLLIN)
     with process.stdout as pipe:
         while (left := end - time.monotonic()) > 0:

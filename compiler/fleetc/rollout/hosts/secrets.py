@@ -1,4 +1,4 @@
-"""Secrets of a rollout: variables of whoever rolls out, and the password of the vault.
+"""Secrets of a rollout: the user's variables, and the password of the vault.
 
 In: a blueprint, names of hosts, paths. Out: values, which are handed on and never looked at.
 """
@@ -23,7 +23,7 @@ class DeployError(Exception):
 
 
 SecretValues = Mapping[str, Mapping[str, str]]
-"""Values of secrets by their names, by the variable in which Ansible gets them."""
+"""Values of secrets by name, by their Ansible variable."""
 
 _NAMED = 4
 
@@ -54,7 +54,7 @@ def secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, 
 
 
 def names_needed(blueprint: Blueprint, hosts: tuple[str, ...], kind: str) -> dict[str, str]:
-    """What the secrets of these hosts refer to, for one kind of reference, each with those that use it, in words."""
+    """The targets of one kind of secret reference on these hosts, each with its users, in words."""
     users: dict[str, list[str]] = {}
     for host in blueprint.hosts:
         for owner, secrets in host.secrets() if host.name in hosts else ():
@@ -65,10 +65,9 @@ def names_needed(blueprint: Blueprint, hosts: tuple[str, ...], kind: str) -> dic
 
 
 def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:
-    """The file with the vault's password; or, where it is a program, what that says.
+    """The file with the vault's password; if it is a program, its output.
 
-    A program runs here rather than below Ansible, because it may need variables that nobody else gets. Raises
-    DeployError where it fails.
+    A program runs here and not below Ansible, because it may need private variables. Raises DeployError where it fails.
     """
     if path is None or not (path.is_file() and os.access(path, os.X_OK)):
         return path, None

@@ -39,9 +39,9 @@ def sign(content: bytes, key: Path) -> bytes:
 def check(content: bytes, signature: bytes, allowed_signers: Path, signer: str | None) -> str:
     """Who signed `content`: `signer`, or without that any identity of the allowed-signers file.
 
-    ssh-keygen names the identities of the first line with the key alone, though another one may be the line that allows
-    it to sign plans: every line is asked by itself, and every identity is tried. Raises PlanRefusedError:
-    plan-signature-bad, plan-signers-unreadable, ssh-keygen-missing.
+    ssh-keygen only names the identities of the key's first line, but another line may allow it to sign plans. So it
+    asks each line and tries each identity. Raises PlanRefusedError: plan-signature-bad, plan-signers-unreadable,
+    ssh-keygen-missing.
     """
     lines = _lines(allowed_signers)
     if not is_canonical(signature):
@@ -67,13 +67,13 @@ def check(content: bytes, signature: bytes, allowed_signers: Path, signer: str |
 
 
 def _principals(allowed: Path, signature: Path) -> list[str]:
-    """The identities to which an allowed-signers file gives the key of a signature."""
+    """The identities of a signature's key in an allowed-signers file."""
     answer = _ssh_keygen(["-Y", "find-principals", "-f", str(allowed), "-s", str(signature)], b"")
     return [] if answer.returncode else answer.stdout.decode(errors="replace").splitlines()
 
 
 def _is_of(name: str, allowed: Path, signature: Path, content: bytes) -> bool:
-    """Whether a signature is one that `name` may give and gave to `content`."""
+    """Whether a signature of `content` is valid and by `name`."""
     words = ["-f", str(allowed), "-s", str(signature), "-I", name, "-n", NAMESPACE]
     return _ssh_keygen(["-Y", "verify", *words], content).returncode == 0
 
@@ -97,7 +97,7 @@ def is_canonical(signature: bytes) -> bool:
 
 
 def _bad(what: str) -> PlanRefusedError:
-    advice = "have somebody who may sign sign the unchanged plan, or make and sign a new one"
+    advice = "have an allowed signer sign the unchanged plan, or make and sign a new one"
     return PlanRefusedError(Refusal("plan-signature-bad", what, advice))
 
 
@@ -112,7 +112,7 @@ def _lines(file: Path) -> list[bytes]:
     except (OSError, ValueError) as failure:
         reason = failure.strerror if isinstance(failure, OSError) else "not a path"
         message = f"the allowed-signers file {visible(str(file))} cannot be read: {reason}"
-        advice = "correct the setting allowed_signers; without that file nobody may sign"
+        advice = "correct the setting allowed_signers; without that file no signature is valid"
         raise PlanRefusedError(Refusal("plan-signers-unreadable", message, advice)) from None
 
 

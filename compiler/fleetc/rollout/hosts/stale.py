@@ -1,7 +1,7 @@
 """Whether hosts of a later batch still are as they were when a sealed plan began to be carried out.
 
-In: what hosts said then. Out: reasons by host; they are asked again for it. Hosts that somebody changed meanwhile are
-not what people approved, so the rollout of the plan halts before it changes them.
+In: what hosts said then. Out: reasons by host, from fresh answers. Hosts changed since the approval stop the rollout of
+the plan before it changes them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _why(before: Begun, now: Begun, left: Collection[str]) -> str:
     if not now.answered:
         return now.outcome.reason or "it does not answer any more"
     if before.state is None or now.state is None:
-        return "what it says of its nodes makes no sense"
+        return "its answer about its nodes is invalid"
     changed = differences(_without(before.state, left), _without(now.state, left))
     return f"it was changed after this plan began: {'; '.join(changed[:_NAMED])}; make a new plan" if changed else ""
 

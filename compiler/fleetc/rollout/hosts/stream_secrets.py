@@ -23,7 +23,7 @@ Reference = tuple[str, str]
 
 
 def token_of(api: StreamApiBlueprint, values: Mapping[Reference, str]) -> str:
-    """The token. Raises DeployError where there is none, or where a header could not hold it."""
+    """The token. Raises DeployError if there is none, or if a header cannot hold it."""
     token = values.get((api.kind, api.reference))
     if not token:
         raise DeployError(f"the token of the stream API, {api.kind} {api.reference}, is not set", 1)

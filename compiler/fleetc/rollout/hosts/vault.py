@@ -32,7 +32,7 @@ def vault_values(vault_file: Path | None, password_file: Path | None) -> dict[st
         raise DeployError(f"{file} does not define fleet_vault, a mapping of keys to secrets", 1)
     odd = sorted(str(key) for key, value in table.items() if not isinstance(value, str))
     if odd:
-        raise DeployError(f"{file} has something else than a text in fleet_vault: {', '.join(odd)}", 1)
+        raise DeployError(f"{file} has a value other than text in fleet_vault: {', '.join(odd)}", 1)
     return {str(key): value for key, value in table.items()}
 
 

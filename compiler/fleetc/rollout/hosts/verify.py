@@ -1,7 +1,7 @@
 """Asks hosts what they run and their nodes what they run with, and changes nothing there.
 
-In: a compiled fleet, names of hosts, the tool's settings. Out: a `HostAnswer` for each. No secret is read here:
-what the host asks of the chain, it asks with those that its nodes have.
+In: a compiled fleet, names of hosts, the tool's settings. Out: a `HostAnswer` for each. It reads no secret: a host asks
+the chain with the secrets of its nodes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ADDRESS_LIMIT = 500
 def ask_hosts(
     tree: Tree, fleet: Fleet, blueprint: Blueprint, settings: Settings, hosts: Sequence[str], on_event: Watch
 ) -> dict[str, HostAnswer]:
-    """What each of `hosts` answers; one that cannot be asked says why."""
+    """The answer of each of `hosts`, or the reason for none."""
     questions = {host: own for host, own in questions_of(fleet, blueprint).items() if host in hosts}
     sent = {host: json.dumps([_told(question) for question in own]) for host, own in questions.items()}
     variables = {"fleet_host_questions": sent}  # as text, because Ansible copies each value of a variable several times
@@ -105,11 +105,11 @@ def _registered(entry: Mapping[str, Any]) -> Registered:
     active, address = entry.get("active"), entry.get("address")
     if isinstance(active, bool) and isinstance(address, str):
         return Registered(active, address[:_ADDRESS_LIMIT])
-    return Registered(reason=as_text(entry.get("reason")) or "what its host says of the chain makes no sense")
+    return Registered(reason=as_text(entry.get("reason")) or "the answer of its host about the chain is invalid")
 
 
 def _replies(text: object) -> Mapping[str, Any]:
-    """What nodes of a host say, by question; empty where that makes no sense."""
+    """The answers of a host's nodes, by question; empty if invalid."""
     try:
         return as_mapping(json.loads(text)) if isinstance(text, str) else {}
     except (ValueError, RecursionError):

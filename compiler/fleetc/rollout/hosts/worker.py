@@ -1,8 +1,8 @@
 """A run of Ansible in another process, on this machine or elsewhere: ansible-runner's transmit, worker and process.
 
 In: a job, and a command that starts `ansible-runner worker`, such as `ssh node-1 ansible-runner worker`. Out: what the
-worker reported. A job is the Ansible project and the files of its hosts, and names no secret but by its path: a worker
-sends its whole environment back, so secrets lie in files of its own machine.
+worker reported. A job is the Ansible project and files of its hosts, with secrets only by path. A worker sends its
+whole environment back, so secrets are in files of its machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ANSIBLE, _HOSTS = "ansible", "hosts"
 
 
 class Ended(NamedTuple):
-    """How a run ended, and the files in which it said something."""
+    """The end of a run, and its output files."""
 
     status: str
     rc: int | None
@@ -102,7 +102,7 @@ _WORDS = ("stdout", "stderr")
 def _send(
     run: Callable[..., Any], sent: Mapping[str, Any], worker: subprocess.Popen[bytes], interrupted: threading.Event
 ) -> None:
-    """Send the job; a worker that ends before it has read it all is noticed by what it does not say."""
+    """Send the job; missing output reveals a worker that ends too early."""
     with suppress(BrokenPipeError):
         run(streamer="transmit", cancel_callback=interrupted.is_set, _output=worker.stdin, **sent)
     with suppress(BrokenPipeError):

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from fleetc.rollout.journal.lines import JournalEntry
 
 MAY_RUN = ("unknown", "quarantined")
-"""Results after which nobody knows whether a host runs its nodes of before or those that it was given."""
+"""Results that leave unknown whether a host runs its old or its new nodes."""
 
 GONE = ("retired", "dead")
-"""Results after which a host that left the spec is forgotten: it runs nothing any more, or a person says so."""
+"""Results that make the journal forget a host that left the spec: it runs nothing, or a person states so."""
 
 
 class Login(NamedTuple):
@@ -61,7 +61,7 @@ class Run:
     changes: dict[str, HostChange] = field(default_factory=dict)
     exit_code: int | None = None
     releases: dict[str, str] = field(default_factory=dict)
-    """What each host of the fleet ran when it ended, as far as that is known."""
+    """What each host of the fleet ran at its end, if known."""
     shard: str = ""
 
 
@@ -79,10 +79,10 @@ class History:
 
 
 def history_of(entries: Iterable[JournalEntry]) -> History:
-    """Everything that a journal says, in one pass.
+    """The whole content of a journal, in one pass.
 
-    Lines are begin and end of a run; batch, before hosts are changed, with what each is given; host, with what became
-    of it; seen, with hosts that ran what they were to run already.
+    Lines are begin and end of a run; batch, before changes, with each new release; host, with its result; seen, with
+    hosts already up to date.
     """
     history = History()
     runs: dict[str, Run] = {}
@@ -128,7 +128,7 @@ def _take_note(hosts: dict[str, Given], run: Run, host: str, result: str, before
 
 
 def _keep(hosts: dict[str, Given], host: str, given: Given) -> None:
-    """Keep what a host runs; the same machine under another name is none of its own any more."""
+    """Record what a host runs; the same machine under an old name is forgotten."""
     for other in [name for name, known in hosts.items() if known.place[:2] == given.place[:2] and name != host]:
         del hosts[other]
     hosts[host] = given

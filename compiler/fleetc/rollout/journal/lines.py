@@ -1,8 +1,8 @@
 """The lines of a journal: one JSON object each, bound to the line before by a digest.
 
-In: entries, or the bytes of a journal. Out: bytes, or entries. The digest of a line is that of the digest before it and
-of its own text, so a line that was changed, removed or moved is noticed. Only the last line can be torn, by a machine
-that stopped while it was written.
+In: entries, or the bytes of a journal. Out: bytes, or entries. The digest of a line covers the digest before it and its
+text, so changed, removed or moved lines are found. Only the last line can be torn, by a machine that stopped while it
+was written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OWN = ("format", "fleet", "at", "run", "what", "chain")
 
 
 class JournalEntry(NamedTuple):
-    """One thing that happened: when (UTC), in which run, what, and facts about it. No value of a secret."""
+    """An event: its time (UTC), run, kind, and facts. No value of a secret."""
 
     at: str
     run: str
@@ -27,7 +27,7 @@ class JournalEntry(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What a journal says. `size` is how many bytes are whole lines; what follows them is a torn one."""
+    """The content of a journal. `size` is how many bytes are whole lines; what follows them is a torn one."""
 
     entries: tuple[JournalEntry, ...]
     chain: str

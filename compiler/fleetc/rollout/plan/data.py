@@ -15,7 +15,7 @@ FORMAT = 7
 """Version of the plan's format."""
 
 UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
-"""How much is known about a host: nothing, what a rolled-out tree says, or what the host itself said."""
+"""The knowledge about a host: nothing, from a rolled-out tree, or from the host itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class HostState:
     """What a host runs, as far as it is `known`: UNKNOWN, RECORDED or OBSERVED.
 
     `release` is the digest that the link to the current release leads to, "" without one. `processes` are sorted by
-    node and project. `note` says why nothing is known.
+    node and project. `note` is why nothing is known.
     """
 
     host: str
@@ -121,11 +121,11 @@ class Action:
 
     - copy: bring the release `digest` to the host and make it the current one; node is "";
     - retire: stop `node`, which has no place on the host any more, or a slot that gives up its ports;
-    - start, restart: run `node` from files with `digest`; `reason` says why;
+    - start, restart: run `node` from files with `digest`; `reason` is why;
     - live: set on `node` what changes, while it runs, and give it files with `digest`: no session drops;
     - halt: nothing, as `node` would have to be restarted for a setting and the spec does not allow it;
     - keep: the release, or `node`, is already what it should be;
-    - ensure: the state of the host is unknown, or `node` reads its secrets elsewhere: whatever of these it takes.
+    - ensure: the state of the host is unknown, or `node` reads its secrets elsewhere: any of these.
     """
 
     do: str
@@ -148,9 +148,8 @@ class HostActions:
 class Comparison:
     """Where the effects on some hosts come from.
 
-    `tree` is the digest of the manifest of the tree that has what they run, and `name` what people call it; both are ""
-    where no such tree is known here, so that the plan has no effects on these hosts. `note` says why, or what cannot be
-    compared.
+    `tree` is the manifest digest of the tree with their release, `name` its name for people. Both are "" if no such
+    tree is known; then effects are unknown. `note` is why, or what cannot be compared.
     """
 
     hosts: tuple[str, ...]
@@ -161,7 +160,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class SecretName:
-    """A secret that a node is given: the variable, and where its value is found. Never the value.
+    """A secret of a node: the variable, and the source of its value. Never the value.
 
     `node` is "avatar" for a secret of the avatar stack.
     """
@@ -177,12 +176,11 @@ class SecretName:
 class SealedPlan:
     """A whole rollout, decided.
 
-    `created` and `expires` are UTC, such as 2026-01-31T09:00:00Z. `whole` says that no host of the fleet is left out;
-    `shard` is the part of the fleet, such as 2/3, or "" where the plan is for no part.
-    `settings` are those that the checkout made, by name. `batches` are hosts in the order in which the rollout takes
-    them, `steps` what happens on each, in the same order. `inventory` is one digest over what tells Ansible of the
-    hosts. `left` names hosts of the recorded tree that the fleet no longer has: a rollout retires those that its
-    journal knows. `effects` concern the whole fleet; `compared` says what all effects come from.
+    `created` and `expires` are UTC, such as 2026-01-31T09:00:00Z. `whole`: no host of the fleet is left out; `shard` is
+    the part of the fleet, such as 2/3, or "" where the plan is for no part. `settings` are those of the checkout, by
+    name. `batches` are hosts in rollout order, `steps` the work on each, in the same order. `inventory` is one digest
+    over Ansible's data of the hosts. `left` names hosts of the recorded tree that the fleet no longer has: a rollout
+    retires those in its journal. `effects` concern the whole fleet; `compared` is the base of all effects.
     """
 
     format: int
@@ -214,9 +212,9 @@ NO_PLAN = "-"
 
 @dataclass(frozen=True, slots=True)
 class NewestPlan:
-    """The newest plan with which a rollout began on a host: when it was made, in UTC, and its seal.
+    """The newest plan of a rollout on a host: its time in UTC, and its seal.
 
-    For a rollout without a plan that is the time at which it began, and NO_PLAN. Each host keeps it for itself.
+    Without a plan, the time of the rollout's beginning, and NO_PLAN. Each host keeps it for itself.
     """
 
     created: str
@@ -233,7 +231,7 @@ class Refusal:
 
 
 class PlanRefusedError(Exception):
-    """A plan must not be carried out. `exit_code` is 3 if the machine lacks something, else 1."""
+    """A plan must not be carried out. `exit_code` is 3 for a fault of the machine, else 1."""
 
     def __init__(self, *refusals: Refusal, exit_code: int = 1) -> None:
         super().__init__("; ".join(refusal.message for refusal in refusals))

@@ -1,9 +1,9 @@
 """A sealed plan as bytes and back: canonical JSON, and the seal over its exact bytes.
 
 In: a `SealedPlan`, or the content of a plan file. Out: the other. The file is `{"plan": ..., "seal": ...}` with sorted
-keys, two blanks a level and one line end at its end; the seal is the SHA-256 of the bytes between the two keys, so
-fleetc checks it before it parses anything. One plan has one spelling: any other is refused, even if it means the same.
-The seal finds accidents and edits. Only a signature helps against a person who makes a new seal.
+keys, two blanks a level and a final line end. The seal is the SHA-256 of the bytes between the two keys: fleetc checks
+it before parsing. One plan has one spelling: any other is refused, even if it means the same. The seal finds accidents
+and edits. Only a signature helps against a person who makes a new seal.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def seal_of(content: bytes) -> str:
 
 
 def decode(content: bytes) -> SealedPlan:
-    """The plan in a file whose seal is whole.
+    """The plan of a file with a valid seal.
 
     Raises PlanRefusedError: plan-unreadable, plan-seal-broken, plan-other-tool.
     """

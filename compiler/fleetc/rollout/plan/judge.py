@@ -1,7 +1,7 @@
 """Checks a sealed plan against the current state: everything that has changed since it was made.
 
 In: a `SealedPlan` and what is the case now. Out: a `Refusal` for each difference, none when the plan may be carried
-out. Each function looks at one thing; all of them say what moved and what to do.
+out. Each function checks one aspect, and returns the differences and what to do.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _NEW_PLAN = "make a new plan and have it approved"
 
 
 def of_times(plan: SealedPlan, now: str, ahead: str, latest: str) -> list[Refusal]:
-    """The plan's age. Times are UTC as in the plan; `ahead` is the latest time at which it can have been made, `latest`
-    that at which it may expire, "" where its own times are no dates.
+    """The plan's age. Times are UTC as in the plan; `ahead` is the latest valid time of its making, `latest` of its
+    expiry; "" if its own times are no dates.
 
-    Two machines' clocks meet here: a wrong one can refuse a good plan or pass an old one, but hosts that moved are
-    found by asking them.
+    Two machines' clocks meet here: a wrong clock can refuse a good plan or pass an old one. Changed hosts are found by
+    asking them.
     """
     if not latest:
-        message = "the plan does not say in UTC when it was made and when it expires"
+        message = "the plan has no valid UTC times of its making and expiry"
         return [Refusal("plan-unreadable", message, _NEW_PLAN)]
     if plan.created > ahead:
         message = f"the plan was made at {plan.created}, but this machine's clock says {now}: its age is unknown"
@@ -60,9 +60,7 @@ def of_tool(plan: SealedPlan, tool: Tool) -> list[Refusal]:
         maker, this = f"{plan.tool.name} {plan.tool.version}", f"{tool.name} {tool.version}"
         return [Refusal("plan-other-tool", f"the plan was made by {maker}, but this is {this}", advice)]
     if plan.tool.shipped != tool.shipped:
-        message = (
-            f"{tool.name} {tool.version} here has different templates or playbooks than the one that made the plan"
-        )
+        message = f"{tool.name} {tool.version} here has other templates or playbooks than the plan's"
         return [Refusal("plan-other-tool", message, advice)]
     return []
 
@@ -80,7 +78,7 @@ def of_spec(plan: SealedPlan, spec: Sequence[SourceDigest]) -> list[Refusal]:
 
 
 def of_settings(plan: SealedPlan, settings: Sequence[SettingMade]) -> list[Refusal]:
-    """What the checkout sets for the tool, such as the directory of the tree that people look at."""
+    """The checkout's settings of the tool, such as the directory of the tree."""
     if plan.settings == tuple(settings):
         return []
     message = f"the checkout set {_set(plan.settings)} when the plan was made, but here it sets {_set(settings)}"
@@ -93,7 +91,7 @@ def _set(settings: Sequence[SettingMade]) -> str:
 
 
 def of_hosts(plan: SealedPlan, fleet: Collection[str], limit: Collection[str]) -> list[Refusal]:
-    """The hosts of the plan against those of the fleet and those asked for (none asked for means the plan's own)."""
+    """The hosts of the plan against those of the fleet and the requested ones (by default the plan's own)."""
     planned = {host for batch in plan.batches for host in batch}
     if limit and set(limit) != planned:
         own, other = (first_of(sorted(hosts), _NAMED) for hosts in (planned, set(limit)))
@@ -115,19 +113,19 @@ def of_baseline_hosts(plan: SealedPlan, hosts: Sequence[str]) -> list[Refusal]:
 
 
 def of_contents(plan: SealedPlan, remade: SealedPlan) -> list[Refusal]:
-    """The plan against the one that this fleetc makes from the same spec, hosts and times."""
+    """The plan against this fleetc's own from the same spec, hosts and times."""
     files = {"artifacts", "playbooks", "inventory"}
     different = [field.name for field in fields(plan) if getattr(plan, field.name) != getattr(remade, field.name)]
     if files & set(different):
-        message = "this fleetc compiles the spec to different files than the one that made the plan, though both say "
+        message = "this fleetc compiles the spec to different files than the plan's fleetc, though both are "
         advice = "use exactly the build that made the plan, or make a new plan with this one"
         return [Refusal("plan-other-tool", f"{message}{plan.tool.version}", advice)]
     return [_wrong(first_of(different, _NAMED))] if different else []
 
 
 def _wrong(what: str) -> Refusal:
-    message = f"what the plan says about its {what} does not follow from its spec and its baseline"
-    return Refusal("plan-contents-wrong", message, f"somebody changed the plan and sealed it again: {_NEW_PLAN}")
+    message = f"what the plan says about its {what} does not match its spec and its baseline"
+    return Refusal("plan-contents-wrong", message, f"the plan was changed and sealed again: {_NEW_PLAN}")
 
 
 def of_tree(stale: Sequence[str]) -> list[Refusal]:
@@ -157,7 +155,7 @@ def of_foreign(paths: Sequence[str]) -> list[Refusal]:
 
 
 class BaselineVerdict(NamedTuple):
-    """`reached` are hosts already at the end of the plan; `unknown` those that the plan knows nothing about."""
+    """`reached` are hosts already at the end of the plan; `unknown` those without data in the plan."""
 
     refusals: tuple[Refusal, ...]
     reached: tuple[str, ...]
@@ -165,9 +163,9 @@ class BaselineVerdict(NamedTuple):
 
 
 def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | None]) -> list[Refusal]:
-    """The plan against the newest that each host was given: one that was made before it is superseded.
+    """The plan against the newest of each host: an older plan is superseded.
 
-    The same plan may be carried out again. Of two that were made in one second nobody can say which is the newer.
+    The same plan may be carried out again. The order of two plans of the same second is unknown.
     """
     refusals = []
     for host, given in newest.items():

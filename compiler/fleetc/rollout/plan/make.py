@@ -56,7 +56,7 @@ class Meaning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a plan is made from: the sources, what ships, and the compiled fleet."""
+    """The inputs of a plan: the sources, shipped files, and the compiled fleet."""
 
     sources: Sequence[Source]
     templates: Mapping[str, str]
@@ -72,7 +72,7 @@ class Inputs:
 
     @property
     def hosts(self) -> tuple[HostBlueprint, ...]:
-        """The hosts of the rollout, in the order in which Ansible takes them."""
+        """The hosts of the rollout, in Ansible's order."""
         chosen: Collection[str] = self.limit
         if self.shard is not None:
             chosen = shards_of(self.blueprint, self.shard.parts)[self.shard.number - 1]
@@ -119,13 +119,13 @@ def make(
 
 
 def _batches(usual: Batches, states: Mapping[str, HostState], wanted: Mapping[str, HostState]) -> Batches:
-    """The batches in which nothing runs twice, as far as the states tell; else the usual ones."""
+    """The batches without double runs, if the states are known; else the usual ones."""
     runs, wants = ({host: _nodes(side[host]) for batch in usual for host in batch} for side in (states, wanted))
     moves = moves_of(runs, wants)
     try:
         return arranged(usual, moves, handovers_of(runs, wants, moves))
     except CircleError:
-        return usual  # the rollout refuses it and says why
+        return usual  # the rollout refuses it with a reason
 
 
 def _nodes(state: HostState) -> Nodes:
@@ -162,12 +162,12 @@ def effects_of(review: Review) -> Effects:
 
 
 def is_inventory(path: str) -> bool:
-    """Whether a file of the tree tells Ansible of the hosts."""
+    """Whether a file of the tree describes hosts to Ansible."""
     return path.startswith(_INVENTORY)
 
 
 def is_playbook(path: str) -> bool:
-    """Whether a file of the tree tells Ansible what to do."""
+    """Whether a file of the tree has work for Ansible."""
     return path.startswith("ansible/") and not is_inventory(path)
 
 
@@ -184,7 +184,7 @@ def _steps(inputs: Inputs, host: HostBlueprint, now: HostState, wanted: HostStat
 
 
 def meaning_in(plan: SealedPlan) -> Meaning:
-    """What a plan states that it means, in the form in which it was given."""
+    """The stated meaning of a plan, in its given form."""
     effects: dict[tuple[str, str], Sequence[Effect]] = {("", ""): plan.effects}
     for step in plan.steps:
         effects[step.host, ""] = step.effects
@@ -193,7 +193,7 @@ def meaning_in(plan: SealedPlan) -> Meaning:
 
 
 def _releases(hosts: Sequence[HostBlueprint]) -> Iterable[NodeRelease]:
-    """What runs on the hosts, by program: releases of the node oldest first, those of avatar stacks by name."""
+    """The releases on the hosts, by program: of the node oldest first, of avatar stacks by name."""
     nodes = sorted({service.release for host in hosts for service in host.services})
     yield from (NodeRelease(NODE_PROGRAM, format_release(release)) for release in nodes)
     stacks = sorted({host.avatar.release for host in hosts if host.avatar is not None})

@@ -1,8 +1,7 @@
 """What a rollout means for prices, sessions and ports: what hosts run now, compared with what they will run.
 
 In: states of hosts, trees that are known here, the side that is rolled out. Out: a `Meaning`. A host names its release
-by a digest. The tree that has this release on it tells what it means; where no tree has it, nothing is known, and that
-is said.
+by a digest. The tree with a host's release explains it; without one, the meaning is reported as unknown.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from fleetc.rollout.plan.states import recorded_states
 _SHORT = 12
 
 THIS = "the tree of this plan"
-"""What hosts are compared with that have its release already."""
+"""The baseline of hosts that are already up to date."""
 
 NO_RELEASE = "nothing: no release is there yet"
 """What a host without a release is compared with."""
 
 
 class Known(NamedTuple):
-    """A tree that is known here: what people call it, what hosts run once it is rolled out, and the tree, read when it
-    is needed; None where it cannot be. `states` may leave hosts out that nobody asked for."""
+    """A known tree: its name for people, its states of hosts, and the tree, read on demand; None where it cannot be.
+    `states` may lack hosts that are not needed."""
 
     name: str
     states: Mapping[str, HostState]
@@ -48,10 +47,10 @@ class RunningTree(NamedTuple):
 
 
 def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, why: Callable[[], str]) -> Meaning:
-    """What the rollout of `new` means for hosts that run what `states` say.
+    """The meaning of the rollout of `new` for hosts with these `states`.
 
-    `trees` are asked in their order, and no further than needed. `why` says, once all were asked, why no tree has the
-    release of a host.
+    `trees` are read in their order, no further than needed. `why` is, after all were read, why no tree has the release
+    of a host.
     """
     known_states = {state.host: state for state in states if state.known != UNKNOWN and state.release}
     running = trees_of(known_states, chain(trees, [Known(THIS, recorded_states(new.tree()), lambda: new)]))
@@ -78,7 +77,7 @@ def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, w
 def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[RunningTree]:
     """The trees that hosts run, as few as there have to be, the one with most hosts first; hosts of none are left out.
 
-    A tree counts for a host only if its files there are those that the digest of the release stands for.
+    A tree counts for a host only if its files match the digest of the release.
     """
     candidates: list[tuple[Known, set[str]]] = []
     for known in trees if states else ():
@@ -99,7 +98,7 @@ def trees_of(states: Mapping[str, HostState], trees: Iterable[Known]) -> list[Ru
 
 
 def _runs(now: HostState, then: HostState | None) -> bool:
-    """Whether a host runs what a tree has for it, as far as digests tell."""
+    """Whether a host runs a tree's files, by digests."""
     if then is None or now.release != then.release:
         return False
     had = {(process.node, process.project): process.digest for process in then.processes}
@@ -108,7 +107,7 @@ def _runs(now: HostState, then: HostState | None) -> bool:
 
 
 def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState]) -> RunningTree | None:
-    """The tree with those of the hosts whose files in it are the release that they run; None where none are."""
+    """The tree, with the hosts that run its files; None without any."""
     named = [host for host in states if host in set(hosts)]
     side = known.side() if named else None
     if side is None:
@@ -128,7 +127,7 @@ def _has(side: Side, host: str) -> bool:
 
 
 def _told(effects: Effects, hosts: Sequence[str], fleet: bool) -> Effects:
-    """The effects on some hosts, and those on the fleet too if they are asked for."""
+    """The effects on some hosts, and optionally on the fleet."""
     return {place: of_place for place, of_place in effects.items() if place[0] in hosts or (fleet and not place[0])}
 
 
@@ -141,7 +140,7 @@ def _comparison(running: RunningTree, review: Review) -> Comparison:
 
 
 def _unknown(states: Sequence[HostState], known: set[str], why: Callable[[], str]) -> dict[str, list[str]]:
-    """Hosts of which nobody knows what a change means for them, by the reason."""
+    """Hosts with an unknown meaning of the change, by reason."""
     reasons: dict[str, list[str]] = {}
     for state in states:
         if state.host in known:

@@ -1,7 +1,7 @@
 """The units of an avatar stack as processes of a sealed plan.
 
-In: what host variables say of a stack. Out: `ProcessState` values named as reviews name them (avatar/firewall,
-avatar/host, avatar/turn, avatar/slot-NN). The program on the host names them in the same way.
+In: the host variables of a stack. Out: `ProcessState` values named as reviews name them (avatar/firewall, avatar/host,
+avatar/turn, avatar/slot-NN). The program on the host names them in the same way.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def is_unit(process: ProcessState) -> bool:
 def recorded_units(variables: Mapping[str, Any]) -> list[ProcessState]:
     """The units of the stack that host variables speak of, none without a stack.
 
-    Raises KeyError or TypeError where the variables do not say what a stack is started from.
+    Raises KeyError or TypeError if the variables do not define the start of a stack.
     """
     slots = variables.get("fleet_host_stack_slots", [])
     if not slots:

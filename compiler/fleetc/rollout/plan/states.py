@@ -1,4 +1,4 @@
-"""What hosts run: as a recorded tree says, as the fleet wants it, and what leads from one to the other.
+"""States of hosts: by a recorded tree, by the fleet, and the steps between.
 
 In: a tree, a host of the blueprint, its `HostState`. Out: states, and the actions that a rollout will take. These come
 from the program that takes them: fleetc asks the same function of it as the host does.
@@ -18,11 +18,11 @@ from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, Proce
 from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places
 
 HOST_FILES = "ansible/host_vars/"
-"""The files of a tree that say what each host runs."""
+"""The files of a tree with the state of each host."""
 
 
 class RecordError(ValueError):
-    """A tree does not say what it rolls out: it is damaged, edited, or of another version of fleetc."""
+    """A tree has no valid states: it is damaged, edited, or of another version of fleetc."""
 
 
 def recorded_states(tree: Tree) -> dict[str, HostState]:
@@ -63,7 +63,7 @@ def _recorded_place(artifact: Artifact) -> tuple[str, int]:
         variables = json.loads(artifact.content)
         return str(variables["ansible_host"]["__ansible_unsafe"]), int(variables["ansible_port"])
     except (ValueError, KeyError, TypeError) as failure:
-        raise RecordError(f"{artifact.path} does not say where the host is") from failure
+        raise RecordError(f"{artifact.path} has no address of the host") from failure
 
 
 def _manifest_digests(tree: Tree) -> dict[str, str]:
@@ -97,7 +97,7 @@ def recorded_state(artifact: Artifact) -> HostState:
         processes += recorded_units(variables)
         release = str(variables["fleet_host_digest"])
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
-        raise RecordError(f"{artifact.path} does not say what the host runs") from failure
+        raise RecordError(f"{artifact.path} has no state of the host") from failure
     return HostState(host, RECORDED, release, in_order(processes))
 
 
@@ -112,14 +112,14 @@ def in_order(processes: Iterable[ProcessState]) -> tuple[ProcessState, ...]:
 
 
 def with_places_of_secrets(observed: HostState, recorded: HostState) -> HostState:
-    """What a host says, with where its processes read secrets, which only the tree they were started from tells."""
+    """A host's answer, with the places of secrets of its processes, which only their tree has."""
     places = {(p.node, p.project, p.digest, p.turn): p.secrets for p in recorded.processes}
     processes = (replace(p, secrets=places.get((p.node, p.project, p.digest, p.turn))) for p in observed.processes)
     return replace(observed, processes=tuple(processes))
 
 
 def started_from(state: HostState) -> list[tuple[str, str, str, str, str]]:
-    """Node, runtime, project, digest and settings of TURN of each process: what there is, whether it runs or not."""
+    """Node, runtime, project, digest and TURN settings of each process, running or not."""
     return [(p.node, p.runtime, p.project, p.digest, p.turn) for p in state.processes]
 
 
@@ -137,7 +137,7 @@ def actions_for(
 ) -> tuple[Action, ...]:
     """The steps that bring a host from what it runs `now` to what is wanted, as the program on the host takes them.
 
-    `live` says what becomes of a change that nodes take while they run: try, only or never.
+    `live` is the mode for changes of running nodes: try, only or never.
     """
     services = [_wanted(wanted, service) for service in host.services]
     units = [process for process in wanted.processes if is_unit(process)]

@@ -1,4 +1,4 @@
-"""A sealed plan for people: what happens where, in which order, until when.
+"""A sealed plan for people: the steps by host, their order, and the expiry.
 
 In: a `SealedPlan` and its seal. Out: lines, safe to print. Called by `cli/plan.py`.
 """
@@ -21,11 +21,11 @@ _COUNTED = ("start", "restart", "live", "ensure", "retire", "halt", "keep")
 NOT_KNOWN = "what this changes for prices, sessions and ports is not known"
 
 _TOTAL = {"ensure": "make sure of", "live": "change live"}
-"""How the number of some actions is told; that of others by their own word."""
+"""Words for counts of some actions; others use their own word."""
 
 
 def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
-    """The summary. `signed` says in words who signed the plan, or that nobody did."""
+    """The summary. `signed` names the signer of the plan in words, or none."""
     hosts = sum(len(batch) for batch in plan.batches)
     part = f", part {plan.shard} of it" if plan.shard else "" if plan.whole else " of it"
     fleet = f"fleet {plan.fleet}, {counted(hosts, 'host')}{part}"

@@ -10,7 +10,7 @@ from fleetc.rollout.hosts.deploy import Outcome
 
 
 def written(form: RolloutFormat, outcome: Outcome) -> str:
-    """The report in a form, with a line end. JSON is the last event of those that a rollout prints as it goes."""
+    """The report in a form, with a line end. JSON is the last event that a rollout prints."""
     if form is RolloutFormat.json:
         from fleetc.rollout.reports.events import outcome_event
 

@@ -1,7 +1,7 @@
 """A rollout as events: one JSON object a line, for programs.
 
-In: lines of the journal, and at the end an `Outcome`. Out: text. `what` says what happened: begin, batch, host, seen
-and end as in the journal, and outcome, which is the last one and has every host.
+In: lines of the journal, and at the end an `Outcome`. Out: text. `what` is the kind: begin, batch, host, seen and end
+as in the journal, and last outcome, with every host.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FORMAT = 1
 
 
 def entry_event(entry: JournalEntry) -> str:
-    """An event of the journal, at the moment at which it is written there."""
+    """An event of the journal, at the moment of its writing."""
     return _line({**entry.facts, "at": entry.at, "run": entry.run, "what": entry.what})
 
 

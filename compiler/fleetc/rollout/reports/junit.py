@@ -30,7 +30,7 @@ def as_junit(outcome: Outcome) -> str:
 
 
 def _case(host: HostOutcome, outcome: Outcome) -> Iterator[str]:
-    # The entities that the encoder for HTML writes are those of XML, and it shows what XML cannot hold.
+    # The HTML encoder writes XML entities, and makes visible what XML cannot hold.
     yield f'<testcase classname="rollout" name="{html(host.host)}" time="{host.seconds:.0f}">'
     word, text = word_of(host, outcome), "\n".join(map(html, (host.reason, *host.words)))
     if is_fine(host):

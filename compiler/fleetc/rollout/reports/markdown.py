@@ -1,6 +1,6 @@
 """A rollout as Markdown, for summaries of CI jobs and comments.
 
-In: an `Outcome`. Out: text. What hosts say is escaped, and their log lines are code.
+In: an `Outcome`. Out: text. Texts of hosts are escaped, and their log lines are code.
 """
 
 from __future__ import annotations

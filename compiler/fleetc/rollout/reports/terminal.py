@@ -1,7 +1,6 @@
 """What a rollout did, for people; and what all forms of a report share.
 
-In: an `Outcome`. Out: lines, safe to print: one table with every host, then why and the last log lines of those that do
-not run their release.
+In: an `Outcome`. Out: safe lines: a table of all hosts, then reasons and last log lines of those without their release.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def _steps(outcome: Outcome) -> Iterator[str]:
 
 
 def _what(step: RolloutStep, back: bool) -> str:
-    """A step, as people say it."""
+    """A step, in words."""
     if step.do == "live":
         return f"change {step.node} live"
     if not step.node:

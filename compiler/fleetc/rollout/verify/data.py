@@ -1,6 +1,6 @@
-"""What is asked, what was answered, and what that shows, as plain values.
+"""Questions, answers and findings, as plain values.
 
-In: nothing. Out: types. What answers say is data of others: text of any kind, never trusted.
+In: nothing. Out: types. Answers are untrusted data: text of any kind.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.places.diagnostic import Path
 
 STACK = ""
-"""Where a question goes that is for the service of the avatar stack: only its host knows its port."""
+"""The target of a question to the avatar stack's service: only its host knows the port."""
 
 AVATARS = "avatars"
 """The node of questions for an avatar stack."""
@@ -25,7 +25,7 @@ AVATARS = "avatars"
 class Inquiry(NamedTuple):
     """A GET that the host of a node makes: `where` such as http://127.0.0.1:7935, and a path. Nothing else is sent.
 
-    Of metrics, which are many, the host only hands on the lines of those that are named in `metrics`.
+    Of the many metrics, the host only returns lines named in `metrics`.
     """
 
     node: str
@@ -40,7 +40,7 @@ class Inquiry(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer: `status` is 0 where there is none, and `reason` says why then."""
+    """An answer: `status` is 0 if there is none; `reason` is why."""
 
     status: int
     body: str = ""
@@ -72,7 +72,7 @@ class Back(NamedTuple):
 
 
 class SeenProcess(NamedTuple):
-    """A process that the host has; `running` is None where nobody knows, `drift` what was changed by hand.
+    """A process that the host has; `running` is None if unknown, `drift` what was changed by hand.
 
     `live` are settings that it takes while it runs, by name, as the release that it runs has them.
     """
@@ -84,7 +84,7 @@ class SeenProcess(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """Something that the program on the host found by itself, such as a wallet that is nearly empty."""
+    """A finding of the program on the host, such as a nearly empty wallet."""
 
     code: str
     message: str
@@ -93,7 +93,7 @@ class Alert(NamedTuple):
 
 
 class Registered(NamedTuple):
-    """How the chain has the account of an orchestrator; where `reason` says why, nobody knows."""
+    """The chain's data of an orchestrator's account; with a `reason`, unknown."""
 
     active: bool = False
     address: str = ""
@@ -102,10 +102,10 @@ class Registered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HostAnswer:
-    """What one host said. Where `unknown` says why, nobody knows anything of it.
+    """What one host said. With `unknown`, a reason, nothing is known of it.
 
-    `known_as` is which host of which fleet the machine takes itself for, ("", "") where it never had a rollout.
-    `registrations` are by orchestrator.
+    `known_as` is the machine's own record of fleet and host, ("", "") before its first rollout. `registrations` are by
+    orchestrator.
     """
 
     host: str
@@ -123,12 +123,12 @@ class HostAnswer:
 
 
 Kind = Literal["drift", "warning", "unknown"]
-"""drift: what runs is not what was reviewed, or does not work. warning: it is, and people should know something all the
-same. unknown: somebody could not be asked, or said what makes no sense."""
+"""drift: differs from the review, or does not work. warning: as reviewed, but worth knowing. unknown: no answer, or an
+invalid one."""
 
 
 class Finding(NamedTuple):
-    """One finding; `node` is "" where it concerns the host, `place` where the spec says otherwise, or the node's."""
+    """One finding; `node` is "" for the host; `place` is that of the spec's value, or the node's."""
 
     kind: Kind
     code: str
@@ -140,7 +140,7 @@ class Finding(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """Something that was said and is shown, such as ("release", "0.9.1")."""
+    """A reported value to show, such as ("release", "0.9.1")."""
 
     host: str
     node: str
@@ -149,15 +149,15 @@ class Fact(NamedTuple):
 
 
 class UnknownError(Exception):
-    """A check cannot tell; the text says why, for people."""
+    """A check cannot tell; the text is the reason, for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSeen:
-    """One node whose process runs, and what it answered.
+    """One running node, and its answers.
 
-    `funds` is what it pays from, None for one that pays nobody; `edges` are the connections that it begins. `had` are
-    the settings of the release that it runs, where this is not that of the spec, and `back` the rollback to it, if any.
+    `funds` is what it pays from, or None; `edges` are the connections that it begins. `had` are the settings of its
+    release if that is not the spec's, and `back` the rollback to it, if any.
     """
 
     fleet: Fleet
@@ -189,4 +189,4 @@ class NodeSeen:
 
 
 Check = Callable[[NodeSeen], Iterator[Finding]]
-"""Looks at one thing of a node. Raises UnknownError where it cannot tell."""
+"""Looks at one thing of a node. Raises UnknownError if it cannot tell."""

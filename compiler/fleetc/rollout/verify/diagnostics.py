@@ -1,6 +1,6 @@
-"""Findings in the form of those of a spec.
+"""Findings as diagnostics of a spec.
 
-In: findings. Out: diagnostics at their places; what could not be asked is a warning there, and an exit code of its own.
+In: findings. Out: diagnostics at their places; unknown results are warnings, with their own exit code.
 """
 
 from __future__ import annotations

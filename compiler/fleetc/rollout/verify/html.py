@@ -1,8 +1,7 @@
 """A look at a fleet as one page for a browser, in the frame and the look of the page of a review.
 
-In: a `Report` and the shipped files of `templates/html/`. Out: HTML. Everything that nodes and hosts say passes the
-encoder of its templates. A page stays usable whatever is found: long lists end with a count, and what is wrong stands
-first.
+In: a `Report` and the shipped files of `templates/html/`. Out: HTML. All texts of nodes and hosts pass the encoder of
+its templates. Any page stays usable: long lists end with a count, and faults come first.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ _FOUND = 800
 _NODES = 2_000
 _PAYERS = 500
 _MANY = 100
-"""From so many findings and nodes on, a browser lays out only what is in sight."""
+"""From so many findings and nodes on, a browser only lays out the visible part."""
 
 _NAMES = {"drift": "drift", "unknown": "unknown", "warning": "warning", "fine": "as reviewed"}
 _MEANINGS = {
-    "drift": "findings: what runs is not what was reviewed, or does not work",
-    "unknown": "findings: somebody could not be asked, or said what makes no sense",
+    "drift": "findings: differs from the review, or does not work",
+    "unknown": "findings: no answer, or an invalid one",
     "warning": "findings: as reviewed, but people should know it",
-    "fine": "nodes of which all that was asked is as reviewed",
+    "fine": "nodes as reviewed",
 }
 _TONES = {"drift": "danger", "unknown": "restart", "warning": "money", "fine": "calm"}
-"""The four colours of the page of a review. Here they only tell states apart, which have their names beside them."""
+"""The four colours of the page of a review. Here they only distinguish states, which have names beside them."""
 
 _LEGEND = picture.Legend(
     states={
@@ -57,7 +56,7 @@ def as_html(report: Report, templates: Mapping[str, str]) -> str:
         "fleet": wording.clip(report.fleet, NAME),
         "time": report.time,
         "verdict": summary(report),
-        "left_out": f"A limit left {wording.count(report.left_out, 'host')} out: nothing is said of them."
+        "left_out": f"A limit left {wording.count(report.left_out, 'host')} out: they were not checked."
         if report.left_out
         else "",
         "tallies": _tallies(report.findings, report.nodes),
@@ -96,7 +95,7 @@ def _tallies(findings: Sequence[FindingRow], nodes: Sequence[NodeReport]) -> lis
 
 
 def _first_finding(findings: Sequence[FindingRow]) -> dict[tuple[str, str], int]:
-    """The number of the first finding that is shown of each node; those of hosts belong to the node ""."""
+    """The number of each node's first shown finding; hosts have the node ""."""
     first: dict[tuple[str, str], int] = {}
     for number, finding in enumerate(findings[:_FOUND]):
         first.setdefault((finding.host, finding.node), number)
@@ -127,7 +126,7 @@ def _finding(number: int, finding: FindingRow, hosts: HostList, templates: Templ
 
 
 def _shown(nodes: Sequence[NodeReport]) -> Sequence[NodeReport]:
-    """The nodes of the table: all of them in their order, or those that come first by their states."""
+    """The nodes of the table: all in their order, or the first by state."""
     if len(nodes) <= _NODES:
         return nodes
     return sorted(nodes, key=lambda node: GRAVITY.index(node.state))[:_NODES]
@@ -149,13 +148,13 @@ def _node(node: NodeReport, hosts: HostList, first: Mapping[tuple[str, str], int
 
 
 def _payer(payer: Payer) -> dict[str, object]:
-    """What nobody stated or said has a word of its own in the table, never an empty cell."""
+    """Missing values have their own word in the table, never an empty cell."""
     texts = {name: wording.clip(text, NAME) for name, text in payer._asdict().items()}
     return {name: text or ("not stated" if name.startswith("planned") else "unknown") for name, text in texts.items()}
 
 
 def _boxes(report: Report) -> list[picture.DrawnBox]:
-    """The hosts of the picture; what is no node of its own has its host before its name, which is unique then."""
+    """The hosts of the picture; entries that are no nodes have the host before their names."""
     inside: dict[str, list[tuple[str, str]]] = {box.host: [] for box in report.hosts}
     facts: dict[str, dict[str, str]] = {box.host: {} for box in report.hosts}
     for node in report.nodes:

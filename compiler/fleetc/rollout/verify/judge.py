@@ -1,4 +1,4 @@
-"""Judges all answers: what runs is not what was reviewed, does not work, or cannot be known.
+"""Judges all answers: drift, failures and unknowns.
 
 In: a fleet, its blueprint, what hosts and public addresses answered. Out: findings in the order of hosts, and facts.
 """
@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """1 on drift, else 4 where something could not be asked, else 0."""
+        """1 on drift, else 4 if a part could not be checked, else 0."""
         kinds = {finding.kind for finding in self.findings}
         return 1 if "drift" in kinds else 4 if "unknown" in kinds else 0
 
@@ -82,7 +82,7 @@ def judge(
         answer = answers[host.name]
         back = backs.get(host.name)
         if back is not None and back.release != answer.release:
-            back = None  # somebody else has changed the host since
+            back = None  # the host was changed since
         findings += _of_host(fleet, blueprint, host, answer, back)
         if answer.unknown or answer.known_as not in _own_names(blueprint, host):
             continue
@@ -102,11 +102,11 @@ def judge(
 
 
 _OF_WALLETS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low", "wallet-empty")
-"""What the chain has of a wallet, which each host that uses it and each of its nodes may say."""
+"""The chain's data of a wallet, which each of its hosts and nodes may report."""
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Each finding, and what several say of a wallet or an orchestrator only once: as the first of them says it."""
+    """Each finding; those of a wallet or an orchestrator only once, from the first reporter."""
     subjects: set[tuple[str, Path | str]] = set()
     for finding in dict.fromkeys(findings):
         if finding.code in _OF_WALLETS or finding.code in registration.CODES:
@@ -118,7 +118,7 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _of_node(seen: NodeSeen) -> Iterator[Finding]:
-    """Findings of all checks; one that cannot tell says so, and the same reason is said once."""
+    """Findings of all checks; a check that cannot tell reports its reason, once."""
     reasons: dict[str, None] = {}
     for check in CHECKS:
         try:
@@ -154,7 +154,7 @@ def _facts(seen: NodeSeen) -> Iterator[Fact]:
 
 
 def _abilities(seen: NodeSeen) -> Iterator[Fact]:
-    """What it says that it, or those whom it knows, can do: only shown, because no spec says how it is told."""
+    """Its reported capabilities, and those of its peers: only shown, because their form is undocumented."""
     service, name = seen.service, seen.service.name
     for where, path, keys, words in (
         (service.health.status, "/getNetworkCapabilities", ("orchestrators",), "knows the capabilities of"),
@@ -184,7 +184,7 @@ def _had(answer: HostAnswer, node: str) -> Mapping[str, str]:
 def _of_host(
     fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer, back: Back | None
 ) -> Iterator[Finding]:
-    """What the host itself says of its release and its processes; `back` is the rollback to that release, if any."""
+    """The host's own report of its release and its processes; `back` is the rollback to that release, if any."""
     place: Path = ("hosts", host.name)
     tables: dict[str, Path] = {service.name: (service.table, service.name) for service in host.services}
 
@@ -206,10 +206,10 @@ def _of_host(
         yield found("drift", "switch-open", "a switch of its release has not ended")
     changed: set[str] = set()
     for node in _unmentioned(host, answer):
-        yield found("unknown", "host-silent", f"it says nothing of {node}", node)
+        yield found("unknown", "host-silent", f"no report of {node}", node)
     for entry in answer.processes:
         if entry.running is None:
-            yield found("unknown", "runtime-silent", f"nobody says whether {entry.node} runs", entry.node)
+            yield found("unknown", "runtime-silent", f"unknown whether {entry.node} runs", entry.node)
         for words in entry.drift:
             changed.add(entry.node)
             yield found("drift", "changed-on-host", f"{entry.node}: {words}", entry.node, "deploy again to repair it")
@@ -235,12 +235,12 @@ def _of_host(
 
 
 def _own_names(blueprint: Blueprint, host: HostBlueprint) -> tuple[tuple[str, str], ...]:
-    """What a host may take itself for: itself, or nobody before its first rollout."""
+    """The valid records of a host: itself, or none before its first rollout."""
     return (blueprint.fleet, host.name), ("", "")
 
 
 def _unmentioned(host: HostBlueprint, answer: HostAnswer) -> Iterator[str]:
-    """What the spec has on a host and its program compared with nothing. It says "keep" of what is as it should be."""
+    """What the spec has on a host and its program compared with nothing. "keep" means as planned."""
     nodes = {step.node for step in answer.steps}
     yield from (service.name for service in host.services if service.name not in nodes)
     if host.avatar is not None and not any(node.startswith("avatar/") for node in nodes):
@@ -248,7 +248,7 @@ def _unmentioned(host: HostBlueprint, answer: HostAnswer) -> Iterator[str]:
 
 
 def _wallet(fleet: Fleet, alert: Alert) -> Path:
-    """The wallet that the chain says something of; () where it is about something else."""
+    """The wallet of a finding of the chain; () for other findings."""
     if alert.code not in _OF_WALLETS:
         return ()
     text = alert.message.lower()
@@ -256,11 +256,11 @@ def _wallet(fleet: Fleet, alert: Alert) -> Path:
 
 
 def _meaning(do: str, node: str, reason: str) -> tuple[str, str]:
-    """Code and words for something that a rollout would do now."""
+    """Code and words for an action that a rollout would take now."""
     if do == "start":
         return "node-not-running", f"{node} is not there" if reason == "it is new here" else f"{node} does not run"
     if do == "retire":
         return "node-not-in-spec", f"{node} runs, and {reason}"
     if not node:
         return "other-release", "its release is not the one of the spec, but its nodes run the same files"
-    return "other-release", f"{node} runs with other files than those of the spec; deploy would {do} it: {reason}"
+    return "other-release", f"{node} runs with other files than the spec; deploy would {do} it: {reason}"

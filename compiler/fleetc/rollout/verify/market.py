@@ -1,7 +1,6 @@
-"""Who buys from whom now, by what nodes say of their prices and caps.
+"""The current market, by reported prices and caps of nodes.
 
-In: the nodes that answered. Out: findings. Only what somebody set while a node runs is judged here: what the spec
-itself leads to is the business of `fleetc check`.
+In: the nodes that answered. Out: findings. It only judges live changes: `fleetc check` judges the spec itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether orchestrators answer where gateways look for them, and nodes do not answer where nobody should ask.
+"""Whether orchestrators answer at their public addresses, and administration ports do not.
 
-In: a fleet, answers of public addresses by URL. Out: URLs to ask, and findings. They are asked from the machine that
-runs fleetc: what is only out of reach from here is unknown.
+In: a fleet, answers of public addresses by URL. Out: URLs to ask, and findings. The checks run from fleetc's machine:
+addresses only out of reach from here are unknown.
 """
 
 from __future__ import annotations

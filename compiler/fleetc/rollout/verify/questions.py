@@ -1,7 +1,7 @@
 """What the host of a node asks it. Every question is a GET that changes nothing.
 
 In: a blueprint. Out: `Inquiry` values by host. The paths are those of the node, of runners and of avatar stacks; some
-are only in the documentation of the node, and whoever serves them is understood too.
+are only in the documentation of the node.
 """
 
 from __future__ import annotations

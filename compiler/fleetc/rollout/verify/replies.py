@@ -32,15 +32,15 @@ def value(reply: Reply, what: str) -> Any:
     try:
         return json.loads(text, parse_float=str, parse_int=str)
     except (ValueError, RecursionError):
-        kind = "HTML" if text[:1] == "<" else "an empty body" if not text else "something that is not JSON"
+        kind = "HTML" if text[:1] == "<" else "an empty body" if not text else "no JSON"
         raise UnknownError(f"it answers {kind} to {what}") from None
 
 
 def mapping(reply: Reply, what: str) -> Mapping[str, Any]:
-    """The JSON object of an answer; one with status 200 that only says an error is none."""
+    """The JSON object of an answer; a bare error with status 200 is none."""
     answer = value(reply, what)
     if not isinstance(answer, dict):
-        raise UnknownError(f"it answers to {what} with something that is not an object")
+        raise UnknownError(f"it answers to {what} with no JSON object")
     problem = answer.get("error")
     if problem and len(answer) <= 2:
         words = problem.get("message") if isinstance(problem, dict) else problem
@@ -71,5 +71,5 @@ def metric(reply: Reply, name: str) -> Fraction | None:
 
 
 def shown(answer: object) -> str:
-    """What somebody said, short and safe to print."""
+    """A reported text, short and safe to print."""
     return visible(str(answer))[:_SHOWN] or "nothing"

@@ -1,7 +1,7 @@
-"""One look at a fleet as a report: what was found, where the spec says otherwise, and how each node is.
+"""A report of one check of a fleet: findings, places in the spec, and states of nodes.
 
-In: a verdict, its findings with their lines. Out: `Report`, which every form that is not a list of diagnostics is made
-from, and its JSON. Texts of nodes have passed `shown` and the masks of diagnostics; whoever prints them encodes them.
+In: a verdict, its findings with their lines. Out: `Report`, for all forms except lists of diagnostics, and its JSON.
+Texts of nodes have passed `shown` and the masks of diagnostics; printers encode them.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class FindingRow(NamedTuple):
 
 
 class NodeReport(NamedTuple):
-    """A node, the avatar stack of a host, one of its slots, or the host itself, whose name is "".
+    """A node, the avatar stack of a host, one of its slots, or the host itself with the name "".
 
-    `facts` are what it says of itself.
+    `facts` are its reported values.
     """
 
     host: str
@@ -52,7 +52,7 @@ class NodeReport(NamedTuple):
 
 
 class Payer(NamedTuple):
-    """What a node pays from: what the spec plans, and what the node says that there is; "" where nobody knows."""
+    """The funds of a node: planned by the spec, and reported by the node; "" if unknown."""
 
     host: str
     node: str
@@ -119,7 +119,7 @@ def report_of(
 
 
 def summary(report: Report) -> str:
-    """What was found, in a few words; nothing is called as reviewed while something is unknown."""
+    """The result in a few words; never "as reviewed" while anything is unknown."""
     kinds = Counter(finding.kind for finding in report.findings)
     looked = f"{count(len(report.hosts), 'host')} with {count(report.size, 'node')} asked"
     warnings = count(kinds["warning"], "warning") if kinds["warning"] else ""
@@ -159,9 +159,9 @@ def _told(findings: Sequence[Finding], located: Sequence[Located]) -> Iterator[F
 
 
 def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
-    """The nodes of a host in their order, then those that it has and the spec has not.
+    """The nodes of a host in their order, then those outside the spec.
 
-    Where nobody could be asked about a node, it is unknown, whatever else was found.
+    A node without answers is unknown, despite other findings.
     """
     kinds: dict[str, list[Kind]] = {}
     for finding in verdict.findings:
@@ -181,7 +181,7 @@ def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
 
 
 def _roles(host: HostBlueprint, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, str]:
-    """What is listed of a host, each with what it is; the host itself only where something was found about it."""
+    """The listed entries of a host with their kinds; the host itself only with findings."""
     roles = {"": "host"} if "" in kinds else {}
     roles |= {service.name: service.role for service in host.services}
     if host.avatar is not None:
@@ -193,7 +193,7 @@ def _roles(host: HostBlueprint, kinds: Mapping[str, Sequence[Kind]]) -> dict[str
 
 
 def _payers(fleet: Fleet, nodes: Sequence[NodeReport]) -> Iterator[Payer]:
-    """The nodes that pay somebody, in the order of the report, with what they have."""
+    """The paying nodes, in the order of the report, with their funds."""
     own = {row.node: row for row in funds(fleet)}
     for node in nodes:
         planned = own.get(node.node)

@@ -1,4 +1,4 @@
-"""What an avatar stack says of itself: its images, its GPUs, its slots.
+"""The report of an avatar stack: its images, its GPUs, its slots.
 
 In: a host of the blueprint and answers. Out: findings and facts.
 """
@@ -13,7 +13,7 @@ from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.data import AVATARS, STACK, Fact, Finding, Inquiry, Kind, Reply, UnknownError
 
 _FULL_PERCENT = 85
-"""From how much of its memory in use a GPU should serve nothing else, as the stack's operators are told."""
+"""The memory use from which a GPU should serve nothing else, by the stack's guide."""
 
 
 def findings(fleet: Fleet, host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
@@ -56,12 +56,12 @@ def _report(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]
 
 
 def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
-    """The tag of its images; its own address may not be on the list of those that it tells."""
+    """The tag of its images; it may refuse its own address."""
     answer = replies.mapping(_reply(answers, "/meta"), "/meta")
     environment = answer.get("env")
     tag = environment.get(f"{stack.prefix}_SERVICE_IMAGE_TAG") if isinstance(environment, dict) else None
     if not isinstance(tag, str):
-        raise UnknownError("/meta does not say which images it runs with")
+        raise UnknownError("/meta has no images")
     if tag != stack.image_tag:
         message = f"it runs with images of {replies.shown(tag)} instead of {stack.image_tag}"
         yield _found(host, stack, "drift", "other-stack-release", message)

@@ -1,7 +1,7 @@
 """Findings as metrics, for the textfile collector of node_exporter.
 
-In: a blueprint, a verdict, the time. Out: text in Prometheus' exposition format. No message is in it: only names, of
-which those that hosts say are encoded.
+In: a blueprint, a verdict, the time. Out: text in Prometheus' exposition format. It has no messages, only names; those
+from hosts are encoded.
 """
 
 from __future__ import annotations

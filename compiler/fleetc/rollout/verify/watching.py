@@ -1,6 +1,6 @@
 """What changed between two looks at a fleet, as text for a terminal or a log.
 
-In: two reports. Out: lines, of which everything that others said is encoded. Nothing changed: no lines.
+In: two reports. Out: lines, with texts of others encoded. Nothing changed: no lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def changes(before: Report, after: Report, colour: bool = False) -> list[str]:
 
 
 def _key(finding: FindingRow) -> tuple[str, str, str, str]:
-    """What makes a finding another one. A warning whose numbers move, as those of a deposit do, is no news."""
+    """What makes a finding another one. A warning with moving numbers, such as of a deposit, is no news."""
     diagnostic = finding.located.diagnostic
     message = diagnostic.message
     message = _NUMBER.sub("0", message) if finding.kind == "warning" else message

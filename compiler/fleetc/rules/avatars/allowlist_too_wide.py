@@ -1,8 +1,8 @@
 """An allowlist lets in far too many addresses.
 
 Why: everybody on it may put the host to sleep, upgrade it and start slots. A list that allows everybody is an error,
-and one with more than 65536 IPv4 addresses is a warning. A network of more than 256 addresses is also a warning because
-runners and recorders compare whole addresses: nobody in it would get through to them.
+and one with more than 65536 IPv4 addresses is a warning. A network of more than 256 addresses is also a warning:
+runners and recorders compare whole addresses, so they admit nobody from it.
 
 Example:
 

@@ -1,7 +1,7 @@
 """Sessions and recordings of a slot are in the same directory.
 
-Why: each slot has a directory of its name below `session_dir` and below `recordings_dir`. If the two are the same, or
-one contains the other, anybody who may have the recorder hand out and delete files reaches session files too.
+Why: each slot has a directory of its name below `session_dir` and below `recordings_dir`. If the two overlap, anybody
+who may read and delete files through the recorder reaches session files too.
 
 Example:
 

@@ -50,7 +50,7 @@ class _Holder(NamedTuple):
 class _Holders:
     """The slots of all hosts with the same avatar id, by what is known about their edges.
 
-    Each new one is reported once: with a slot on the same edge, else with one that may be. It is found by the edge, so
+    Each new slot is reported once: with a slot on the same edge, else with one that may be. It is found by the edge, so
     the time does not grow with the square of the hosts.
     """
 

@@ -1,11 +1,10 @@
 """Something else on the host uses a port of the avatar stack.
 
-Why: the second program to start cannot listen and exits, or answers callers of the first. fleetc compares the ports of
-every slot, of orchestrator-health and of TURN with its relay ports against the fleet's nodes on that host, the SSH
-server, the host's exporters (`gpu_exporter`, `blackbox_port`), and known services. Services in `beside`, and payments
-or an edge with the host's own address, are certain, so a clash is an error. Services that such hosts often run are a
-warning, unless the spec describes the nodes there: then their own ports count. Recorder slot 46 is 8935, and game slot
-158 is 7935.
+Why: the second program to start cannot listen and exits, or answers callers of the first. fleetc checks the ports of
+slots, orchestrator-health and TURN with its relays. It compares them with the host's nodes, SSH server, exporters
+(`gpu_exporter`, `blackbox_port`) and known services. Services in `beside`, and payments or an edge with the host's own
+address, are certain, so a clash is an error. Services that such hosts often run are a warning, unless the spec
+describes the nodes there: then their own ports count. Recorder slot 46 is 8935, and game slot 158 is 7935.
 
 Example:
 
@@ -97,7 +96,7 @@ def _exporters(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
 
 
 def _neighbours(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
-    """Known services beside the stack: those the spec puts there, and those that hosts often run."""
+    """Known services beside the stack: from the spec, and common ones."""
     settings, host = stack.settings, fleet.hosts[stack.settings.host]
     addresses = {host.address, host.public, settings.public}
     described = stack.settings.host in fleet.nodes_by_host

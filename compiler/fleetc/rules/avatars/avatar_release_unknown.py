@@ -1,8 +1,8 @@
 """fleetc does not know what is in the release of an avatar stack.
 
 Why: a rolling tag such as latest is different every day, so fleetc cannot check what its settings do. The tag of a
-commit, such as sha-1a2b3c4, stays the same, but says just as little. For a release that this version of fleetc does not
-know, it assumes the behaviour of the nearest older one, which may be wrong.
+commit, such as sha-1a2b3c4, stays the same, but does not tell the release either. For a release that this version of
+fleetc does not know, it assumes the behaviour of the nearest older one, which may be wrong.
 
 Example:
 

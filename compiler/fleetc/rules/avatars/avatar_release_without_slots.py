@@ -1,7 +1,7 @@
 """The release of an avatar stack is too old for the spec.
 
-Why: slots came with v1.3.0-beta.1, and service images have the release as their tag from v1.3.1-beta.2 on: before that,
-there is nothing to pull with that tag.
+Why: slots came with v1.3.0-beta.1. Service images have the release as their tag from v1.3.1-beta.2 on; before, no image
+has that tag.
 
 Example:
 

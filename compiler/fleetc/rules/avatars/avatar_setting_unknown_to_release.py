@@ -1,6 +1,6 @@
 """A setting of an avatar stack came with a later release.
 
-Why: the release that runs does not read it. A token that nobody checks protects nothing.
+Why: the release that runs does not read it. An unchecked token protects nothing.
 
 Example:
 

@@ -1,7 +1,7 @@
 """A host has two avatar stacks.
 
-Why: orchestrator-health, TURN, the checkout and the ports of the slots exist once on a host, and so does each slot
-number. Two stacks would overwrite each other's files and settings.
+Why: a host has orchestrator-health, TURN, the checkout, slot ports and each slot number only once. Two stacks would
+overwrite each other's files and settings.
 
 Example:
 

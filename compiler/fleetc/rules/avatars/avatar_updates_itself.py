@@ -1,7 +1,7 @@
 """A host with a fixed release or commit updates itself.
 
 Why: the command line updates its checkout to the newest state of the main branch, and a sleeping host then upgrades
-itself. The release in the spec no longer says what runs.
+itself. The running release then differs from the spec.
 
 Example:
 

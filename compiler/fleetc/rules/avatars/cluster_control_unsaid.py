@@ -1,7 +1,7 @@
-"""A stack whose tag is not a release does not say whether slots can be controlled remotely.
+"""A stack's tag is not a release, and its remote cluster control is unset.
 
-Why: releases before v1.3.5 have remote cluster control off, later ones have it on, and nobody knows which of them a
-rolling tag or the tag of a commit is. fleetc then writes off, which may not be what you want.
+Why: remote cluster control is off before v1.3.5, and on in later releases. A rolling tag or the tag of a commit does
+not tell the release. fleetc then writes off, which you may not want.
 
 Example:
 

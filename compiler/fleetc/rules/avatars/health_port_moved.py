@@ -1,6 +1,6 @@
 """orchestrator-health does not listen on port 9090.
 
-Why: the payments service and the stack's command line only know that port, so neither power nor remote operations reach
+Why: the payments service and the stack's command line only use that port, so power and remote operations do not reach
 the host.
 
 Example:

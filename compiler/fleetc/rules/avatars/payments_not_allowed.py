@@ -2,7 +2,7 @@
 
 Why: it asks for the state of the host, puts it to sleep and wakes it, upgrades it and starts recordings. A host that
 does not know its address refuses every call. The word "payments" in `allow` puts its addresses into every allowlist in
-the right notation; runners and recorders compare whole addresses, so a wide network is not enough.
+the right notation. A wide network is not enough: runners and recorders compare whole addresses.
 
 Example:
 
@@ -42,7 +42,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         elif PAYMENTS in settings.allow:
             yield error(
                 "payments-not-allowed",
-                f"{stack.name} allows the payments service, but nothing says where that is",
+                f"{stack.name} allows the payments service, but no field has its address",
                 Label((*stack.path, "allow", settings.allow.index(PAYMENTS)), "which addresses?"),
                 help=_FORM,
             )

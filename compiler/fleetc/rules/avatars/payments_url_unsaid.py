@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if stack.settings.registration is not None and payments is not None and payments.url is None:
             yield warning(
                 "payments-url-unsaid",
-                f"{stack.name} registers with the payments service, but nothing says at which address",
+                f"{stack.name} registers with the payments service, but no field has its address",
                 Label((*stack.path, "payments"), "no url", on_key=True),
                 [Label((*stack.path, "registration"), "the registration", on_key=True)],
                 'write payments.url, such as "http://203.0.113.90:8081"; or silence the warning if the '

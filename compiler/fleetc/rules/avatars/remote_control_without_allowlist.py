@@ -1,10 +1,9 @@
 """A host can be controlled remotely, but its allowlist is empty.
 
-Why: those who upgrade the host, and start and stop slots, call from outside, but the list names nobody there. fleetc
-writes the host's own addresses into the list, so that it is never empty, and a control plane adds its edges. Releases
-before v2026.3.1-alpha.1 read an empty list as no check at all: a host that lost the list would let in anybody who can
-reach port 9090. Newer releases then let in only the machine itself. What a rolling tag or the tag of a commit does is
-not known.
+Why: callers from outside upgrade the host and start and stop slots, but the list has none of them. fleetc writes the
+host's own addresses into the list, so it is never empty. A control plane adds its edges. Releases before
+v2026.3.1-alpha.1 read an empty list as no check: a host without the list admits anybody who reaches port 9090. Newer
+releases then let in only the machine itself. What a rolling tag or the tag of a commit does is not known.
 
 Example:
 

@@ -1,7 +1,7 @@
 """A sleeping host stops the service that upgrades it.
 
-Why: orchestrator-edge-rotator carries out remote operations. A host goes to sleep before it is upgraded, so every
-remote upgrade fails unless the rotator is on its list of services to keep running.
+Why: orchestrator-edge-rotator carries out remote operations. A host sleeps before an upgrade, so every remote upgrade
+fails unless the rotator is on its list of services to keep running.
 
 Example:
 

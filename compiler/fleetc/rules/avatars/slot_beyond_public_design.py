@@ -1,8 +1,8 @@
 """A slot has a higher number than the stack can serve.
 
-Why: the stack's command line knows slots 0 to 19, and the third part of a slot's network address is its number, which
-ends at 255. Beyond that, Docker chooses the slot's network and its gateway. That gateway is on no allowlist, so the
-slot's runner and recorder refuse calls from their own host. If you have built your own solution, silence this.
+Why: the stack's command line only accepts slots 0 to 19. A slot's number is the third part of its network address, at
+most 255. Beyond that, Docker chooses the slot's network and its gateway. That gateway is on no allowlist, so the slot's
+runner and recorder refuse calls from their own host. If you have built your own solution, silence this.
 
 Example:
 

@@ -1,7 +1,7 @@
 """A slot does not say which of several GPUs it uses.
 
-Why: such a slot sees all of them and uses the first, so several slots crowd on one GPU. fleetc cannot check whether
-they fit on it, only whether all GPUs together could carry them.
+Why: such a slot sees all GPUs and uses the first, so several slots crowd on one. fleetc only checks whether they fit on
+all GPUs together.
 
 Example:
 

@@ -1,9 +1,8 @@
-"""The network of a slot contains an address that belongs to something else.
+"""The network of a slot contains an address that is already in use.
 
-Why: each slot gets the network 172.30.<slot>.0/24 on its host. The host can no longer reach a caller, a service or
-itself at an address in there: packets go into the slot's network. fleetc compares all addresses that the stack names;
-it does not look up host names. An address of another host of the fleet is a warning, because the two may never talk to
-each other.
+Why: each slot gets the network 172.30.<slot>.0/24 on its host. The host can no longer reach that address: packets go
+into the slot's network. fleetc compares all addresses that the stack names; it does not look up host names. An address
+of another host of the fleet is a warning, because the two may never talk to each other.
 
 Example:
 

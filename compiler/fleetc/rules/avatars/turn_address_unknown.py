@@ -1,7 +1,7 @@
 """TURN or a registration has no address that others can use.
 
-Why: TURN tells viewers an IP address; without one it would tell them 0.0.0.0, and they do not understand a name. The
-payments service finds a host by the address in its health report, which must be public.
+Why: TURN sends viewers an IP address. Without one it sends 0.0.0.0, and viewers do not understand a name. The payments
+service finds a host by the address in its health report, which must be public.
 
 Example:
 
@@ -55,7 +55,7 @@ def _turn(fleet: Fleet, stack: Stack) -> Iterator[Diagnostic]:
     if found is None:
         yield error(
             "turn-address-unknown",
-            f"nothing says at which address viewers reach TURN of {stack.name}",
+            f"no field has the address at which viewers reach TURN of {stack.name}",
             Label((*stack.path, "turn"), "no address", on_key=True),
             help=form,
         )

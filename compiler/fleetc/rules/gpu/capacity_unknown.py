@@ -1,8 +1,8 @@
 """A number is missing that decides whether a GPU can handle its work.
 
-Why: fleetc knows the memory of well known GPU models, but not of all, and some are sold in several sizes. How many
-encode sessions a consumer GPU allows depends on its driver: 3 are certain. Only the spec says how much memory a model
-needs. fleetc does not guess, so it reports what it cannot check, once per host.
+Why: fleetc has the memory of common GPU models only, and some models have several sizes. How many encode sessions a
+consumer GPU allows depends on its driver: 3 are certain. Only the spec has the memory of a model. fleetc does not
+guess: it reports what it cannot check, once per host.
 
 Example:
 

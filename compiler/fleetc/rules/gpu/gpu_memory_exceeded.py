@@ -2,9 +2,8 @@
 
 Why: containers of warm models start with the node, in the order of the list, on its GPUs in turn, and stay loaded. If
 one of them runs out of GPU memory, it never becomes healthy, and the node stops. fleetc assumes that an avatar slot
-takes `slot_memory`, 8 GiB by default, as soon as it starts; slots that see all of several GPUs are compared with what
-all of them have left. The message names the smallest set of models that is already too much, and single changes that
-make it fit.
+takes `slot_memory`, 8 GiB by default, when it starts. A slot that names no GPU may use the memory left on all GPUs. The
+message names the smallest set of models that is already too much, and single changes that make it fit.
 
 Example:
 

@@ -1,8 +1,8 @@
 """A node, a live runner or an avatar slot uses a GPU that its host does not have.
 
 Why: the node exits at startup because the device is missing, and the game of a slot never starts. A host without a list
-has an unknown number of GPUs. But if the fleet lists those of other hosts, a live runner with GPUs on a host without
-any is a warning.
+has an unknown number of GPUs. If the fleet lists GPUs of other hosts, a live runner with GPUs on a host without any is
+a warning.
 
 Example:
 

@@ -1,7 +1,7 @@
 """Two nodes on one host run AI models on the same GPU.
 
-Why: the pipeline and the GPU id decide the port of a runner container, so the second container cannot start, and the
-GPU's memory is promised twice.
+Why: the port of a runner container depends on pipeline and GPU id, so the second cannot start. Both also count on the
+GPU's memory.
 
 Example:
 

@@ -1,6 +1,6 @@
 """A model's id is a tag of a local LLM runtime.
 
-Why: the network knows models by their HuggingFace ids. A tag such as llama3.1:8b matches no request and no download.
+Why: the network names models by their HuggingFace ids. A tag such as llama3.1:8b matches no request and no download.
 
 Example:
 

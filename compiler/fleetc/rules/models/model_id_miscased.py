@@ -1,7 +1,7 @@
 """A model's id is that of a known model in different case.
 
-Why: model ids are case-sensitive. A gateway that asks for the exact id never finds an orchestrator that offers it in
-different case, and the download of the weights fails or ends up in a separate directory.
+Why: model ids are case-sensitive. A gateway never finds an orchestrator that offers the id in different case. The
+download of the weights fails or goes to a separate directory.
 
 Fix: `fleetc check --fix` writes the known spelling.
 
@@ -28,7 +28,7 @@ _SPELLED = {known.lower(): known for known in sorted(KNOWN_MODEL_IDS | LIVE_MODE
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare each id with the known ones, whatever the case."""
+    """Compare each id with the known ones, ignoring case."""
     for name, model in sorted(fleet.models.items()):
         known = _SPELLED.get(model.id.lower(), model.id)
         if known != model.id:

@@ -1,7 +1,7 @@
 """A model's id has no organisation in front.
 
-Why: ids are compared exactly, including the organisation. Requests for the model find nobody, and neither are its
-weights found.
+Why: ids are compared exactly, including the organisation. Requests for the model find no orchestrator, and its weights
+cannot be downloaded.
 
 Example:
 
@@ -25,7 +25,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at all models except live ones, whose ids are application names, and local tags, which have their rule."""
+    """Look at all models except live ones (their ids are application names) and local tags (another rule)."""
     for name, model in sorted(fleet.models.items()):
         organisation, slash, rest = model.id.partition("/")
         if model.pipeline == "live-video-to-video" or ":" in model.id or (organisation and slash and rest):

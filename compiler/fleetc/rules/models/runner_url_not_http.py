@@ -1,7 +1,7 @@
 """A runner that is managed elsewhere has an address that the node cannot call.
 
-Why: the node calls a runner over HTTP. Only a serverless worker talks to its provider over a websocket; anywhere else
-such a runner never becomes healthy, and the node gives up on it after two minutes.
+Why: the node calls a runner over HTTP. Only a serverless worker uses a websocket to its provider. Any other such runner
+never becomes healthy, and the node gives up after two minutes.
 
 Example:
 

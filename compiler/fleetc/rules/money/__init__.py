@@ -1,1 +1,1 @@
-"""Prices, tickets, deposits: what nobody would pay for or sell."""
+"""Prices, tickets and deposits that make a sale fail."""

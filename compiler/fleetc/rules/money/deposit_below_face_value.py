@@ -2,10 +2,10 @@
 
 Why: a gateway makes no ticket with a face value above its deposit, or above deposit / deposit_multiplier. It then
 refuses the orchestrator's tickets and buys nothing. The face value is 100 x the cost of redeeming (gas of redeeming x
-gas price), at most the reserve / 100 and at most max_face_value. So it depends on the gas price, which is gas_price of
-[fleet] or else 0.05 gwei, and on the size of the active set, which is assumed to be 100. A deposit that is not even
-above ticket_ev is always too small: an error if the gateway lists the orchestrator. Otherwise it is a warning. All of
-it holds as well for a signer whose clients buy live runners; those that buys_runners names are listed.
+gas price), at most reserve / 100 and max_face_value. fleetc assumes an active set of 100, and gas_price of [fleet] or
+else 0.05 gwei. A deposit that is not even above ticket_ev is always too small: an error if the gateway lists the
+orchestrator. Otherwise it is a warning. The same applies to a signer whose clients buy the live runners in
+buys_runners.
 
 Example:
 

@@ -1,14 +1,13 @@
 """A gateway's cap is at least 1,000 times what the dearest orchestrator asks that it can buy from.
 
-Why: a cap is what keeps an expensive orchestrator from emptying the deposit. One so far above every offer keeps nobody
-away, and often its unit is wrong: 1500 gwei is a billion times 1500 wei, and a price per pixel is a million times one
+Why: a cap is what keeps an expensive orchestrator from emptying the deposit. A cap far above every offer excludes
+nobody, and often its unit is wrong: 1500 gwei is a billion times 1500 wei, and a price per pixel is a million times one
 per megapixel.
 
-The offers are those of this fleet for what the cap is for, as they reach the gateway: with the cost of redeeming a
-ticket (`fleetc explain gateway-price-admits-nobody` has the formula). A cap for several goods, such as video and models
-without a cap of their own, is compared with the dearest of them. fleetc says nothing if an offer is in a currency that
-no rate of [rates] compares, if the deposit or reserve is not stated, if every offer is free, or if the cap is soft.
-Write max_price = "any" if you mean to pay every price.
+fleetc compares the fleet's own offers, including the cost of redeeming a ticket (formula: `fleetc explain
+gateway-price-admits-nobody`). A cap for several goods, such as video and models without their own cap, is compared with
+the most expensive. fleetc skips a soft cap, free offers, a currency without a rate in [rates], and a wallet without
+deposit or reserve. Write max_price = "any" if you mean to pay every price.
 
 Example:
 

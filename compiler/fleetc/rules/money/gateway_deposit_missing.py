@@ -1,9 +1,8 @@
 """A wallet that gateways pay from has no deposit.
 
-Why: a gateway whose deposit is zero silently stops routing: it drops every orchestrator, and no error reaches the
-sender of a stream. Funds in the account are not a deposit until you set them aside, and neither are bridged funds (a
-bridge to the chain usually confirms within 15 minutes). Option 11 of livepeer_cli, the node's own menu, asks for the
-deposit and the reserve, and option 1 shows them.
+Why: a gateway without a deposit drops every orchestrator, and no error reaches the sender of a stream. Funds in the
+account, bridged or not, are no deposit until you set them aside (a bridge usually confirms within 15 minutes). Option
+11 of livepeer_cli, the node's own menu, asks for the deposit and the reserve, and option 1 shows them.
 
 Example:
 

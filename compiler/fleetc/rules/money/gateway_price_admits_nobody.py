@@ -1,8 +1,8 @@
 """A gateway pays less than every orchestrator of the fleet asks.
 
 Why: the gateway finds orchestrators, drops each one as too expensive, and answers that no sessions are available. No
-log line names the cap. Prices are compared exactly, per pixel; prices in two currencies are compared if [rates] says
-what they are worth. A soft cap is not compared.
+log line names the cap. fleetc compares prices exactly, per pixel; prices in two currencies only with [rates]. A soft
+cap is not compared.
 
 A cap that equals the price admits nobody. Unless auto_adjust_price is false, an orchestrator adds the cost of redeeming
 a ticket:
@@ -16,8 +16,8 @@ So it sends at least 1.01 x its price, and more to a payer with a small reserve:
 at 0.03 ETH and 0.1 gwei. The reserve is that of the gateway's or its signer's wallet. The active set shares it; fleetc
 assumes that the set is full, with 100 orchestrators. The gas price is gas_price of [fleet], else 0.05 gwei.
 
-It is an error if nobody outside the fleet can sell for less and no gas price of 0.001 gwei or more lets the gateway
-buy. Otherwise it is a warning.
+It is an error if nobody outside can sell for less and the gateway cannot buy at any gas price from 0.001 gwei.
+Otherwise it is a warning.
 
 Example:
 
@@ -124,7 +124,7 @@ def _refused(market: Market, closed: bool, certain: bool, what: str, cap: PriceE
 
 
 def _who(cap: PriceEntry) -> str:
-    """Whose cap it is: the gateway's own, or that of the signer that pays for it."""
+    """The owner of the cap: the gateway, or the signer that pays for it."""
     return f"signer {cap.path[1]}" if cap.path[0] == "remote_signers" else f"gateway {cap.owner}"
 
 
@@ -157,5 +157,5 @@ def _left_to_base(
 
 
 def _unsure(known: bool) -> str:
-    """What to add to a number for a gateway whose funds are unknown."""
+    """What to add to a number if the gateway's funds are unknown."""
     return "" if known else "; its payer's reserve, which the spec does not state, decides how much more"

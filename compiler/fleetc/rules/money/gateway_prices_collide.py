@@ -1,7 +1,7 @@
 """An orchestrator has two prices for one account.
 
-Why: the node knows gateways by their accounts, and keeps the last price that it reads for each. Gateways that share a
-wallet are one account, so only one of their two prices applies, and which one depends on how the names are spelled.
+Why: the node identifies gateways by account, and keeps the last price that it reads for each. Gateways that share a
+wallet are one account, so only one of their prices applies: which one depends on their names.
 
 Example:
 

@@ -1,10 +1,10 @@
 """An orchestrator's highest face value leaves no room for a ticket.
 
 Why: the face value of a ticket is never above max_face_value. If it is not above ticket_ev, gateways refuse the ticket.
-If it is not above the cost of redeeming the ticket (gas of redeeming x gas price), the ticket is not given out, or not
-redeemed. The first case is an error, and so is whatever fails even at a gas price of 0.001 gwei or at min_gas_price;
-otherwise it is a warning, at gas_price of [fleet] or else 0.05 gwei. A low face value also makes the orchestrator more
-expensive: it adds cost / face to its price.
+Unless it is above the cost of redeeming (gas of redeeming x gas price), the orchestrator does not issue or not redeem
+the ticket. The first case is an error, as is failing even at 0.001 gwei or min_gas_price. Otherwise it is a warning, at
+gas_price of [fleet] or else 0.05 gwei. A low face value also makes the orchestrator more expensive: it adds cost / face
+to its price.
 
 Example:
 

@@ -1,8 +1,8 @@
-"""A model without a price of its own is sold at the base price of its orchestrator.
+"""A model without a price sells at the base price of its orchestrator.
 
 Why: the node falls back to its base price, in most fleets the price of a pixel of video. A pixel of an image is often
-worth thousands of times as much, so the model runs almost for nothing. The price of a model that remote AI workers run
-is the one in the list of their orchestrator; a model that is missing there has none, whatever its table says.
+worth thousands of times as much, so the model runs almost for nothing. Models of remote AI workers have the price in
+the list of their orchestrator; one that is missing there has none.
 
 Example:
 

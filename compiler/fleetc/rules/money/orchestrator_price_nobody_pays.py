@@ -1,9 +1,8 @@
 """An orchestrator asks more than any gateway of the fleet that could use it would pay.
 
-Why: the orchestrator is up, passes every check and earns nothing. Unless auto_adjust_price is false, it sends more than
-its price: it adds the cost of redeeming tickets (`fleetc explain gateway-price-admits-nobody` has the formula).
-Gateways outside the fleet may pay more, so this is a warning. For a gateway that can afford nobody at all, see
-gateway-price-admits-nobody instead.
+Why: the orchestrator is up, passes every check and earns nothing. Unless auto_adjust_price is false, it adds the cost
+of redeeming tickets (formula: `fleetc explain gateway-price-admits-nobody`). Gateways outside the fleet may pay more,
+so this is a warning. For a gateway that can afford nobody at all, see gateway-price-admits-nobody instead.
 
 Example:
 

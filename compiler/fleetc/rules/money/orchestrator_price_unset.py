@@ -1,4 +1,4 @@
-"""An orchestrator on a chain has no price for something it sells.
+"""An on-chain orchestrator sells work without a price.
 
 Why: without a base price or the model's own, the node panics at startup, or sells transcoding for nothing.
 

@@ -1,12 +1,12 @@
 """One request costs more than one payment can hold.
 
-Why: a payment carries tickets of ticket_ev each: at most 600, or 100 if a remote signer makes them, and in total no
-more than the payer's tickets.max_total_ev. With the default of 8 gwei it holds 4800 gwei. An image of 1024 x 1024
-pixels costs more than that above 4577636 wei / pixel. Live AI video pays for 1658880000 pixels in advance, which is too
-much above 2893 wei / pixel, or through a signer above 482; both include what the orchestrator adds to its price. The
-orchestrator then refuses with "Insufficient balance", and no log line names ticket_ev. For images it is a warning,
-because all requests may be for smaller ones. For live video it is an error if the gateway lists the orchestrator and
-its price alone is already too much.
+Why: a payment carries at most 600 tickets of ticket_ev each, or 100 from a remote signer. Their sum is at most the
+payer's tickets.max_total_ev. With the default of 8 gwei it holds 4800 gwei. An image of 1024 x 1024 pixels costs more
+than that above 4577636 wei / pixel. Live AI video pays for 1658880000 pixels in advance: too much above 2893 wei /
+pixel, or 482 through a signer. Both include what the orchestrator adds. The orchestrator then refuses with
+"Insufficient balance", and no log line names ticket_ev. For images it is a warning, because all requests may be for
+smaller ones. For live video it is an error if the gateway lists the orchestrator and its price alone is already too
+much.
 
 Example:
 

@@ -1,7 +1,7 @@
 """A price is in a currency that the node cannot convert.
 
-Why: the node panics at startup. Its built-in price feed knows only US dollars, and only on Arbitrum One; another
-currency or chain needs its own feed contract.
+Why: the node panics at startup. Its built-in price feed has only US dollars, on Arbitrum One; another currency or chain
+needs its own feed contract.
 
 Example:
 

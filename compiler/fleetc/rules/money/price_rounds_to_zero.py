@@ -1,8 +1,8 @@
 """An orchestrator's price is so low that its node rounds it to zero.
 
-Why: unless auto_adjust_price is false, the node adds the cost of redeeming tickets, at least 1 percent, and keeps three
-decimals of a wei per pixel. If the result is below 0.001 wei, it becomes 0, and the orchestrator works for nothing. The
-node accepts such a price, so this is a warning. A price in another currency is converted at its rate in [rates].
+Why: unless auto_adjust_price is false, the node adds redemption costs, at least 1 percent, and keeps three decimals of
+a wei per pixel. If the result is below 0.001 wei, it becomes 0, and the orchestrator works for nothing. The node
+accepts such a price, so this is a warning. A price in another currency is converted at its rate in [rates].
 
 Example:
 

@@ -1,8 +1,7 @@
 """A price or cap is in a currency without a rate, so it cannot be compared with other currencies.
 
-Why: fleetc knows no exchange rates and never guesses one. Without [rates] it cannot say whether a gateway buys at that
-price, and every price check skips it. The node converts with its own feed, so the rate here only has to be close enough
-to find mistakes.
+Why: fleetc knows no exchange rates and never guesses one. Without [rates], every price check skips that price. The node
+converts with its own feed, so the rate here only has to be close enough to find mistakes.
 
 Example:
 
@@ -57,13 +56,13 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _runners(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Runners are sold for USD and paid in ether, so nobody can say what one costs without the rate."""
+    """Runners are sold for USD and paid in ether, so their cost needs the rate."""
     unknown = {one.offer.name: one.offer.of_runner for one in sold(fleet) if one.worth is None}
     places = [Label((*path, "price"), "in USD") for path in unknown.values()]
     if places:
         yield warning(
             "rate-missing",
-            "nobody can say whether a signer can pay for these runners: the spec has no rate for USD",
+            "cannot check whether a signer can pay for these runners: the spec has no rate for USD",
             places[0],
             places[1:_SHOWN],
             'write what one USD is worth under [rates], such as USD = "0.00042 ETH"',

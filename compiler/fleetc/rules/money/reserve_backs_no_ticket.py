@@ -1,12 +1,12 @@
 """The reserve that a gateway pays from is too small for a single ticket.
 
 Why: an orchestrator gives a payer tickets up to its share of the payer's reserve: the reserve divided by the size of
-the active set. It gives none if that share is not above ticket_ev, or is below the cost of redeeming a ticket (gas of
-redeeming x gas price, with a gas price of at most 3 gwei). The gateway then gets no session and has nothing to pay
-with; the orchestrator's log says "insufficient sender reserve". Only the chain knows how many orchestrators are active:
-fleetc assumes 100, the most on Arbitrum One. The gas price is gas_price of [fleet], or else 0.05 gwei. It is an error
-if no gas price and no active set would help a gateway that lists the orchestrator. Otherwise it is a warning. All of it
-holds as well for a signer whose clients buy live runners; those that buys_runners names are listed.
+the active set. It gives none unless that share exceeds ticket_ev and covers the cost of redeeming (gas of redeeming x
+gas price of at most 3 gwei). The gateway then gets no session and cannot pay; the orchestrator logs "insufficient
+sender reserve". fleetc assumes 100 active orchestrators, the most on Arbitrum One. The gas price is gas_price of
+[fleet], or else 0.05 gwei. It is an error if no gas price and no active set would help a gateway that lists the
+orchestrator. Otherwise it is a warning. The same applies to a signer whose clients buy the live runners in
+buys_runners.
 
 Example:
 

@@ -1,10 +1,10 @@
 """The tickets of an orchestrator are worth more than a gateway allows for one ticket, or for one payment.
 
-Why: a gateway refuses tickets whose expected value is above tickets.max_ev (3000 gwei by default), and payments above
-tickets.max_total_ev (20000 gwei); a payment is at least one ticket. The orchestrator rounds the chance of winning up,
-so a ticket_ev that equals the limit is refused too. Only the gateway's log shows it. It is an error if the gateway
-lists the orchestrator. Otherwise it is a warning. All of it holds as well for a signer whose clients buy live runners;
-those that buys_runners names are listed.
+Why: a gateway refuses tickets of an expected value above tickets.max_ev (3000 gwei by default). It also refuses
+payments above tickets.max_total_ev (20000 gwei); a payment is at least one ticket. The orchestrator rounds the chance
+of winning up, so a ticket_ev that equals the limit is refused too. Only the gateway's log shows it. It is an error if
+the gateway lists the orchestrator. Otherwise it is a warning. The same applies to a signer whose clients buy the live
+runners in buys_runners.
 
 Example:
 

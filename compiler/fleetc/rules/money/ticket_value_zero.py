@@ -1,6 +1,6 @@
 """The tickets of an orchestrator are worth nothing.
 
-Why: with ticket_ev = "0 wei" the node starts, but nobody can make a ticket: gateways get no work done.
+Why: with ticket_ev = "0 wei" the node starts, but no gateway can make a ticket.
 
 Example:
 

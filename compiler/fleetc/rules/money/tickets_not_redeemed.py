@@ -1,9 +1,8 @@
 """The tickets of a gateway are worth less than it costs to redeem them.
 
-Why: above 3 gwei an orchestrator still gives out tickets whose face value is below the cost of redeeming (gas of
-redeeming x gas price), but does not redeem the winning ones: it works for nothing. The face value is at most the
-payer's reserve divided by the size of the active set. fleetc assumes 100 orchestrators, and gas_price of [fleet] or
-else 0.05 gwei.
+Why: above 3 gwei, tickets may be worth less than redeeming costs (gas of redeeming x gas price). The orchestrator still
+issues them but never redeems the winners: it works for nothing. The face value is at most the payer's reserve divided
+by the size of the active set. fleetc assumes 100 orchestrators, and gas_price of [fleet] or else 0.05 gwei.
 
 Example:
 

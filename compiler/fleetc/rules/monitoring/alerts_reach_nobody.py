@@ -1,8 +1,8 @@
-"""Prometheus raises alerts, but nobody is told of them.
+"""Prometheus raises alerts, but notifies nobody.
 
-Why: an alert that goes to nobody only shows on a page that somebody has to open. Most failures of a node print no error
-and stop its income; the alerts exist to tell you. If a monitoring project
-starts Alertmanager, `webhook` or `slack` of `[monitoring.project]` says where they go.
+Why: such an alert only shows on a page that you have to open. Most failures of a node print no error and stop its
+income; the alerts exist for those. If a monitoring project starts Alertmanager, `webhook` or `slack` of
+`[monitoring.project]` says where they go.
 
 Example:
 
@@ -27,7 +27,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at a fleet with a monitoring table; an empty one says no more than none."""
+    """Look at a fleet with a monitoring table; an empty table is like none."""
     settings = fleet.monitoring
     if settings is None or settings == Monitoring() or settings.alertmanagers:
         return

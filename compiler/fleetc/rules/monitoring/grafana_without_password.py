@@ -1,8 +1,8 @@
 """Grafana is open to other machines, and anybody may read it.
 
-Why: without `grafana_password` nobody logs in, and whoever reaches Grafana sees what the fleet earns, its wallets and
-where its nodes are. That is fine on loopback, where only users of the host come: leave `grafana` out and use a
-tunnel, `ssh -L 3000:127.0.0.1:3000 HOST`.
+Why: without `grafana_password`, anybody who reaches Grafana sees the fleet's income, wallets and addresses. That is
+fine on loopback, where only users of the host come: leave `grafana` out and use a tunnel, `ssh -L 3000:127.0.0.1:3000
+HOST`.
 
 Example:
 
@@ -37,7 +37,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         return
     yield error(
         "grafana-without-password",
-        f"Grafana listens on {project.grafana}, and whoever reaches it may read everything",
+        f"Grafana listens on {project.grafana}, and anybody who reaches it may read everything",
         Label((*PROJECT, "grafana")),
         help='write grafana_password = { host_file = "/etc/fleetc-monitoring/grafana-password" } too, or remove '
         "grafana and use a tunnel",

@@ -1,7 +1,7 @@
-"""A program of the monitoring project listens on a port that something else on its host uses.
+"""A program of the monitoring project listens on a port that is taken on its host.
 
-Why: the second one to start does not start, so either the fleet is unwatched or a node is down. orchestrator-health of
-an avatar stack has port 9090, which is also Prometheus' usual port.
+Why: the second one fails to start, so the fleet is unwatched or a node is down. Prometheus and orchestrator-health of
+an avatar stack both use port 9090 by default.
 
 Example:
 
@@ -80,7 +80,7 @@ def _meet(one: BoundPort, other: BoundPort) -> bool:
 
 
 def _others(fleet: Fleet, host: str) -> Iterator[tuple[str, BoundPort]]:
-    """What else listens on a host, and whose it is."""
+    """Other listeners on a host, with their owners."""
     settings = fleet.hosts[host]
     yield host, BoundPort(ANY_ADDRESS, settings.ssh_port, "tcp", "SSH", given("hosts", host))
     for node in fleet.nodes_by_host.get(host, ()):

@@ -1,7 +1,7 @@
 """The monitoring project has programs for a host that the spec does not name.
 
-Why: Prometheus, Alertmanager and Grafana run on `host` of `[monitoring]`. A fleet of several hosts has to say which one
-it is. If Prometheus runs outside the fleet, its `receiver` is enough: the project then only has an agent for each host.
+Why: Prometheus, Alertmanager and Grafana run on `host` of `[monitoring]`. A fleet of several hosts has to name it. If
+Prometheus runs outside the fleet, its `receiver` is enough: the project then only has an agent for each host.
 
 Example:
 
@@ -41,7 +41,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.text.suggestions import one_of
 
 CENTRAL = ("grafana", "grafana_password", "alertmanager_port", "webhook", "slack")
-"""The fields that only say something about the host of Prometheus."""
+"""The fields that only concern the host of Prometheus."""
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -53,7 +53,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if receiver(fleet) is None:
         yield error(
             "monitoring-project-without-host",
-            "nothing says which host runs the Prometheus of the monitoring project",
+            "no field names the host that runs the Prometheus of the monitoring project",
             Label(PROJECT, on_key=True),
             help=f"write host = {known} in monitoring",
         )

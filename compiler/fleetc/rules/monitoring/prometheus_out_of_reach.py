@@ -1,9 +1,9 @@
 """Agents send metrics to a Prometheus that only listens on loopback.
 
 Why: a monitoring project opens nothing that the spec does not open. An agent on another host then never reaches
-Prometheus: its metrics are lost, and every alert about that host with them. Prometheus asks nobody for a
-password: use an address of a private network, or a firewall that lets only the agents in. If something in front of it
-takes what agents send, such as a proxy with TLS, write its address as `receiver`.
+Prometheus: its metrics are lost, and every alert about that host with them. Prometheus asks nobody for a password: use
+an address of a private network, or a firewall that lets only the agents in. If agents send to a proxy in front of it,
+write the proxy's address as `receiver`.
 
 Example:
 
@@ -35,7 +35,7 @@ from fleetc.text.suggestions import one_of
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare where agents send with where Prometheus listens; who writes a receiver knows what is there."""
+    """Compare where agents send with where Prometheus listens; a written receiver needs no check."""
     project, settings, target = project_of(fleet), fleet.monitoring, receiver(fleet)
     if project is None or settings is None or settings.receiver is not None or target is None:
         return
@@ -49,6 +49,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             f"{agents} to {target.value}, but Prometheus listens on {listener.value} alone",
             Label(listener.origin.paths[0], "where Prometheus listens", on_key=listener.origin.kind == "default"),
             [Label(("hosts", host), "an agent reads here", on_key=True) for host in hosts[:3]],
-            f"write prometheus = {one_of([address])} in monitoring.project, behind a firewall that lets only the "
-            "agents in, or the receiver of a proxy in front of it in monitoring",
+            f"write prometheus = {one_of([address])} in monitoring.project, behind a firewall that admits only the "
+            "agents, or the address of a proxy as receiver in monitoring",
         )

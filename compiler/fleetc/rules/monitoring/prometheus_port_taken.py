@@ -1,7 +1,7 @@
-"""Agents would send metrics to a port that something else listens on.
+"""Agents would send metrics to a port of another program.
 
-Why: without `receiver`, agents send metrics to port 9090 of the host that Prometheus runs on, which is its usual port.
-orchestrator-health listens there too, and a node may. Prometheus then cannot start there, and the metrics are lost.
+Why: without `receiver`, agents send metrics to port 9090 of the Prometheus host. orchestrator-health listens there too,
+and a node may. Prometheus then cannot start there, and the metrics are lost.
 
 Example:
 

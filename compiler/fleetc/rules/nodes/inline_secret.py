@@ -1,11 +1,10 @@
 """The spec contains a secret.
 
 Why: the spec ends up in a repository, its history, reviews and logs, and its text, including comments, is copied into
-the tree. Anybody who can read one of them has the key, and removing it later does not help: you must replace it. Text
-that can only be a secret (tokens by their prefix, private keys, recovery phrases with their checksum, keys in the
-addresses of known providers) is an error that nothing silences. Text that is only long and random may be an id: the
-error then says so, and you can silence it with `[silences.<name>]`: code = "inline-secret", exactly its place as `at`,
-and a reason.
+the tree. Anybody who can read one of them has the key, and removing it later does not help: you must replace it. A
+certain secret is an error that you cannot silence: a token's prefix, a private key, a valid recovery phrase, a key in a
+known provider's address. Long random text may be an id: you can silence that error with `[silences.<name>]`: code =
+"inline-secret", its exact place as `at`, and a reason.
 
 Example:
 

@@ -42,7 +42,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             missing, has = ("password", "user") if kafka.password is None else ("user", "password")
             yield warning(
                 "kafka-settings-unused",
-                f"{node.name} neither logs in to Kafka nor uses TLS, because it has a {has} but no {missing}",
+                f"{node.name} does not log in to Kafka or use TLS: it has a {has} but no {missing}",
                 Label((*path, has)),
                 help=f"write {missing} as well, or remove {has}",
             )

@@ -1,7 +1,7 @@
 """A variable for live media has a value that the node cannot use.
 
-Why: the gateway listens for WHIP and WHEP where its variables say. It exits at startup if the address is invalid, or if
-the session limit is not a positive number.
+Why: the gateway's variables set where it listens for WHIP and WHEP. It exits at startup if the address is invalid, or
+if the session limit is not a positive number.
 
 Example:
 

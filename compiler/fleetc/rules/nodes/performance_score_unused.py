@@ -1,7 +1,7 @@
 """A gateway has settings for performance scores, but lacks some that the node needs to read scores.
 
-Why: the node reads scores only if both the address of the feed and a region are set. Without them no orchestrator has a
-score, and `min_performance` silently excludes nobody.
+Why: the node reads scores only if both the address of the feed and a region are set. Without scores, `min_performance`
+silently excludes nobody.
 
 Example:
 

@@ -1,7 +1,7 @@
-"""A gateway for AI on a chain does not say how it finds orchestrators.
+"""An on-chain AI gateway has no way to find orchestrators.
 
 Why: by default, the node searches the registry of video orchestrators. AI orchestrators are registered elsewhere, so
-requests find nobody and no error says why.
+requests find none, without an error.
 
 Example:
 

@@ -1,9 +1,9 @@
 """A gateway searches one registry, but every orchestrator of the fleet that could serve it is in the other.
 
-Why: a chain has two registries of orchestrators, the main one and one for AI, and a node uses exactly one of them. An
-AI gateway searches the AI registry unless its discovery says otherwise, and an orchestrator with mode "ai" is in it
-unless `ai_registry` says otherwise; every other node uses the main registry. The gateway never finds the orchestrators
-of the other registry, and prints no error. It may find orchestrators of others, so this is a warning.
+Why: a chain has two registries of orchestrators, the main one and one for AI, and a node uses exactly one of them. By
+default an AI gateway searches the AI registry (see `discovery`), and an orchestrator with mode "ai" is in it (see
+`ai_registry`). Every other node uses the main registry. The gateway never finds the orchestrators of the other
+registry, and prints no error. It may find orchestrators of others, so this is a warning.
 
 Example:
 

@@ -1,7 +1,7 @@
 """A gateway accepts no streams or requests over HTTP, although it serves them.
 
-Why: if the listener is not on loopback, there is no webhook that admits streams and http_ingest is not set, the node
-turns HTTP ingest off with a single log line. All AI endpoints disappear too; video still comes in over RTMP.
+Why: beyond loopback, without http_ingest and a webhook that admits streams, the node turns HTTP ingest off with a
+single log line. All AI endpoints disappear too; video still comes in over RTMP.
 
 Example:
 

@@ -2,8 +2,8 @@
 
 Why: a node serves its metrics on its administration listener, which belongs on loopback because it can move funds
 without a password. A Prometheus on another machine cannot read it there, so such a node gets no target and no alert
-watches it. If you name the host that Prometheus runs on, or its receiver, fleetc configures an agent on each other host
-that reads on loopback and forwards.
+watches it. If you name the host of Prometheus, or its receiver, fleetc configures an agent on every other host. It
+reads on loopback and forwards.
 
 Example:
 

@@ -1,8 +1,8 @@
 """A gateway that runs off-chain has no way to find orchestrators.
 
 Why: off-chain there is no registry. The gateway starts, accepts streams and transcodes nothing. A gateway behind a
-remote signer also runs off-chain, whatever the fleet's network is. It asks the signer, which only finds orchestrators
-for its gateways if you turn that on.
+remote signer runs off-chain on any network. It asks the signer, which only finds orchestrators for its gateways if you
+turn that on.
 
 Example:
 

@@ -1,8 +1,8 @@
 """An off-chain orchestrator that no gateway of the fleet lists.
 
-Why: off-chain there is no registry, so a gateway only uses the orchestrators on its list. One that is on no list gets
-no work from this fleet, and nothing says so while it runs. Gateways elsewhere may list it, so this is a warning. There
-is none in a fleet without gateways, or with a webhook that names orchestrators.
+Why: off-chain there is no registry, so a gateway only uses the orchestrators on its list. An unlisted orchestrator gets
+no work from this fleet, without any error. Gateways elsewhere may list it, so this is a warning. There is none in a
+fleet without gateways, or with a webhook that names orchestrators.
 
 Example:
 

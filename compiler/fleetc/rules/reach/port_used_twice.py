@@ -1,8 +1,8 @@
 """Two processes on one host listen on the same port.
 
-Why: the second one to start logs that the address is in use and exits with status 0, so a supervisor that restarts only
-failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers. Using the port of the SSH
-server is a warning unless it is 22, because a router may forward another ssh_port; if so, silence the warning.
+Why: the second one logs that the address is in use and exits with status 0, so a supervisor that restarts only failures
+leaves it dead. Implied listeners count too: administration, RTMP, runner containers. The SSH server's port is an error
+if it is 22, else a warning: a router may forward ssh_port. If so, silence the warning.
 
 Example:
 
@@ -108,7 +108,7 @@ def _meets_ssh(fleet: Fleet, host: str, item: _Taken, free: _FreePorts) -> Diagn
 
 
 def _clashes(fleet: Fleet, host: str, taken: list[_Taken], free: _FreePorts) -> Iterator[Diagnostic]:
-    """Each listener that overlaps an earlier one, with the first such. One pass, whatever the number of clashes."""
+    """Each listener that overlaps an earlier one, with the first such. One pass for any number of clashes."""
     everywhere: dict[tuple[int, str], _Taken] = {}
     anywhere: dict[tuple[int, str], _Taken] = {}
     single: dict[tuple[int, str, str], _Taken] = {}

@@ -1,10 +1,9 @@
 """The RPC address of the chain does not start with https://.
 
-Why: on an unencrypted connection to another machine, anybody on the path can lie about the chain, and the node pays and
-redeems based on what it hears. A connection to 127.0.0.1 or localhost never leaves the host, so http:// is fine there.
-To a node of your own at a private address, such as 10.0.0.5, it is only a warning: it is as safe as that network.
-A websocket (wss:// or ws://) is only a warning: the node connects, but it is documented and run with https://, and it
-polls the chain instead of subscribing to it.
+Why: without encryption, anybody on the path can lie about the chain, and the node pays and redeems by what it receives.
+A connection to 127.0.0.1 or localhost never leaves the host, so http:// is fine there. To a node of your own at a
+private address, such as 10.0.0.5, it is only a warning: it is as safe as that network. A websocket (wss:// or ws://) is
+only a warning: the node connects but polls, and only https:// is documented and common.
 
 Example:
 

@@ -1,8 +1,8 @@
 """An AI gateway opens an RTMP port to others.
 
 Why: RTMP carries video streams, which a gateway with mode "ai" is not meant to serve. The node still opens the port,
-and transcodes and pays for whatever arrives there. By default, the port is on loopback; you can move it, but not close
-it.
+and transcodes and pays for every stream that arrives. By default, the port is on loopback; you can move it, but not
+close it.
 
 Example:
 

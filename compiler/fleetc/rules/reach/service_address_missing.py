@@ -1,13 +1,12 @@
 """An orchestrator has no complete public address.
 
 Why: without an address, the node asks a web service for its own address; without a port, it listens on a random one.
-Gateways then call an address where nobody answers. On a chain the address is also registered, and only the 100
-orchestrators with the most stake, the active set, get work. If `http` sets the listener, the node starts without a port
-in the address, so that is only a warning: gateways that send video or AI requests dial the address as is, add no port,
-and fail with "missing port in address".
+Gateways then call a dead address. On a chain the address is also registered, and only the 100 orchestrators with the
+most stake, the active set, get work. If `http` sets the listener, the node starts without a port in the address, so it
+is only a warning. Gateways then dial the address without a port and fail with "missing port in address".
 
-Fix: `fleetc check --fix` adds the documented port 8935 if the orchestrator does not set its own listener and no other
-node on its host has that port.
+Fix: `fleetc check --fix` adds the documented port 8935 if the orchestrator sets no listener and no node on its host has
+that port.
 
 Example:
 
@@ -69,7 +68,7 @@ def _shown(service: ServiceAddress) -> str:
 
 
 def _with_port(fleet: Fleet, node: Node, settings: Orchestrator) -> Fix | None:
-    """The documented port, unless something calls for another: the node then listens there too."""
+    """The documented port, unless the spec needs another: the node then listens there too."""
     others = (other for other in fleet.nodes_by_host[settings.host] if other.name != node.name)
     taken = {bound.port for other in others for bound in effective.bound_ports(fleet, other)}
     if settings.service is None or settings.http is not None or effective.SERVICE_PORT in taken:

@@ -2,8 +2,8 @@
 
 Why: a registry holds one address per account. Gateways that search the registry find only that orchestrator, and the
 others get no work from them. Gateways still find orchestrators that they list, or that another one names in
-`instances`. If all others are listed, the account may be registered with the address of the one that is not: then
-silence this with that reason. `fleetc verify` compares with what the chain has.
+`instances`. If all others are listed, the unlisted one's address may be the registered one: then silence this with that
+reason. `fleetc verify` compares with what the chain has.
 
 Example:
 
@@ -68,7 +68,7 @@ def _several(members: Sequence[Sharer]) -> Diagnostic:
 
 
 def _left_out(one: Sharer, others: Sequence[Sharer]) -> Diagnostic:
-    """All others of its account are named somewhere, so this may be the registered one, or nobody finds it."""
+    """Whether all others of its account are listed, so that this may be the registered one."""
     name = one.node.name
     return warning(
         "service-address-not-registered",
@@ -76,8 +76,8 @@ def _left_out(one: Sharer, others: Sequence[Sharer]) -> Diagnostic:
         "register one service address",
         Label(one.place, "found only if it is this one"),
         [Label(other.place, other.node.name) for other in others[:_SHOWN]],
-        f'add "{name}" to orchestrators of a gateway or its address to instances of the registered one, or give it its '
-        "own wallet; if its address is the registered one, silence this with that reason",
+        f'add "{name}" to orchestrators of a gateway, or its address to instances of the registered one, or give it '
+        "its own wallet. If its address is registered, silence this with that reason",
     )
 
 

@@ -1,4 +1,4 @@
-"""The service address of an orchestrator is that of a host on which it does not run.
+"""The service address of an orchestrator belongs to another host.
 
 Why: gateways call the address as it is written. Copied from another table, it leads them to the other host: they reach
 the orchestrator there, or nothing, and this one gets no work. The node finds that out only when it starts. A proxy may

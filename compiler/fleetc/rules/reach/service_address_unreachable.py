@@ -1,10 +1,9 @@
 """Gateways cannot reach an orchestrator at its service address.
 
 Why: a wildcard, loopback or private address means something else on every machine. The orchestrator runs, is registered
-and gets no work. Off-chain, and on your own network, a private address is fine, and so is a loopback address if
-everybody who names it is on the same host. A single-label name, such as "orch", is valid and only a warning: machines
-that share a resolver or a hosts file may know it, and nobody else does. From v0.9.2 on, gateways find no session with a
-loopback address anywhere.
+and gets no work. Off-chain, and on your own network, a private address is fine. So is loopback if all nodes that name
+it share the host. A single-label name, such as "orch", is only a warning: machines that share a resolver or a hosts
+file may resolve it. From v0.9.2 on, gateways find no session with a loopback address anywhere.
 
 Example:
 
@@ -43,7 +42,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         place = chosen.origin.paths[0]
         public_network = Label(("fleet", "network"), "a public network")
         if listener.is_any:
-            why, related = "it stands for all addresses of a machine", []
+            why, related = "it means all addresses of a machine", []
         elif public and listener.host_is_one_label:
             yield warning(
                 "service-address-unreachable",

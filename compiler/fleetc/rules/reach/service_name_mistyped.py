@@ -1,7 +1,7 @@
 """The name in a service address is that of its host, but for one letter.
 
-Why: gateways call the address as it is written and registered. If one letter of it is wrong, nobody reaches the
-orchestrator, and the node finds that out only when it starts. Both names may exist, so this is a warning.
+Why: gateways call the address as it is written and registered. If one letter is wrong, nobody reaches the orchestrator,
+and the node notices only at its start. Both names may exist, so this is a warning.
 
 Example:
 

@@ -1,8 +1,8 @@
 """A healthy host may go back before the other hosts of its batch are healthy.
 
-Why: a release is confirmed once all hosts of a batch are healthy. Until then a host waits for as long as `confirm`
-says, and then goes back by itself. Another host of the batch may need 90 seconds to stop its nodes, and then `deadline`
-and `stable` until it is healthy, so a batch could end with some hosts on the old release.
+Why: a release is confirmed once all hosts of a batch are healthy. Until then a host waits for `confirm`, and then rolls
+back by itself. Another host of the batch may need 90 seconds to stop its nodes, then `deadline` and `stable` to become
+healthy. So part of a batch could end on the old release.
 
 Example:
 

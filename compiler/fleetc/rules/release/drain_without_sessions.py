@@ -1,7 +1,7 @@
-"""A rollout waits for sessions of an orchestrator that does not say how many it has.
+"""A rollout drains an orchestrator without metrics.
 
-Why: with `drain`, an orchestrator restarts when its sessions are over. It only says how many it has in its metrics. Of
-one without metrics nobody knows, so every rollout waits for all the time that `drain` gives.
+Why: with `drain`, an orchestrator restarts when its sessions are over. Only its metrics have its number of sessions.
+Without metrics, every rollout waits for all of `drain`.
 
 Example:
 

@@ -1,8 +1,8 @@
 """A flag in extra_flags cannot be set there.
 
 Why: extra_flags is for flags that no field of the spec sets. A flag that has a field would bypass the checks and appear
-twice on the command line, and one that the release or the role does not know stops the node or does nothing. For a
-release newer than this version of fleetc, any other name is passed as written.
+twice. A flag unknown to the release or role stops the node or does nothing. For a release newer than this version of
+fleetc, any other name is passed as written.
 
 Example:
 

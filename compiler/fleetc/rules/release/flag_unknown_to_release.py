@@ -35,7 +35,7 @@ _NEWEST_FACT = max(*(flag.since for flag in FLAGS.values()), *ABILITIES.values()
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the nodes that run an older release than the newest one that fleetc knows something about."""
+    """Look at the nodes on releases older than the newest one in the data of fleetc."""
     for node in fleet.nodes:
         release = effective.release_of(fleet, node)
         if release.value >= _NEWEST_FACT:

@@ -1,8 +1,8 @@
-"""A node runs a release that is newer than any that this version of fleetc knows.
+"""A node's release is newer than this version of fleetc.
 
-Why: fleetc uses the flags, defaults and startup checks of the newest release that it fully knows, and the few facts
-that are public about later ones. The release may refuse a flag, or read it differently, and fleetc cannot see that. Put
-its new flags into extra_flags; they are passed as written. A newer fleetc knows more releases.
+Why: fleetc uses the flags, defaults and startup checks of the newest release it fully knows, and the few public facts
+about later ones. The release may refuse a flag, or read it differently, and fleetc cannot see that. Put its new flags
+into extra_flags; they are passed as written. A newer fleetc knows more releases.
 
 Example:
 
@@ -36,8 +36,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             seen.add(place)
             yield warning(
                 "node-release-unknown",
-                f"{format_release(release.value)} is newer than what this version of fleetc knows: it assumes the "
-                f"flags and startup of {format_release(NEWEST_RELEASE)}{_further(release.value)}",
+                f"{format_release(release.value)} is newer than this version of fleetc, which assumes the flags and "
+                f"startup of {format_release(NEWEST_RELEASE)}{_further(release.value)}",
                 Label(place),
                 help="read what the release changed, put flags that fleetc does not know into extra_flags, then "
                 "silence this warning",

@@ -1,8 +1,8 @@
 """A gateway only accepts newer node releases than the orchestrators of its own fleet run.
 
-Why: an orchestrator with an older release than `selection.min_release` is silently excluded. If the gateway lists only
-orchestrators of this fleet and all are older, it finds nobody, which is an error. Text that is not a version is worse
-than none: the node then accepts everybody.
+Why: an orchestrator with an older release than `selection.min_release` is silently excluded. It is an error if the
+gateway lists only orchestrators of this fleet and all are older. Text that is not a version is worse than none: the
+node then accepts everybody.
 
 Example:
 

@@ -1,6 +1,6 @@
 """A host names a build of the node's program that its release does not have.
 
-Why: fleetc then knows no program for the host. Builds belong to a release, so each release that the host runs needs its
+Why: fleetc then has no program for the host. Builds belong to a release, so each release that the host runs needs its
 own.
 
 Example:

@@ -1,7 +1,7 @@
 """Two releases of the node have programs with one digest.
 
-Why: the same bytes cannot be two releases. One of the tables was copied and its digest left as it was; a host would
-refuse the program, because it says another release of itself.
+Why: the same bytes cannot be two releases. You probably copied a table and kept its digest. A host would refuse the
+program, which reports another release.
 
 Example:
 

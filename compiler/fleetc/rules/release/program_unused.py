@@ -1,7 +1,7 @@
-"""A program of the spec is one that no node runs.
+"""No node runs a program of the spec.
 
-Why: it is fetched by nobody, and it may be a sign of a mistake: the release or the build is not the one that the hosts
-name. Only hosts whose runtime is systemd use programs; containers have theirs in the image.
+Why: no host fetches it, and its release or build may be a mistake. Only systemd hosts use programs; container images
+have their own.
 
 Example:
 

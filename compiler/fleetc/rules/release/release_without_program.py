@@ -1,10 +1,9 @@
-"""A systemd host runs a release whose program fleetc does not install, while it installs those of other releases.
+"""fleetc installs programs, but not the one for a systemd host's release.
 
-Why: such a host runs what people put at `binary`. A rollout of another release then depends on their doing so first on
-each host: it refuses a program that says another release of itself, and it cannot go back to a program that was
-overwritten.
+Why: such a host runs what people put at `binary`. A rollout of another release needs the new program there first, on
+each host. It cannot roll back to an overwritten program.
 
-A host that writes its own `binary` is meant to run that, and is not reported.
+A host with its own `binary` is not reported.
 
 Example:
 

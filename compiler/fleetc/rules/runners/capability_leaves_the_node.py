@@ -1,7 +1,7 @@
 """An orchestrator has capabilities (BYOC), which the node is about to remove in favour of live runners.
 
-Why: the node forgets them when it ends, so a restart of the orchestrator takes them away until somebody posts their
-documents again, and a later release of the node takes none. A live runner comes back with its orchestrator.
+Why: the node forgets them when it stops, so after a restart you must post their documents again. A later release of the
+node takes none. A live runner comes back with its orchestrator.
 
 Example:
 
@@ -33,7 +33,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if orchestrator.capabilities:
             yield warning(
                 "capability-leaves-the-node",
-                f"somebody has to post the capabilities of {name} to its /capability/register after each start",
+                f"post the capabilities of {name} to its /capability/register after each start",
                 Label(("orchestrators", name, "capabilities")),
                 help="the node is about to remove them: a table under [runners] replaces each; until then post "
                 "capability-NAME.json with the secret as Authorization, and silence this",

@@ -1,7 +1,7 @@
 """Clients of one remote signer buy live runners that are sold by different units.
 
-Why: the signer has one number for all of them. A cap that is high enough for a second of one is far too high for a
-pixel or a request of another, so it protects from nothing.
+Why: the signer has one number for all of them. A cap for a second of one is far too high for a pixel or a request of
+another, so it protects from nothing.
 
 Example:
 

@@ -1,7 +1,7 @@
 """What the orchestrator asks about a live runner's health can never be true.
 
-Why: the node hides the runner and ends all its sessions. A loopback address is that of the orchestrator's own host, so
-it says nothing of a runner elsewhere; and a final answer never has a status below 200.
+Why: the node hides the runner and ends all its sessions. A loopback address is on the orchestrator's host, so it never
+reaches a runner elsewhere. A final answer never has a status below 200.
 
 Example:
 

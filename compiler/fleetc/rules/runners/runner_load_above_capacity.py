@@ -1,7 +1,7 @@
 """A signer expects more sessions of a live runner than its orchestrators let in.
 
-Why: each orchestrator counts the sessions of the runner and answers 503 to more than its capacity. So what the report
-says about the deposit is a load that never comes, and clients are turned away.
+Why: each orchestrator counts the sessions of the runner and answers 503 to more than its capacity. So the report's
+deposit is for a load that never comes, and the runner refuses clients.
 
 Example:
 

@@ -1,7 +1,7 @@
 """The load that a signer expects of a live runner is not counted in what the runner is sold by.
 
-Why: a runner that is sold by time costs what its sessions take, and one that is sold by request what its requests are.
-With the other one nobody can tell what an hour costs, nor how long the deposit lasts.
+Why: a runner sold by time charges for sessions, one sold by request for requests. With the other load, fleetc cannot
+calculate the cost of an hour or the runway of the deposit.
 
 Example:
 

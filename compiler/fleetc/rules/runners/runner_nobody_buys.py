@@ -1,7 +1,7 @@
 """An orchestrator on a chain offers a live runner that no signer of this fleet names, although they name others.
 
-Why: the cap of no signer is compared with its price, so nobody knows whether it sells. Clients of others may buy it:
-then silence this.
+Why: fleetc compares its price with no signer's cap, so whether it sells is unknown. Clients of others may buy it: then
+silence this.
 
 Example:
 

@@ -1,6 +1,6 @@
 """A remote signer names a live runner that no orchestrator of this fleet offers to its clients.
 
-Why: its clients never find the runner, whatever the cap is.
+Why: at any cap, its clients never find the runner.
 
 Example:
 

@@ -1,8 +1,8 @@
 """A signer allows less for one payment than a live runner takes in advance.
 
-Why: a signer pays in advance for 10 seconds, for 60 seconds of video at 720p, or for one request, and signs no payment
-that is worth more than tickets.max_total_ev (20000 gwei by default). A higher ticket_ev of the orchestrator makes fewer
-tickets of it, not less. So every client is refused, and nothing in the orchestrator's log says so.
+Why: a signer pays in advance for 10 seconds, for 60 seconds of 720p video, or for one request. It signs no payment
+above tickets.max_total_ev (20000 gwei by default). A higher ticket_ev of the orchestrator makes fewer tickets of it,
+not less. So it refuses every client, and the orchestrator logs nothing.
 
 Example:
 

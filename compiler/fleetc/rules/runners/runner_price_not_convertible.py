@@ -1,4 +1,4 @@
-"""The price of a live runner comes to less than one wei, or to more than the node can count.
+"""The price of a live runner is below one wei, or too large for the node.
 
 Why: the node starts, hides the runner and answers every client that its price is unavailable. It cuts a price to whole
 wei for a second, for a pixel, or for a request.

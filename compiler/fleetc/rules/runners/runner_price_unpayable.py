@@ -1,9 +1,9 @@
 """A live runner costs more than a signer can pay in advance.
 
-Why: a signer pays in advance for 10 seconds, for 60 seconds of video at 720p, or for one request, and refuses to sign
-more than 100 tickets for that. Each ticket is worth ticket_ev of the orchestrator. Above that, every client is refused
-and the runner earns nothing; nothing in the orchestrator's log says so. With the node's own ticket_ev of 8 gwei the
-highest price is 0.72 USD an hour while an ETH is worth 2,500 USD.
+Why: a signer pays in advance for 10 seconds, for 60 seconds of 720p video, or for one request. It signs at most 100
+tickets for that. Each ticket is worth ticket_ev of the orchestrator. Above that, it refuses every client and the runner
+earns nothing; the orchestrator logs nothing. With the node's own ticket_ev of 8 gwei the highest price is 0.72 USD an
+hour while an ETH is worth 2,500 USD.
 
 Example:
 

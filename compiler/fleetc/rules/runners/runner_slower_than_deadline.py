@@ -1,7 +1,7 @@
 """A live runner may take longer to load than a rollout waits for it.
 
-Why: a host waits rollout.deadline for all that it starts to become well. A runner that still loads its model by then
-counts as ill, and the host goes back to the release before, which starts the runner once more.
+Why: a host waits rollout.deadline for all that it starts to become well. A runner that still loads its model by then is
+unhealthy, and the host rolls back, which starts the runner again.
 
 Example:
 

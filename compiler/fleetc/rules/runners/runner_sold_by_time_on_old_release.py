@@ -1,7 +1,6 @@
 """A live runner is sold by time on release v0.9.0 of the node.
 
-Why: v0.9.0 does not tell clients where to pay during a session, so they cannot go on after what they paid in advance.
-v0.9.1 does.
+Why: v0.9.0 does not tell clients where to pay during a session, so they stop after their advance payment. v0.9.1 does.
 
 Example:
 

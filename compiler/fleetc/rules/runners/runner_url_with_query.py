@@ -1,7 +1,7 @@
 """The URL of a live runner has a query, and the path of its health is added behind that.
 
-Why: the node appends the path to the whole URL, so it becomes a part of the query. The runner is asked for something
-else than its health, and the paths of its clients end up there as well.
+Why: the node appends the path to the whole URL, so it becomes a part of the query. The health check and clients then
+request the wrong path.
 
 Example:
 

@@ -1,7 +1,7 @@
 """A gateway behind a remote signer has a setting that only matters on a chain.
 
-Why: behind a signer the gateway runs off-chain. The node reads no wallet, cap, ticket limit or gas price there, so a
-cap protects nobody: the signer pays, with its own wallet and within its own caps.
+Why: behind a signer the gateway runs off-chain. Such a node reads no wallet, cap, ticket limit or gas price: the signer
+pays, with its own wallet and caps.
 
 Example:
 

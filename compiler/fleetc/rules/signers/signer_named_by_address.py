@@ -1,8 +1,8 @@
 """A gateway has the address of a signer of this fleet instead of its name.
 
-Why: fleetc then takes it for a signer elsewhere. Nobody knows who pays for the gateway, so its load does not count for
-the signer's deposit, a rollout does not start the signer first, and a gateway exits if its signer does not answer. With
-https the gateway never starts: a signer speaks plain HTTP.
+Why: fleetc then takes it for a signer elsewhere. It cannot count the gateway's load for the signer's deposit, nor start
+the signer first. A gateway exits if its signer does not answer. With https the gateway never starts: a signer speaks
+plain HTTP.
 
 Example:
 
@@ -54,7 +54,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 _Listening = tuple[str, str, int]
-"""The host from which an address is reached, or "" for all of them; the address; the port."""
+"""The host that reaches an address, or "" for all; the address; the port."""
 
 
 def _listening(fleet: Fleet) -> Iterator[tuple[_Listening, str]]:

@@ -1,7 +1,7 @@
 """A gateway sends the secret headers for its signer through the internet without TLS.
 
-Why: a signer speaks plain HTTP. Whoever sees one request of the gateway has its headers, and can spend the deposit with
-them. Hosts in several regions need a private network between them, or a proxy with TLS in front of the signer.
+Why: a signer speaks plain HTTP. Anybody who sees one request of the gateway can spend the deposit with its headers.
+Hosts in several regions need a private network between them, or a proxy with TLS in front of the signer.
 
 Example:
 
@@ -62,13 +62,13 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"gateway {name} sends its headers to signer {remote.signer} at {reached} without TLS",
                 Label(("gateways", name, "remote_signer", "headers"), "the headers"),
                 [Label(effective.helper_http(node, signer).origin.paths[0], "where the signer listens")],
-                "have the signer listen in a private network of your hosts, or put a proxy with a certificate in front "
-                'of it and name that: remote_signer = { url = "https://signer.example.net" }',
+                "let the signer listen in a private network, or name a proxy with a certificate in front of it: "
+                'remote_signer = { url = "https://signer.example.net" }',
             )
 
 
 def _is_public(host: str) -> bool:
-    """Whether an address is reached through the internet; nobody knows that of a name."""
+    """Whether an address is on the internet; unknown for a name."""
     try:
         address = ip_address(host)
     except ValueError:

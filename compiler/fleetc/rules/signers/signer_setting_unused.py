@@ -1,7 +1,7 @@
 """A signer has a setting that the node never reads, because of what the signer does or lacks.
 
-Why: headers for a webhook go nowhere without one, so nobody is asked about payments. And a signer only pays for live AI
-video and live runners: a cap for another pipeline protects from nothing, while max_price is the one that counts.
+Why: without a webhook its headers are unused, and payments are unchecked. A signer only pays for live AI video and live
+runners: a cap for another pipeline has no effect, and max_price applies.
 
 Example:
 

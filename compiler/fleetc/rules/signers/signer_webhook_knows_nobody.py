@@ -1,7 +1,7 @@
 """A signer asks a webhook about each payment, and a gateway of the fleet sends nothing that it could know it by.
 
-Why: the signer passes on the headers of the gateway's request and nothing else that tells who asks. Without headers of
-its own, a gateway looks like anybody who can reach the port: the webhook refuses it, or it admits everybody.
+Why: only the headers of a request identify the gateway to the webhook. Without headers, the webhook cannot tell a
+gateway from a stranger: it refuses the gateway, or admits everybody.
 
 Example:
 

@@ -1,7 +1,7 @@
 """A remote signer listens beyond loopback and admits everybody.
 
 Why: anyone who can reach the signer can spend the deposit of its wallet. The node refuses to start like this, unless
-you state explicitly that something else protects the port.
+you state explicitly that the port is protected.
 
 Example:
 

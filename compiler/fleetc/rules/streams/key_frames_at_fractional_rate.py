@@ -1,7 +1,7 @@
 """A rendition has a key frame interval and a fractional frame rate.
 
-Why: the node multiplies the seconds by fps but does not divide by fpsDen. With fps = 30000, fpsDen = 1001 and gop =
-"2", there is a key frame every 60,000 frames, which is once in half an hour: players wait, and segments cannot be cut.
+Why: the node multiplies the seconds by fps but does not divide by fpsDen. fps = 30000, fpsDen = 1001 and gop = "2" give
+a key frame every 60,000 frames, once in half an hour. Players wait, and the node cannot cut segments.
 
 Example:
 

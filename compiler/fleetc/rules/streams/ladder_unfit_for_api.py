@@ -1,8 +1,8 @@
-"""A ladder that a stream uses has something that the stream API refuses.
+"""The stream API refuses a value in the ladder of a stream.
 
-Why: the API and the node read the same keys with different limits. For the API, a rendition has 128 pixels or more on
-each side, at least 400 bits per second and a frame rate, is H.264, and has no colour depth. If one value is different,
-the API refuses the whole stream.
+Why: the API and the node read the same keys with different limits. The API requires at least 128 pixels per side, 400
+bits per second, a frame rate and H.264, without a colour depth. If one value is different, the API refuses the whole
+stream.
 
 Example:
 

@@ -1,8 +1,7 @@
-"""A list of renditions for a node has something that the node does not accept.
+"""The node does not accept a value in its list of renditions.
 
-Why: the node silently changes sizes outside 146 to 4096 by 50 to 4096 pixels, stores bit rates in 32 bits, puts names
-into paths, and stops at a gop that is neither seconds nor "intra". It gets the ladder of its own table, and those of
-the streams that are sent to it.
+Why: the node silently changes sizes outside 146 to 4096 by 50 to 4096 pixels, stores bit rates in 32 bits, and puts
+names into paths. It stops unless gop is seconds or "intra". It gets its own ladder and those of its streams.
 
 Example:
 

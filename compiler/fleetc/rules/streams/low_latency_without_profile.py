@@ -1,8 +1,7 @@
 """A ladder for a node has frequent key frames but no H.264 profile.
 
-Why: without a profile, encoders use frames that refer to later ones, three in a row in software, which costs the time
-that short key frame intervals should save. The service fills in H264ConstrainedHigh, which has no such frames; a node
-does not.
+Why: without a profile, encoders use B-frames (three in a row in software), which cost the time that short key frame
+intervals save. The service fills in H264ConstrainedHigh, which has no such frames; a node does not.
 
 Example:
 
@@ -27,7 +26,7 @@ from fleetc.language.renditions import INTRA, plain_gop, rendition_lists
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 _SHORT = Decimal(1)
-"""A ladder with at most this many seconds between key frames is meant for low latency."""
+"""At most so many seconds between key frames mean low latency."""
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -1,7 +1,6 @@
 """The location of a pulled stream has a coordinate of exactly 0.
 
-Why: the service treats a coordinate of 0 as missing and ignores the whole location, so it may fetch the stream from the
-other side of the world.
+Why: the service treats a coordinate of 0 as missing and ignores the location, so it may pull the stream from far away.
 
 Example:
 

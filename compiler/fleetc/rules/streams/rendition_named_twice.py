@@ -1,6 +1,6 @@
 """Two renditions of a list have the same name, or one has the reserved name "source".
 
-Why: names become paths of the stream and tell targets what to push. The service refuses a list with a repeated name, or
+Why: names become paths of the stream, and select what targets push. The service refuses a list with a repeated name, or
 with the name "source", which means the unchanged stream.
 
 Example:

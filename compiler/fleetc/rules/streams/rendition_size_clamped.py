@@ -1,7 +1,7 @@
 """A rendition of a stream is smaller or larger than nodes can make.
 
-Why: nodes make pictures of 146 to 4096 by 50 to 4096 pixels and silently change other sizes. The service accepts
-smaller and larger ones, so viewers get something other than the resource says.
+Why: nodes make pictures of 146 to 4096 by 50 to 4096 pixels and silently change other sizes. The service accepts other
+sizes, so viewers get a size that differs from the resource.
 
 Example:
 

@@ -1,7 +1,6 @@
 """A rendition has an odd width or height.
 
-Why: H.264 stores colours for blocks of two by two pixels, so encoders round odd sizes. Players then do not get what the
-ladder says.
+Why: H.264 stores colours for blocks of two by two pixels, so encoders round odd sizes. Players then get another size.
 
 Example:
 

@@ -62,7 +62,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _different(fleet: Fleet, gateway: str, streams: tuple[str, ...]) -> Iterator[Diagnostic]:
-    """The streams of a gateway without its own renditions, which could use those of its streams."""
+    """The streams of a gateway without its own renditions, which could use theirs."""
     first = entries(stream_rungs(fleet, streams[0]).value)
     if not first:
         yield error(

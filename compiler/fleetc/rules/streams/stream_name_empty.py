@@ -1,6 +1,6 @@
 """A stream has an empty name.
 
-Why: the service accepts it, but then nobody can tell the stream from others in its lists.
+Why: the service accepts it, but you cannot tell the stream from others in lists.
 
 Example:
 

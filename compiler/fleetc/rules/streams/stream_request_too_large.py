@@ -1,7 +1,7 @@
 """The request that creates a stream is too long for the service.
 
-Why: the service reads 102400 bytes of a request and refuses a longer one with status 413, so the stream is never
-created. fleetc measures the request as JSON without spaces, with placeholders for secrets.
+Why: the service refuses a request above 102400 bytes with status 413, so the stream is never created. fleetc measures
+JSON without spaces, with placeholders for secrets.
 
 Example:
 

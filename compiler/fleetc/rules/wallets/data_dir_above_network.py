@@ -1,8 +1,8 @@
 """The keystore of a wallet is in a directory below data_dir that has the name of a network.
 
-Why: a node that nobody tells its data directory keeps its data in the home of its user, in a directory named after the
-network, with the keystore in it. With data_dir, nothing is put behind the path. A data_dir that ends above that
-directory is a new and empty one: the node forgets the tickets that it has not redeemed.
+Why: without a data directory, a node keeps its data and keystore in its user's home, in a directory named after the
+network. With data_dir, nothing is put behind the path. A data_dir that ends above that directory is a new and empty
+one: the node forgets the tickets that it has not redeemed.
 
 Example:
 

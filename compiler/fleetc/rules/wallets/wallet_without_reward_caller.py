@@ -1,4 +1,4 @@
-"""Several nodes share a wallet, but the spec does not say which one calls reward.
+"""Several nodes share a wallet, but the spec does not choose the reward caller.
 
 Why: by default, a node calls reward if its account is a registered orchestrator, and so do gateways. Several callers
 burn gas on calls that fail every round; turning all of them off loses a round's reward.

@@ -1,4 +1,4 @@
-"""An orchestrator lets live runners register but has neither a secret nor a list of them.
+"""An orchestrator lets live runners register, without a secret or a list of them.
 
 Why: the node exits at startup unless it has a secret that runners present, or a file that lists them.
 
@@ -29,7 +29,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if orchestrator.live_runners and orchestrator.secret is None and not listed:
             yield error(
                 "live-runners-without-secret",
-                f"orchestrator {name} lets live runners register but has neither a secret nor a list of them",
+                f"orchestrator {name} lets live runners register, without a secret or a list of them",
                 Label(("orchestrators", name, "live_runners")),
                 help='write secret = { host_file = "/etc/livepeer/orchestrator-secret" }, or live_runner_config',
             )

@@ -1,8 +1,8 @@
 """An orchestrator accepts remote workers or live runners but has no secret to recognise its own.
 
-Why: without a secret, anybody who knows the address can join as a worker and return anything as a result, and workers
-of this fleet do not start, because they need a secret to present. An orchestrator that does no work itself does not
-start without one either; a list of live runners does not replace it.
+Why: without a secret, anybody who knows the address can join as a worker and return false results. Workers of this
+fleet do not start without one. An orchestrator that does no work itself does not start without one either; a list of
+live runners does not replace it.
 
 Example:
 
@@ -30,7 +30,7 @@ _HELP = 'write secret = { host_file = "/etc/livepeer/orchestrator-secret" }'
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """An error if remote work is wanted; a warning if the node accepts workers that nobody asked for."""
+    """An error if the spec wants remote work; a warning if the node accepts unwanted workers."""
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Orchestrator) or settings.secret is not None:

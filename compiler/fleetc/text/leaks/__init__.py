@@ -1,10 +1,10 @@
 """Recognises secrets by their looks: tokens, private keys, recovery phrases, keys in addresses, long random texts.
 
-In: any text, and the name of the field it stands in where there is one. Out: what it seems to hold (`find`), the same
-text as it may be shown (`masked`, `may_show`), and whether a key is called like a secret (`names_secret`). Called by
-the rule that refuses secrets in a spec, and by all that prints or reports text from outside, which never repeats one.
-A short plain word is not found: fields that are secrets take references and nothing else. No form takes more than
-linear time. What tokens and addresses look like is data: `upstream/secret_forms.toml`.
+In: any text, and the name of its field if known. Out: its likely secret (`find`), the text masked for display
+(`masked`, `may_show`), and whether a key's name means a secret (`names_secret`). Called by the rule that refuses
+secrets in a spec, and by all that prints or reports text from outside, which never repeats one. A short plain word is
+not found: fields that are secrets take references and nothing else. No form takes more than linear time. What tokens
+and addresses look like is data: `upstream/secret_forms.toml`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from fleetc.upstream.secret_forms import forms
 __all__ = ["HIDDEN", "Leak", "find", "masked", "may_need_key", "may_show", "names_node", "names_secret", "shown"]
 
 HIDDEN = "[not shown: it may contain a secret]"
-"""Stands for a text that seems to hold a secret."""
+"""Replaces a text that seems to hold a secret."""
 
 _LEAST = 8
 _SHORT = 4
-"""So many characters of a random text are shown, to tell it from another; no key is near to being guessed by them."""
+"""Shown characters of a random text, to distinguish it; far too few to guess a key."""
 
 _WORTH = re.compile(r"[A-Za-z0-9+/=_.~-]{14}|[=:][ \t\"']{0,2}[^\s]{8}|[Bb][Aa][Ss][Ii][Cc]|-----BEGIN ")
 _MAY_BE_TOKEN = re.compile(r"[A-Za-z0-9_+-]{16}")
@@ -81,15 +81,15 @@ def _folded(name: str) -> str:
 def find(text: str, name: str = "", media: bool = False) -> Leak | None:
     """What secret the text of a field seems to hold; None when it seems to hold none.
 
-    A UUID is an id like any other, unless the name of the field is about access or it stands in the address of a node.
-    In the path of an address of `media` it is the id of a recording or a channel.
+    A UUID is a plain id, unless its field is about access or it is in the address of a node. In the path of an address
+    of `media` it is the id of a recording or a channel.
     """
     if len(text) < _LEAST or (len(text) < phrases.SHORTEST and not _WORTH.search(text)):
         return None
     return _find(text, name, media)
 
 
-@lru_cache(maxsize=16384)  # fleets repeat their addresses and names, and each text is asked about for several ends
+@lru_cache(maxsize=16384)  # fleets repeat addresses and names, and each text is checked several times
 def _find(text: str, name: str, media: bool) -> Leak | None:
     return _certain(text) or _possible(text, name, media)
 
@@ -122,7 +122,7 @@ def _is_access(kind: str, value: str) -> bool:
 
 
 def _possible(text: str, name: str, media: bool) -> Leak | None:
-    """An address with a key, a password that is called one, or something long and random."""
+    """An address with a key, a named password, or long random text."""
     known = _hashes_hidden(text)
     seems = urls.find(known, name, media) if "://" in known else None
     if seems is not None:
@@ -153,7 +153,7 @@ def _dots(found: re.Match[str]) -> str:
 
 
 def _is_password(name: str, value: str) -> bool:
-    """Whether name=value in a text is a password: the name says so, and no plain word or path stands behind it."""
+    """Whether name=value in a text is a password: by its name, unless the value is a plain word or path."""
     if not (names_secret(name) or name.lower() in forms().query_names) or value[0] in "$/{[(":
         return False
     return len(_CHANGES.findall(value)) >= 2 and (not _PATH_MARKS.search(value) or is_random(value))
@@ -166,7 +166,7 @@ def _is_stream_key(text: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """A text as an excerpt may repeat it: words for one that seems to hold a secret, else the text, `masked`."""
+    """A text for an excerpt: a placeholder if it seems to be a secret, else the text, `masked`."""
     return HIDDEN if find(text) is not None else masked(text)
 
 
@@ -178,7 +178,7 @@ def may_show(text: str) -> bool:
 def masked(text: str) -> str:
     """The text with asterisks over all but the beginning of what is long and random; its length stays the same.
 
-    Accounts, ids of GPUs and digests that are called so stay, because they are public and tell changes apart.
+    Named accounts, GPU ids and digests stay: they are public and distinguish changes.
     """
     if not _MAY_BE_RANDOM.search(text):
         return text

@@ -8,8 +8,8 @@ from typing import NamedTuple
 class Leak(NamedTuple):
     """What a text seems to hold, such as "an access token".
 
-    `certain` says that it can be nothing else: a form that an issuer gives to its tokens alone, or a checksum. What is
-    not certain is long and random, and may be an id that looks like a key.
+    `certain`: it can be nothing else, by an issuer's token form or a checksum. What is not certain is long and random,
+    and may be an id that looks like a key.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 """Recognises recovery phrases: 12 to 24 English words of the list that wallets use (BIP-39).
 
-In: a text. Out: whether it holds such words in a row, in any case and with any marks, numbers or spaces between them,
-and whether their checksum is right (`find`). Phrases in other languages are not recognised.
+In: a text. Out: whether it holds such words in a row, with any case and separators, and a right checksum (`find`).
+Phrases in other languages are not recognised.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 _FEWEST = 12
 _LENGTHS = (12, 15, 18, 21, 24)
 SHORTEST = 47
-"""Characters of 12 words of three letters and more with something between them."""
+"""Length of 12 words of three letters with separators."""
 
 
 def find(text: str) -> tuple[bool, bool]:
@@ -56,7 +56,7 @@ def _is_row(words: Sequence[int]) -> bool:
 
 
 def _is_phrase(words: Sequence[int]) -> bool:
-    """Whether the last bits of the words are those of the SHA-256 of the bits before them."""
+    """Whether the last bits of the words match the SHA-256 of the bits before."""
     bits = len(words) * 11
     check = bits // 33
     number = 0

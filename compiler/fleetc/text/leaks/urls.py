@@ -1,8 +1,8 @@
 """Weighs addresses: user info, the labels of the host, the segments of the path, the values of the query.
 
-In: a text, the name of the field it stands in, and whether it is the address of a recording. Out: what an address in it
-seems to hold (`find`), and whether an RPC address may hold a key (`may_need_key`). Called by `__init__.py`. Providers
-and names are data, in `upstream/secret_forms.toml`.
+In: a text, the name of its field, and whether it is the address of a recording. Out: what an address in it seems to
+hold (`find`), and whether an RPC address may hold a key (`may_need_key`). Called by `__init__.py`. Providers and names
+are data, in `upstream/secret_forms.toml`.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def find(text: str, name: str = "", media: bool = False) -> Leak | None:
 
 
 def names_node(text: str) -> bool:
-    """Whether the name of a field or a host says that there is an address of a chain's node."""
+    """Whether the name of a field or a host means an address of a chain's node."""
     return bool(_SAYS_NODE.search(text.lower()))
 
 
 def may_need_key(text: str) -> bool:
     """Whether an RPC address may hold a key: some part of it is none of the words that public ones are made of.
 
-    Nobody can tell the name of a chain from a short key, so this is for those who can ask, and never says that it is.
+    A chain's name may look like a short key, so this is never certain, for callers that can ask.
     """
     known = forms().rpc_words
     return any(
@@ -115,7 +115,7 @@ def _has_key(url: UrlParts, provider: Provider) -> bool:
 
 
 def _parts(url: UrlParts) -> Iterator[str]:
-    """What may be a key at an address of nobody in particular: what is long enough, but for ids and hashes."""
+    """A possible key in the address of an unknown provider: long enough, and no id or hash."""
     labels = [label for label in url.host.split(".") if len(label) >= CAREFUL.length]
     if labels and not _is_of(url.host, forms().id_hosts):
         yield from labels
@@ -138,7 +138,7 @@ def _seems_key(part: str, url: UrlParts, name: str, media: bool) -> bool:
 
 
 def _lets_in(name: str) -> bool:
-    """Whether the value of a parameter lets somebody in, by its name."""
+    """Whether a parameter grants access, by its name."""
     return name in forms().query_names or any(part in name for part in forms().query_parts)
 
 

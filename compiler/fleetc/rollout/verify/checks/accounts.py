@@ -1,4 +1,4 @@
-"""Whether a node uses the account and the chain of the spec, and what it says that it can pay.
+"""Whether a node uses the account and the chain of the spec, and its reported funds.
 
 In: a node and its answers. Out: findings. Amounts are in wei.
 """
@@ -40,7 +40,7 @@ def account(seen: NodeSeen) -> Iterator[Finding]:
 
 
 def deposit(seen: NodeSeen) -> Iterator[Finding]:
-    """What a node that pays says of its deposit and reserve."""
+    """The reported deposit and reserve of a paying node."""
     own = seen.funds
     if own is None or seen.service.role not in ("gateway", "remote-signer"):
         return
@@ -52,7 +52,7 @@ def deposit(seen: NodeSeen) -> Iterator[Finding]:
     }
     for what, amount in held.items():
         if amount is None:
-            raise UnknownError(f"/senderInfo does not say its {what}")
+            raise UnknownError(f"/senderInfo has no {what}")
         wish, share = planned[what]
         low = 0 if wish is None else wish.wei * int(share.removesuffix("%")) // 100
         if not amount.wei or amount.wei < low:
@@ -67,7 +67,7 @@ def deposit(seen: NodeSeen) -> Iterator[Finding]:
 
 
 def _sender(seen: NodeSeen) -> tuple[Mapping[str, Any], dict[str, Wei | None]]:
-    """What /senderInfo says, and its deposit and reserve; None for one that it does not say."""
+    """The answer of /senderInfo, and its deposit and reserve; None for a missing one."""
     answer = replies.mapping(seen.reply(seen.service.health.status, "/senderInfo"), "/senderInfo")
     reserve = answer.get("Reserve")
     return answer, {
@@ -77,7 +77,7 @@ def _sender(seen: NodeSeen) -> tuple[Mapping[str, Any], dict[str, Wei | None]]:
 
 
 def _wei(value: object) -> Wei | None:
-    """An amount of whole wei that somebody says; None for what no chain can have."""
+    """A reported amount of whole wei; None for what no chain can have."""
     amount = replies.number(value)
     try:
         return None if amount is None else Wei(int(amount))
@@ -94,7 +94,7 @@ def lasting(cost: Fraction | None, amount: Wei) -> str:
 
 
 def amounts(seen: NodeSeen) -> Iterator[Fact]:
-    """What a node that pays says of its deposit and reserve, and how long the deposit lasts; none if it is silent."""
+    """The reported deposit and reserve of a paying node, and the runway; none if it is silent."""
     own = seen.funds
     if own is None:
         return

@@ -1,6 +1,6 @@
 """Whether the live runners that fleetc starts are well, asked where their orchestrator asks them.
 
-In: a host and its answers. Out: findings. A runner is no node: nothing else is asked of it.
+In: a host and its answers. Out: findings. A runner is no node: it has no other checks.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Whether orchestrators offer the live runners of the spec, for what the spec asks.
 
-In: an orchestrator and what it answers to /discovery. Out: findings. Source: the node's own
-code at release v0.9.1 (ai/runner/live_runner.go, server/ai_http.go): only runners that are ready are told, with whole
-wei for a second, a pixel or a request at the node's own price feed; off-chain no price is.
+In: an orchestrator and what it answers to /discovery. Out: findings. Source: the node's own code at release v0.9.1
+(ai/runner/live_runner.go, server/ai_http.go): it lists only ready runners, with whole wei for a second, a pixel or a
+request at its own price feed; off-chain without prices.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from fleetc.rollout.verify.data import Finding, Kind, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import DISCOVERY
 
 RATE_MOVES = Fraction(1, 10)
-"""How far a price may be from that of the spec, as a part of it: the feed moves all day, the spec's rate does not."""
+"""The allowed difference of a price from the spec, as a part of it: the feed moves all day."""
 
 NO_RATE_MOVES = 2
-"""By what factor a price is no longer the feed's doing: then somebody set another one."""
+"""The factor beyond which the feed does not explain a price."""
 
 _UNITS = {"hour": "seconds", "720p": "720p-pixel-seconds", "fixed": "fixed"}
 """What the node calls the unit of a price in wei, by its own unit of the price in USD."""
 
 _SHOWN = 5
-_REPAIR = "somebody sent the node another list, or the runner says so itself: restart the node, or change the spec"
+_REPAIR = "the node got another list, or the runner reports this itself: restart the node, or change the spec"
 
 
 def live_runners(seen: NodeSeen) -> Iterator[Finding]:
-    """Each runner that the orchestrator is to offer, and those that it offers besides."""
+    """Each expected runner of the orchestrator, and additional ones."""
     settings = seen.node.settings
     if not isinstance(settings, Orchestrator) or not settings.runners or not seen.service.health.healthz:
         return
@@ -59,12 +59,12 @@ def _told(seen: NodeSeen) -> list[Mapping[str, Any]]:
     first = answer[0] if isinstance(answer, list) and len(answer) == 1 else None
     runners = first.get("runners") or [] if isinstance(first, dict) else None
     if not isinstance(runners, list) or not all(isinstance(entry, dict) for entry in runners):
-        raise UnknownError(f"it answers to {DISCOVERY} with something that is no list of runners")
+        raise UnknownError(f"it answers to {DISCOVERY} with no list of runners")
     return list(runners)
 
 
 def _taken(entries: list[Mapping[str, Any]], offer: Offer) -> Mapping[str, Any] | None:
-    """Takes the entry of an offer out of the list: by the name in its URL if it has one, else by what it serves."""
+    """Takes the entry of an offer out of the list: by the name in its URL, else by its app."""
     for entry in entries:
         if _is_of(entry, offer):
             entries.remove(entry)
@@ -80,7 +80,7 @@ def _is_of(entry: Mapping[str, Any], offer: Offer) -> bool:
 
 
 def _missing(seen: NodeSeen, offer: Offer) -> Finding:
-    """A runner that nobody can buy now; where the fleet starts it, another finding may say why."""
+    """A runner that is not offered; if the fleet starts it, another finding may explain it."""
     if offer.runner.register_by == "runner":
         why, advice = "it has not registered itself", "look at its log: its address and its secret of the orchestrator"
     else:
@@ -102,7 +102,7 @@ def _differences(seen: NodeSeen, offer: Offer, entry: Mapping[str, Any]) -> Iter
 
 
 def _price(seen: NodeSeen, offer: Offer, info: object) -> Iterator[Finding]:
-    """The price in wei against that of the spec at its rate. Without a rate nobody can tell."""
+    """The price in wei against that of the spec at its rate. Without a rate it is unknown."""
     price = offer.runner.price
     if price is None or not seen.fleet.on_chain:
         return
@@ -113,7 +113,7 @@ def _price(seen: NodeSeen, offer: Offer, info: object) -> Iterator[Finding]:
         message = f"{offer.name}: {seen.node.name} offers it without a price, so no signer finds it"
         yield _at(seen, offer, "drift", "live-runner-price-differs", message, "price")
     elif wei is None or offered.get("currency") != "wei":
-        message = f"{offer.name}: {DISCOVERY} does not say its price in wei"
+        message = f"{offer.name}: {DISCOVERY} has no price in wei"
         yield _at(seen, offer, "unknown", "not-answered", message, "price")
     elif unit != wanted:
         message = f"{offer.name}: {seen.node.name} sells it by {replies.shown(unit)} instead of {wanted}"
@@ -122,27 +122,27 @@ def _price(seen: NodeSeen, offer: Offer, info: object) -> Iterator[Finding]:
         message = (
             f"{offer.name}: it costs {replies.shown(wei)} wei a unit, and the spec has no rate to compare that with"
         )
-        advice = "write USD under rates, as what one is worth in ETH"
+        advice = "write USD under rates: its worth in ETH"
         yield _at(seen, offer, "unknown", "not-answered", message, "price", advice)
     else:
         yield from _amount(seen, offer, wei, planned)
 
 
 def _amount(seen: NodeSeen, offer: Offer, wei: Fraction, planned: RunnerWorth) -> Iterator[Finding]:
-    """Wei against those of the spec; one wei is what rounding does."""
+    """Wei against the spec; rounding may differ by one wei."""
     if abs(wei - planned.wei) <= max(planned.wei * RATE_MOVES, Fraction(1)):
         return
     asks = f"{seen.node.name} asks {replies.shown(wei)} wei a {planned.advertised}"
     message = f"{offer.name}: {asks}, and the spec comes to {planned.wei}"
     if planned.wei < wei * NO_RATE_MOVES and wei < planned.wei * NO_RATE_MOVES:
-        advice = "if USD in rates of the spec is old, write today's; else somebody set another price: restart the node"
+        advice = "if USD in rates of the spec is old, write today's; else the price was changed: restart the node"
         yield _at(seen, offer, "warning", "live-runner-price-moved", message, "price", advice)
     else:
         yield _at(seen, offer, "drift", "live-runner-price-differs", message, "price")
 
 
 def _at(seen: NodeSeen, offer: Offer, kind: Kind, code: str, message: str, field: str, advice: str = "") -> Finding:
-    """A finding of the orchestrator at a field of the runner, or at its table where it does not say that."""
+    """A finding of the orchestrator at a field of the runner, or at its table."""
     given = field in offer.runner.model_fields_set
     place = (*offer.of_runner, field) if given else offer.of_runner
     return Finding(kind, code, seen.host.name, seen.service.name, message, place, advice or _REPAIR)

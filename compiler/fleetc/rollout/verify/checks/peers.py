@@ -1,4 +1,4 @@
-"""Whether a node knows those of its fleet that it works with.
+"""Whether a node has its peers of the fleet.
 
 In: a node and its answers. Out: findings.
 """
@@ -25,7 +25,7 @@ def orchestrators(seen: NodeSeen) -> Iterator[Finding]:
     status = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status")
     pool = status.get("OrchestratorPool")
     if not isinstance(pool, list):
-        raise UnknownError("/status does not say which orchestrators it knows")
+        raise UnknownError("/status does not list its orchestrators")
     known = {place_in(url) for url in pool if isinstance(url, str)}
     if not listed and not known:
         message = "it finds no orchestrator, so it sends no work to anybody"
@@ -39,7 +39,7 @@ def orchestrators(seen: NodeSeen) -> Iterator[Finding]:
 
 
 def workers(seen: NodeSeen) -> Iterator[Finding]:
-    """Whether the transcoders of an orchestrator are connected. It does not say which AI workers are."""
+    """Whether the transcoders of an orchestrator are connected. It does not report AI workers."""
     transcoders = [
         edge.target for edge in seen.edges if edge.kind == "serves" and edge.target in seen.fleet.transcoders
     ]
@@ -48,7 +48,7 @@ def workers(seen: NodeSeen) -> Iterator[Finding]:
     status = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status")
     connected = replies.number(status.get("RegisteredTranscodersNumber"))
     if connected is None:
-        raise UnknownError("/status does not say how many transcoders are connected")
+        raise UnknownError("/status has no number of connected transcoders")
     if connected < len(transcoders):
         message = f"{connected} of its {len(transcoders)} transcoders are connected ({', '.join(transcoders)})"
         yield seen.found("drift", "worker-not-connected", message)

@@ -1,4 +1,4 @@
-"""Whether a node says that it is well, of its release, and with the settings that it was started with.
+"""Whether a node reports health, its release, and the settings of its start.
 
 In: a node and its answers. Out: findings.
 """
@@ -34,14 +34,14 @@ def version(seen: NodeSeen) -> Iterator[Finding]:
     wanted = seen.service.health.version
     name = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status").get("Version")
     if name is None:
-        raise UnknownError("/status does not say which release it is")
+        raise UnknownError("/status has no release")
     if not isinstance(name, str) or not (name == wanted or name.startswith(f"{wanted}-")):  # from another commit
-        message = f"it says that it is release {replies.shown(name)} instead of {wanted}"
+        message = f"it reports release {replies.shown(name)} instead of {wanted}"
         yield seen.found("drift", "other-program-release", message)
 
 
 def settings(seen: NodeSeen) -> Iterator[Finding]:
-    """Every setting that it says back, which may have been changed while it runs, against that of its release."""
+    """Every reported live setting against its release."""
     unknown: list[str] = []
     for live in seen.service.live:
         can_be_asked = bool(LIVE_SETTINGS[live.name.partition(" ")[0]].read)
@@ -79,7 +79,7 @@ def advice_for_other(back: Back | None) -> str:
 
 
 def _is_documented(seen: NodeSeen, name: str) -> bool:
-    """Whether /status says a limit of sessions by itself, which otherwise only nodes with metrics say back."""
+    """Whether /status has a session limit, which else only nodes with metrics report."""
     try:
         status = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status")
     except UnknownError:
@@ -88,12 +88,12 @@ def _is_documented(seen: NodeSeen, name: str) -> bool:
 
 
 def _as_given(seen: NodeSeen, flag: str) -> str:
-    """A price as its flag has it, for so many pixels: the documentation does not say for how many it is said back."""
+    """A price as in its flag, for so many pixels: the unit of the reported price is undocumented."""
     return next((argument.value for argument in seen.service.arguments if argument.flag == flag), "")
 
 
 def _said(seen: NodeSeen, flag: str, path: str, keys: list[str]) -> str:
-    """What it says that a setting is; "" for none."""
+    """The reported value of a setting; "" for none."""
     where = seen.service.health.status
     documented = _DOCUMENTED.get(flag)
     if documented:

@@ -1,8 +1,8 @@
 """Whether the chain has orchestrators as the spec does: in the active set, and at their service addresses.
 
-In: what the chain said to a host, and what a node says itself. Out: findings. Both are judged alike. The node tells of
-its own account, whatever `orchestrator_address` says (orchestratorInfoHandler in server/handlers.go, v0.9.1), so only
-the chain is believed about another one.
+In: the chain's answer to a host, and the node's own answer. Out: findings. Both are judged alike. The node only reports
+its own account, not `orchestrator_address` (orchestratorInfoHandler in server/handlers.go, v0.9.1). For another account
+only the chain counts.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.data import Finding, HostAnswer, Kind, NodeSeen, UnknownError
 
 CODES = ("orchestrator-inactive", "other-service-address")
-"""What the chain and the node may both say of an orchestrator."""
+"""What both the chain and the node may report about an orchestrator."""
 
 _OF_THE_RPC_ADDRESS = frozenset({"rpc-answers", "rpc-of-this-chain"})
-"""Findings after which a host says nothing of what depends on its RPC address."""
+"""Findings that make answers through an RPC address impossible."""
 
 _USUAL_PORTS = {"http": 80, "https": 443}
 
 
 def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[Finding]:
-    """What the chain said to a host of its orchestrators, whether they run or not; what it did not say is unknown."""
+    """The chain's answers to a host about its orchestrators, running or not; others are unknown."""
     for service in host.services:
         settings = fleet.orchestrators.get(service.name)
         if settings is None:
@@ -40,12 +40,12 @@ def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[
         if registered is not None and not registered.reason:
             yield from _judged(fleet, node, settings, registered.active, registered.address)
         elif registered is not None or not any(alert.code in _OF_THE_RPC_ADDRESS for alert in answer.alerts):
-            reason = registered.reason if registered is not None else "its host does not say how the chain has it"
+            reason = registered.reason if registered is not None else "its host has no answer of the chain about it"
             yield _found(node, "unknown", "rpc-answers", reason)
 
 
 def by_node(seen: NodeSeen) -> Iterator[Finding]:
-    """What a node says of its own account, where that is the one that counts."""
+    """The node's report of its own account, if that is the registered one."""
     node, settings = seen.node, seen.node.settings
     if not isinstance(settings, Orchestrator) or not talks_to_chain(seen.fleet, node):
         return
@@ -55,14 +55,14 @@ def by_node(seen: NodeSeen) -> Iterator[Finding]:
     answer = replies.mapping(seen.reply(seen.service.health.status, "/orchestratorInfo"), "/orchestratorInfo")
     registered = answer.get("Transcoder")
     if not isinstance(registered, dict):
-        raise UnknownError("/orchestratorInfo does not say how it is registered")
+        raise UnknownError("/orchestratorInfo has no registration")
     address = registered.get("ServiceURI")
     active = str(registered.get("Active")).lower() == "true"
     yield from _judged(seen.fleet, node, settings, active, address if isinstance(address, str) else "")
 
 
 def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, address: str) -> Iterator[Finding]:
-    """Whether it is active, and at an address of the spec. Nobody expects one of an account that is not active."""
+    """Whether it is active, and at an address of the spec. An inactive account needs none."""
     wanted = effective.service_address(fleet, node)
     if wanted is not None:
         for finding in _of_address(fleet, node, settings, wanted.value, address, active):

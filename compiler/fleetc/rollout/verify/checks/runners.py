@@ -61,6 +61,6 @@ def _status(seen: NodeSeen, where: str) -> int:
 
 
 def _told(seen: NodeSeen, where: str) -> str:
-    """What a place says that has no runner, or one that is not well."""
+    """The finding for a missing or unhealthy runner."""
     status = _status(seen, where)
     return f"{where} answers {status}" if status else f"{where} does not answer"
