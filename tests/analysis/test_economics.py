@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_EXPENSIVE, UNKNOWN, VIDEO, Goods
+from fleetc.analysis.discovery import UNSURE
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
 from fleetc.analysis.funds import funds
 from fleetc.analysis.payers import Payers
@@ -131,6 +132,12 @@ def _seller(chance: Chance, models: list[str]) -> dict[str, Any]:
             found[key] = chance.choice(amounts)
     if chance.random() < 0.2:
         found["orchestrator_address"] = address(chance.randrange(100, 103))
+    if chance.random() < 0.15:
+        found["node_release"] = chance.choice(("v0.8.9", "v0.9.0"))
+    if chance.random() < 0.3:
+        found["service"] = f"h.example.net:{chance.randrange(8935, 8938)}"
+    if chance.random() < 0.2:
+        found["instances"] = [f"https://h.example.net:{port}" for port in chance.sample(range(8935, 8939), 2)]
     return found
 
 
@@ -149,8 +156,12 @@ def _buyer(chance: Chance, models: list[str], sellers: list[str]) -> dict[str, A
         found["orchestrators"] = some(chance, sellers, 4)
     elif chance.random() < 0.7:
         found["discovery"] = chance.choice(("registry", "ai-registry", {"webhook": {"env": "W"}}))
-    if chance.random() < 0.3:
-        found["selection"] = {"blocked": [address(chance.choice((4, 5, 6, 100, 101)))]}
+    if chance.random() < 0.4:
+        found["selection"] = {
+            "blocked": [address(chance.choice((4, 5, 6, 100, 101)))] if chance.random() < 0.7 else [],
+            "extra_nodes": chance.randrange(3),
+            **({"min_release": chance.choice(("v0.9.0", "v0.9.1"))} if chance.random() < 0.3 else {}),
+        }
     return found
 
 
@@ -195,9 +206,11 @@ def test_summaries_count_what_the_pairs_say(first: int) -> None:
                 bought = [
                     c.offer.sent or 0
                     for c in cells
-                    if c.decision.outcome == BUYS and c.offer and (c.offer.unit == "wei" or not c.offer.worth)
+                    if (c.decision.outcome == BUYS or c.decision.why == UNSURE)
+                    and c.offer
+                    and (c.offer.unit == "wei" or not c.offer.worth)
                 ]
-                if bought and verdict.cheapest and verdict.dearest and market.caps[gateway].of(goods).unit == "wei":
+                if counted[0] and verdict.cheapest and verdict.dearest and market.caps[gateway].of(goods).unit == "wei":
                     assert (verdict.cheapest.sent, verdict.dearest.sent) == (min(bought), max(bought))
 
 
@@ -219,7 +232,11 @@ def test_nobody_pays_exactly_when_every_gateway_that_asks_finds_it_too_expensive
                 elif pairs - {REFUSED} == {
                     TOO_EXPENSIVE
                 }:  # then the caps are in another currency than the price for everybody
-                    caps = [market.caps[g].of(goods).unit for g in spec["gateways"] if market.asks(g, seller)]
+                    caps = [
+                        market.caps[g].of(goods).unit
+                        for g in spec["gateways"]
+                        if not market.searches[g].why_not(seller)
+                    ]
                     assert offer.unit not in caps or market.special_of.get((seller, goods)), (seed, seller, goods)
     assert found_some > 20
 

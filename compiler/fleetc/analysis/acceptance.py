@@ -44,6 +44,7 @@ BUYS, TOO_EXPENSIVE, REFUSED, UNKNOWN = "buys", "too expensive", "refused", "unk
 NOT_OFFERED, NOT_ASKED = "not offered", "not asked"
 """The possible outcomes for a gateway, an orchestrator and some goods. Refused: the two can make no ticket. Unknown: in
 currencies that no rate compares, or with funds that are not stated."""
+NOT_WANTED = "the gateway asks for no such goods"
 NO_RATE = "no rate compares the two currencies"
 NO_FUNDS = "the funds of its payer are not stated"
 NO_CAPS = "caps and funds are those of a signer elsewhere"
@@ -82,7 +83,7 @@ class PriceEntry(NamedTuple):
 class Decision(NamedTuple):
     """The outcome of a cap and an offer.
 
-    `over` is by how many percent the offer is too expensive, `why` the reason if it is refused or unknown.
+    `over` is by how many percent the offer is too expensive, `why` the reason if it is refused, unknown or not asked.
     """
 
     outcome: str

@@ -66,7 +66,7 @@ def _of_gateways(fleet: Fleet) -> Iterator[Meeting]:
         wallet = paying.settings.wallet if paying is not None and isinstance(paying.settings, Buyer) else None
         if paying is None or wallet is None:
             continue
-        listed = market.listed(name) is not None
+        listed = market.searches[name].listed is not None
         node, view = Node("gateways", name, fleet.gateways[name]), market.view(name)
         asking = view, fleet.gateways[name].mode, has_signer(node)
         if asking not in met:

@@ -131,11 +131,15 @@ def nobody(entry: PriceEntry) -> bool:
 
 
 class Shelf(NamedTuple):
-    """The same goods from several sources: offers that others see too, those to leave out, and own ones."""
+    """The same goods from several sources: offers that others see too, those to leave out, and own ones.
+
+    `unsure` are those among all of them that may not be found, so that nobody is sure to buy them.
+    """
 
     shared: Ranked
     without: Ranked
     own: Ranked
+    unsure: Ranked
     skip: Skip
 
     @property
@@ -154,7 +158,7 @@ class Shelf(NamedTuple):
         offers = self.shared.size - self.without.size + self.own.size
         if not offers:
             return Ranking(NOT_OFFERED)
-        within = len(self.shared.free) - len(self.without.free) + len(self.own.free)
+        within = len(self.shared.free) - len(self.without.free) + len(self.own.free) - len(self.unsure.free)
         above = refused = 0
         cheapest, dearest = self._free(), self._free()
         kinds = self.kinds
@@ -169,7 +173,7 @@ class Shelf(NamedTuple):
             inside = self.shared.within(kind, bound) - self.without.within(kind, bound) + self.own.within(kind, bound)
             if not cap.price or kind[0] == cap.unit:
                 above += count - inside
-            within += inside if backing.known else 0
+            within += inside - self.unsure.within(kind, bound) if backing.known else 0
             if kind[0] == unit:
                 least = self.first(kind)
                 cheapest += [quoted(least, ticket)] if least else []

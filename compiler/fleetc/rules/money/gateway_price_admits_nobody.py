@@ -72,7 +72,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Diagnostic]:
     """The goods that each cap is for: a cap that reaches none of them is reported once."""
-    caps, closed = market.caps[name], market.closed(name)
+    caps, closed = market.caps[name], market.searches[name].closed
     purchases = [(goods, market.judge_price(name, goods)) for goods, _ in market.purchases(name)]
     nothing = all(verdict.outcome in (TOO_EXPENSIVE, REFUSED) for _, verdict in purchases)
     never = closed and nothing and all(_never(market, name, goods) for goods, _ in purchases)

@@ -103,7 +103,7 @@ def _too_much(fleet: Fleet, market: Market, request: PricedRequest, backing: Bac
     face = tickets.ticket(terms, backing, market.chain).face
     most = tickets.holds(terms, backing, face)
     bare = offer.worth * request.pixels > backing.nonces * terms.ticket_ev
-    certain = request.bought and offer.goods[0] == _LIVE and bare and market.listed(name) is not None
+    certain = request.bought and offer.goods[0] == _LIVE and bare and market.searches[name].listed is not None
     related = [Label(offer.path, f"the price{coming_to(offer, market.chain)}")]
     if backing.max_total_ev is not None and most < backing.nonces * terms.ticket_ev:
         related.append(bound(fleet, payer_path(fleet, name), "max_total_ev", backing.max_total_ev))
