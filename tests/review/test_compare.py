@@ -339,7 +339,7 @@ def test_purchase_from_funds_that_nobody_knows_is_not_said_to_end() -> None:
     new = old[:start] + "\n".join(kept + behind) + old[end:]
     found = [text for change in review(old, new).changes for text in text_of(change, "price")]
     assert "comfyui may no longer be bought from orch: caps and funds are those of a signer elsewhere" in found
-    assert "video can no longer be bought from orch" in found, "that signer pays for live AI only"
+    assert "video can no longer be bought from orch: the gateway asks for no such goods" in found
 
 
 def test_exposure_says_where_and_to_whom_before_and_after() -> None:

@@ -115,11 +115,11 @@ def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: C
 
 
 def until(cap: PriceEntry, offer: PriceEntry, backing: Backing, chain: Chain) -> int | None:
-    """The gas price in wei below which the two trade, and from which they do not; None if there is none."""
+    """The gas price in wei below which the two trade, and from which they do not; None if there is none nearby."""
     if not offer.worth or not backing.known or (cap.price and cap.unit != offer.unit):
         return None
     most = cap.worth if cap.price else None
-    return tickets.turning_point(PricePair(offer.worth, most, offer.terms, backing, offer.unit == WEI), chain)
+    return tickets.gas_limit(PricePair(offer.worth, most, offer.terms, backing, offer.unit == WEI), chain)
 
 
 def quoted(offer: PriceEntry, ticket: Ticket) -> PriceEntry:

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.runner_prices import PIXELS_IN_A_SECOND, PREPAID
+from fleetc.analysis.rhythm import SECONDS
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import Duration
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
-_IN_ADVANCE = Duration(PREPAID["720p"] // PIXELS_IN_A_SECOND * 1_000_000)
+_IN_ADVANCE = Duration(SECONDS["720p"] * 1_000_000)
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
