@@ -13,11 +13,22 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_EXPENSIVE, UNKNOWN, VIDEO, Goods
+from fleetc.analysis.acceptance import (
+    BUYS,
+    NOT_ASKED,
+    NOT_OFFERED,
+    REFUSED,
+    TOO_EXPENSIVE,
+    UNKNOWN,
+    VIDEO,
+    Goods,
+    terms_of,
+)
 from fleetc.analysis.discovery import UNSURE
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
 from fleetc.analysis.funds import funds
 from fleetc.analysis.payers import Payers
+from fleetc.analysis.payments import meetings, unasked
 from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import QuantityError, Throughput, parse_throughput
@@ -239,6 +250,37 @@ def test_nobody_pays_exactly_when_every_gateway_that_asks_finds_it_too_expensive
                     ]
                     assert offer.unit not in caps or market.special_of.get((seller, goods)), (seed, seller, goods)
     assert found_some > 20
+
+
+def test_strangers_on_both_sides_come_out_as_the_plain_account_says() -> None:
+    """A payer and an orchestrator with the defaults of the node: what they refuse, and nothing else."""
+    seen: dict[tuple[str, bool], int] = {}
+    for seed in range(150):
+        spec = random_spec(seed)
+        for seller in spec["orchestrators"].values():
+            for priced in (seller, *seller["models"]):
+                priced["gateway_prices"] = {}
+        alone = {**spec, "gateways": {}}
+        fleet = fleet_of(alone)
+        refused = {
+            (met.terms.ticket_ev, met.terms.max_face_value, met.terms.min_gas_price): bool(met.ticket.refusal)
+            for met in meetings(fleet)
+        }
+        plain = {**alone, "gateways": {"stranger": {"wallet": "of nobody"}}}
+        for seller in unasked(fleet):
+            terms = terms_of(fleet, fleet.orchestrators[seller])
+            found = refused[terms.ticket_ev, terms.max_face_value, terms.min_gas_price]
+            assert found == (not oracle.can_pay(plain, "stranger", seller)), (seed, seller)
+            seen["payer", found] = seen.get(("payer", found), 0) + 1
+        buyers = {**spec, "orchestrators": {}, "ai_workers": {}}
+        for gateway in buyers["gateways"].values():
+            gateway.pop("orchestrators", None)
+        plain = {**buyers, "orchestrators": {"stranger": {}}}
+        for met in meetings(fleet_of(buyers)):
+            found = bool(met.ticket.refusal)
+            assert not met.seller and found == (not oracle.can_pay(plain, met.buyer, "stranger")), (seed, met.buyer)
+            seen["orchestrator", found] = seen.get(("orchestrator", found), 0) + 1
+    assert len(seen) == 4 and min(seen.values()) >= 25, seen
 
 
 def test_in_a_big_fleet_summaries_stand_for_the_pairs() -> None:
