@@ -54,13 +54,14 @@ from fleetc.analysis.acceptance import (
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.ranking import Ranking
 from fleetc.analysis.tickets import Amount
+from fleetc.language.effective import layer_1
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each gateway on a chain."""
-    if not fleet.on_chain:
+    if not fleet.on_chain or layer_1(fleet):
         return
     market = market_of(fleet)
     names: dict[Goods, str] = {}
