@@ -57,7 +57,7 @@ ELSEWHERE = "it is in the other registry"
 BLOCKED = "the gateway blocks its account"
 OLDER = "it runs an older release than the gateway accepts"
 """Why a gateway does not ask an orchestrator."""
-UNSURE = "its account can register only one of several addresses"
+UNSURE = "it is found only if its address is the one that its account registered"
 """Why nobody knows whether a gateway finds an orchestrator."""
 _VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+][0-9A-Za-z.+-]+)?")
 

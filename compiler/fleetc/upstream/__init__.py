@@ -3,8 +3,8 @@
 In: the TOML files beside this one, read once at import (the single exception to "the core reads no disk"; `load` reads
 those of other rooms for them).
 Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `AI_RUNNER_ENDS`, `LIVE_MODEL_IDS`, `NETWORKS`, `GAS_PRICE`,
-`RENDITIONS`, `gpu_model`. Rules and lowering ask here and hold no facts of their own. What each release changed is in `releases.py`,
-read when asked for.
+`RENDITIONS`, `gpu_model`. Rules and lowering ask here and hold no facts of their own. What each release changed is in
+`releases.py`, read when asked for.
 Source of every fact: the node's own source at release v0.9.1; `gpus.toml` names a source for each row.
 """
 

@@ -2,7 +2,7 @@
 
 Why: a registry holds one address per account. Gateways that search the registry find only that orchestrator, and the
 others get no work from them. Gateways still find orchestrators that they list, or that another one names in
-`instances`. If all others are listed, the account may be registered with the address of the one that is not: then
+`instances` if they ask so many: extra_nodes in their selection, 0 by default. If all others are listed, the account may be registered with the address of the one that is not: then
 silence this with that reason. `fleetc verify` compares with what the chain has.
 
 Example:
@@ -63,7 +63,8 @@ def _several(members: Sequence[Sharer]) -> Diagnostic:
         "and only one can be registered",
         Label(first.place, first.node.name),
         [Label(one.place, one.node.name) for one in different[:_SHOWN]],
-        "add the others to instances of the registered one, list them in gateways, or give each its own wallet",
+        "list them in gateways, give each its own wallet, or add the others to instances of the registered one, with "
+        "extra_nodes in selection of the gateways",
     )
 
 
