@@ -14,8 +14,9 @@ costs a bisection, because gateways that see the same offers share one sorted li
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
@@ -86,7 +87,7 @@ class Matrix(NamedTuple):
 class View:
     """The offers that some gateways see: the shared ones except for some, and some of their own.
 
-    `unsure` are those among all of them that the gateways may not find.
+    `unsure` are the sellers that the gateways may not find, `shared_unsure` their shared offers.
     """
 
     def __init__(
@@ -94,11 +95,15 @@ class View:
         shared: dict[Goods, Ranked],
         without: dict[Goods, list[PriceEntry]],
         own: list[PriceEntry],
-        unsure: list[PriceEntry],
+        unsure: frozenset[str] = frozenset(),
+        shared_unsure: Mapping[Goods, Ranked] = MappingProxyType({}),
     ) -> None:
         self._shared = shared
         self._without = without
-        self._own, self._unsure = _by_goods(own), _by_goods(unsure)
+        self._own: dict[Goods, list[PriceEntry]] = {}
+        for entry in own:
+            self._own.setdefault(entry.goods, []).append(entry)
+        self._unsure, self._shared_unsure = unsure, shared_unsure
         self._shelves: dict[Goods, Shelf] = {}
         self._asked: dict[Goods, int] = {}
         self._verdicts: dict[tuple[object, ...], Ranking] = {}
@@ -126,21 +131,17 @@ class View:
             without = self._without.get(goods, [])
             gone = {entry.owner for entry in without}
             shared = self._shared.get(goods, NOTHING)
-            own, unsure = Ranked(self._own.get(goods, ())), Ranked(self._unsure.get(goods, ()))
-            shelf = Shelf(shared, Ranked(without), own, unsure, lambda entry: entry.owner in gone)
+            own, unsure = self._own.get(goods, []), None
+            if self._unsure:
+                less, more = (Ranked(e for e in part if e.owner in self._unsure) for part in (without, own))
+                unsure = Shelf(self._shared_unsure.get(goods, NOTHING), less, more, nobody)
+            shelf = Shelf(shared, Ranked(without), Ranked(own), lambda entry: entry.owner in gone, unsure)
         elif shelf.without.size * asked > shelf.shared.size:
             skip = shelf.skip
             kept = Ranked(entry for entry in shelf.shared.entries() if not skip(entry))
-            shelf = Shelf(kept, NOTHING, shelf.own, shelf.unsure, nobody)
+            shelf = Shelf(kept, NOTHING, shelf.own, nobody, shelf.unsure)
         self._shelves[goods] = shelf
         return shelf
-
-
-def _by_goods(entries: Iterable[PriceEntry]) -> dict[Goods, list[PriceEntry]]:
-    found: dict[Goods, list[PriceEntry]] = {}
-    for entry in entries:
-        found.setdefault(entry.goods, []).append(entry)
-    return found
 
 
 class Market:
@@ -170,7 +171,7 @@ class Market:
         for node in fleet.nodes:
             if isinstance(node.settings, Orchestrator):
                 self._add_seller(scale, node, node.settings)
-        self._shared: dict[str | None, dict[Goods, Ranked]] = {}
+        self._shared: dict[tuple[str | None, int], dict[Goods, Ranked]] = {}
         self._views: dict[tuple[object, ...], View] = {}
         self._view_of: dict[str, View] = {}
 
@@ -250,28 +251,26 @@ class Market:
         if search.listed is not None:
             sellers = [seller for seller in search.listed if seller not in search.dropped]
             own = [special.get((s, goods), entry) for s in sellers for goods, entry in self._sold[s].items()]
-            return View({}, {}, [entry for entry in own if entry], [])
+            return View({}, {}, [entry for entry in own if entry])
         gone = {(seller, goods) for seller in search.dropped for goods in self.offers[seller]}.union(special)
         without: dict[Goods, list[PriceEntry]] = {}
         for seller, goods in sorted(gone):
             if goods in self.offers[seller] and not search.finds(seller):
                 without.setdefault(goods, []).append(self.offers[seller][goods])
         own = [entry for (seller, _), entry in special.items() if not search.why_not(seller)]
-        asked = [seller for seller in sorted(search.unsure) if not search.why_not(seller)]
-        unsure = [special.get((s, goods), entry) for s in asked for goods, entry in self._sold[s].items()]
-        shared = self._shared_by(search.registry)
-        return View(shared, without, [entry for entry in own if entry], [entry for entry in unsure if entry])
+        shared, unsure = self._shared_by(search.registry), self._shared_by(search.registry, search.unsure)
+        return View(shared, without, [entry for entry in own if entry], search.unsure, unsure)
 
-    def _shared_by(self, registry: str | None) -> dict[Goods, Ranked]:
-        """The offers visible to everybody who searches a registry; all offers for None."""
-        if registry not in self._shared:
+    def _shared_by(self, registry: str | None, only: frozenset[str] | None = None) -> dict[Goods, Ranked]:
+        """The offers visible to everybody who searches a registry; all offers for None. `only` of some sellers."""
+        if (registry, id(only)) not in self._shared:
             by_goods: dict[Goods, list[PriceEntry]] = {}
             for seller, offers in self.offers.items():
-                if registry in (None, self._registries[seller]):
+                if registry in (None, self._registries[seller]) and (only is None or seller in only):
                     for goods, entry in offers.items():
                         by_goods.setdefault(goods, []).append(entry)
-            self._shared[registry] = {goods: Ranked(found) for goods, found in by_goods.items()}
-        return self._shared[registry]
+            self._shared[registry, id(only)] = {goods: Ranked(found) for goods, found in by_goods.items()}
+        return self._shared[registry, id(only)]
 
 
 @once_for_all

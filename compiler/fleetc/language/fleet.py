@@ -114,7 +114,7 @@ class Fleet(Base):
     )
     wallets: dict[Name, Wallet] = Field(default_factory=dict, description="Chain accounts, by name.")
     models: dict[Name, Model] = Field(
-        default_factory=dict, description=f"AI models that the node runs itself, by name; {AI_RUNNER_ENDS}."
+        default_factory=dict, description=f"AI models, by name. The node runs them: {AI_RUNNER_ENDS}."
     )
     gateways: dict[Name, Gateway] = Field(default_factory=dict, description="Gateways, by name.")
     orchestrators: dict[Name, Orchestrator] = Field(default_factory=dict, description="Orchestrators, by name.")

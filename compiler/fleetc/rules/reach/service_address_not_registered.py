@@ -1,9 +1,10 @@
 """One account has orchestrators with different service addresses, but can only register one address.
 
 Why: a registry holds one address per account. Gateways that search the registry find only that orchestrator, and the
-others get no work from them. Gateways still find orchestrators that they list, or that another one names in
-`instances` if they ask so many: extra_nodes in their selection, 0 by default. If all others are listed, the account may be registered with the address of the one that is not: then
-silence this with that reason. `fleetc verify` compares with what the chain has.
+others get no work from them. Gateways still find orchestrators that they list, or that another one names in `instances`
+if they ask so many: extra_nodes in their selection, 0 by default. If all others are listed, the account may be
+registered with the address of the one that is not: then silence this with that reason. `fleetc verify` compares with
+what the chain has.
 
 Example:
 
