@@ -407,3 +407,17 @@ def test_check_prints_the_market_also_when_a_price_is_wrong(tmp_path: Path) -> N
     assert done.returncode == 0
     assert "at 0.04 gwei (gas_price in [fleet])" in done.stdout
     assert fleetc("check", spec, "--explain-prices", "--format", "json").returncode == 2
+
+
+def test_check_says_why_somebody_on_the_list_is_not_asked(tmp_path: Path) -> None:
+    spec = tmp_path / "fleet.toml"
+    blocked = '{ blocked = ["0x2222222222222222222222222222222222222222"] }'
+    gate = support.gateway(orchestrators='["orch"]', selection=blocked)
+    spec.write_text(support.onchain(gate, support.orchestrator()))
+    assert "not asked: the gateway blocks its account" in fleetc("check", spec, "--explain-prices").stdout
+    box = support.host("box", address='"203.0.113.40"', public='"orch-2.example.net"')
+    other = support.orchestrator("orch-2", host='"box"')
+    spec.write_text(support.onchain(box, support.gateway(discovery='"registry"'), support.orchestrator(), other))
+    rows = fleetc("check", spec, "--explain-prices").stdout
+    assert rows.count("unknown: it is found only if its address is the one that its account registered") == 2
+    assert "buys" not in rows
