@@ -167,23 +167,72 @@ def sent(spec: Spec, orchestrator: str, gateway: str, text: str) -> Asked | None
     return unit, amount
 
 
+def serves_at(spec: Spec, orchestrator: str) -> str:
+    """The address that the orchestrator advertises."""
+    settings = spec["orchestrators"][orchestrator]
+    return str(settings.get("service") or f"{spec['hosts'][settings['host']]['public']}:8935")
+
+
+def entry(spec: Spec, orchestrator: str) -> tuple[str, bool]:
+    """Which account has a registration for it, and whether that is in the registry for AI."""
+    settings = spec["orchestrators"][orchestrator]
+    who = settings.get("orchestrator_address") or spec["wallets"][settings["wallet"]]["address"]
+    return who.lower(), settings.get("ai_registry", settings["mode"] == "ai")
+
+
+def tells(spec: Spec, orchestrator: str, extra: int) -> set[str]:
+    """The addresses that a gateway hears of from the orchestrator: the node looks at the first few only."""
+    return {url.removeprefix("https://") for url in spec["orchestrators"][orchestrator].get("instances", [])[:extra]}
+
+
+def registered(spec: Spec, orchestrator: str) -> set[str]:
+    """Those of the orchestrators with the same registration whose address people may have registered."""
+    same = [name for name in spec["orchestrators"] if entry(spec, name) == entry(spec, orchestrator)]
+    at = {name: serves_at(spec, name) for name in same}
+    named = {listed for buyer in spec["gateways"].values() for listed in buyer.get("orchestrators", [])}
+    told = {
+        name: {address for other in spec["orchestrators"] if other != name for address in tells(spec, other, 99)}
+        for name in same
+    }
+    telling = [name for name in same if (tells(spec, name, 99) - {at[name]}) & set(at.values())]
+    unnamed = [name for name in same if name not in named and at[name] not in told[name]]
+    for few in (telling, unnamed):
+        if len({at[name] for name in few}) == 1:
+            return set(few)
+    return set(same)
+
+
+def is_sure_to_be_found(spec: Spec, gateway: str, orchestrator: str) -> bool:
+    """Whether a gateway that searches finds it, whichever of the addresses that will do is registered."""
+    chosen = registered(spec, orchestrator)
+    addresses = {serves_at(spec, name) for name in chosen}
+    if len(addresses) > 1:
+        return False
+    extra = spec["gateways"][gateway].get("selection", {}).get("extra_nodes", 0)
+    return serves_at(spec, orchestrator) in addresses | tells(spec, min(chosen), extra)
+
+
 def is_asked(spec: Spec, gateway: str, orchestrator: str, work: Work) -> bool:
     """Whether the gateway would turn to the orchestrator for this work."""
     buyer, seller = spec["gateways"][gateway], spec["orchestrators"][orchestrator]
     if buyer["mode"] not in (("video", "dual") if work == "video" else ("ai", "dual")):
         return False
-    if buyer.get("orchestrators") and orchestrator not in buyer["orchestrators"]:
+    selection = buyer.get("selection", {})
+    oldest = selection.get("min_release", "v0.0.0")
+    if [int(n) for n in seller.get("node_release", "v0.9.1")[1:].split(".")] < [int(n) for n in oldest[1:].split(".")]:
         return False
-    searched = None if buyer.get("orchestrators") else buyer.get("discovery")
-    if searched in ("registry", "ai-registry"):
-        ai_only = searched == "ai-registry" or buyer["mode"] == "ai"
-        if ai_only != seller.get("ai_registry", seller["mode"] == "ai"):
+    listed, searched = buyer.get("orchestrators"), buyer.get("discovery")
+    if listed:
+        told = set().union(*(tells(spec, name, selection.get("extra_nodes", 0)) for name in listed))
+        if orchestrator not in listed and serves_at(spec, orchestrator) not in told:
             return False
-    theirs = [str(spec["wallets"][seller["wallet"]]["address"]).lower()]
-    if "orchestrator_address" in seller:
-        theirs.append(seller["orchestrator_address"].lower())
-    blocked = [address.lower() for address in buyer.get("selection", {}).get("blocked", [])]
-    return not any(address in blocked for address in theirs)
+    elif searched in ("registry", "ai-registry"):
+        if (searched == "ai-registry" or buyer["mode"] == "ai") != entry(spec, orchestrator)[1]:
+            return False
+    elif searched is not None:
+        return True  # others name the orchestrators, and the node does not look at its list of blocked ones
+    blocked = [address.lower() for address in selection.get("blocked", [])]
+    return str(spec["wallets"][seller["wallet"]]["address"]).lower() not in blocked
 
 
 def outcome(spec: Spec, gateway: str, orchestrator: str, work: Work) -> tuple[str, Fraction | None]:
@@ -194,8 +243,11 @@ def outcome(spec: Spec, gateway: str, orchestrator: str, work: Work) -> tuple[st
     offer = None if text is None else sent(spec, orchestrator, gateway, text)
     if text is None or offer is None:
         return "not offered", None
+    searches = not spec["gateways"][gateway].get("orchestrators") and "discovery" in spec["gateways"][gateway]
+    searches = searches and isinstance(spec["gateways"][gateway]["discovery"], str)
+    found = not searches or is_sure_to_be_found(spec, gateway, orchestrator)
     if price(spec, text)[1] == 0:
-        return "buys", None
+        return "buys" if found else "unknown", None
     if not can_pay(spec, gateway, orchestrator):
         return "refused", None
     most = cap(spec, gateway, work)
@@ -203,4 +255,4 @@ def outcome(spec: Spec, gateway: str, orchestrator: str, work: Work) -> tuple[st
         return "unknown", None
     if most is not None and offer[1] > most[1]:
         return "too expensive", (offer[1] / most[1] - 1) * 100
-    return ("unknown" if None in funds(spec, gateway) else "buys"), None
+    return ("unknown" if None in funds(spec, gateway) or not found else "buys"), None

@@ -13,10 +13,22 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_EXPENSIVE, UNKNOWN, VIDEO, Goods
+from fleetc.analysis.acceptance import (
+    BUYS,
+    NOT_ASKED,
+    NOT_OFFERED,
+    REFUSED,
+    TOO_EXPENSIVE,
+    UNKNOWN,
+    VIDEO,
+    Goods,
+    terms_of,
+)
+from fleetc.analysis.discovery import UNSURE
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
 from fleetc.analysis.funds import funds
 from fleetc.analysis.payers import Payers
+from fleetc.analysis.payments import meetings, unasked
 from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import QuantityError, Throughput, parse_throughput
@@ -131,6 +143,12 @@ def _seller(chance: Chance, models: list[str]) -> dict[str, Any]:
             found[key] = chance.choice(amounts)
     if chance.random() < 0.2:
         found["orchestrator_address"] = address(chance.randrange(100, 103))
+    if chance.random() < 0.15:
+        found["node_release"] = chance.choice(("v0.8.9", "v0.9.0"))
+    if chance.random() < 0.3:
+        found["service"] = f"h.example.net:{chance.randrange(8935, 8938)}"
+    if chance.random() < 0.2:
+        found["instances"] = [f"https://h.example.net:{port}" for port in chance.sample(range(8935, 8939), 2)]
     return found
 
 
@@ -149,8 +167,12 @@ def _buyer(chance: Chance, models: list[str], sellers: list[str]) -> dict[str, A
         found["orchestrators"] = some(chance, sellers, 4)
     elif chance.random() < 0.7:
         found["discovery"] = chance.choice(("registry", "ai-registry", {"webhook": {"env": "W"}}))
-    if chance.random() < 0.3:
-        found["selection"] = {"blocked": [address(chance.choice((4, 5, 6, 100, 101)))]}
+    if chance.random() < 0.4:
+        found["selection"] = {
+            "blocked": [address(chance.choice((4, 5, 6, 100, 101)))] if chance.random() < 0.7 else [],
+            "extra_nodes": chance.randrange(3),
+            **({"min_release": chance.choice(("v0.9.0", "v0.9.1"))} if chance.random() < 0.3 else {}),
+        }
     return found
 
 
@@ -195,9 +217,11 @@ def test_summaries_count_what_the_pairs_say(first: int) -> None:
                 bought = [
                     c.offer.sent or 0
                     for c in cells
-                    if c.decision.outcome == BUYS and c.offer and (c.offer.unit == "wei" or not c.offer.worth)
+                    if (c.decision.outcome == BUYS or c.decision.why == UNSURE)
+                    and c.offer
+                    and (c.offer.unit == "wei" or not c.offer.worth)
                 ]
-                if bought and verdict.cheapest and verdict.dearest and market.caps[gateway].of(goods).unit == "wei":
+                if counted[0] and verdict.cheapest and verdict.dearest and market.caps[gateway].of(goods).unit == "wei":
                     assert (verdict.cheapest.sent, verdict.dearest.sent) == (min(bought), max(bought))
 
 
@@ -219,9 +243,44 @@ def test_nobody_pays_exactly_when_every_gateway_that_asks_finds_it_too_expensive
                 elif pairs - {REFUSED} == {
                     TOO_EXPENSIVE
                 }:  # then the caps are in another currency than the price for everybody
-                    caps = [market.caps[g].of(goods).unit for g in spec["gateways"] if market.asks(g, seller)]
+                    caps = [
+                        market.caps[g].of(goods).unit
+                        for g in spec["gateways"]
+                        if not market.searches[g].why_not(seller)
+                    ]
                     assert offer.unit not in caps or market.special_of.get((seller, goods)), (seed, seller, goods)
     assert found_some > 20
+
+
+def test_strangers_on_both_sides_come_out_as_the_plain_account_says() -> None:
+    """A payer and an orchestrator with the defaults of the node: what they refuse, and nothing else."""
+    seen: dict[tuple[str, bool], int] = {}
+    for seed in range(150):
+        spec = random_spec(seed)
+        for seller in spec["orchestrators"].values():
+            for priced in (seller, *seller["models"]):
+                priced["gateway_prices"] = {}
+        alone = {**spec, "gateways": {}}
+        fleet = fleet_of(alone)
+        refused = {
+            (met.terms.ticket_ev, met.terms.max_face_value, met.terms.min_gas_price): bool(met.ticket.refusal)
+            for met in meetings(fleet)
+        }
+        plain = {**alone, "gateways": {"stranger": {"wallet": "of nobody"}}}
+        for seller in unasked(fleet):
+            terms = terms_of(fleet, fleet.orchestrators[seller])
+            found = refused[terms.ticket_ev, terms.max_face_value, terms.min_gas_price]
+            assert found == (not oracle.can_pay(plain, "stranger", seller)), (seed, seller)
+            seen["payer", found] = seen.get(("payer", found), 0) + 1
+        buyers = {**spec, "orchestrators": {}, "ai_workers": {}}
+        for gateway in buyers["gateways"].values():
+            gateway.pop("orchestrators", None)
+        plain = {**buyers, "orchestrators": {"stranger": {}}}
+        for met in meetings(fleet_of(buyers)):
+            found = bool(met.ticket.refusal)
+            assert not met.seller and found == (not oracle.can_pay(plain, met.buyer, "stranger")), (seed, met.buyer)
+            seen["orchestrator", found] = seen.get(("orchestrator", found), 0) + 1
+    assert len(seen) == 4 and min(seen.values()) >= 25, seen
 
 
 def test_in_a_big_fleet_summaries_stand_for_the_pairs() -> None:
@@ -348,3 +407,17 @@ def test_check_prints_the_market_also_when_a_price_is_wrong(tmp_path: Path) -> N
     assert done.returncode == 0
     assert "at 0.04 gwei (gas_price in [fleet])" in done.stdout
     assert fleetc("check", spec, "--explain-prices", "--format", "json").returncode == 2
+
+
+def test_check_says_why_somebody_on_the_list_is_not_asked(tmp_path: Path) -> None:
+    spec = tmp_path / "fleet.toml"
+    blocked = '{ blocked = ["0x2222222222222222222222222222222222222222"] }'
+    gate = support.gateway(orchestrators='["orch"]', selection=blocked)
+    spec.write_text(support.onchain(gate, support.orchestrator()))
+    assert "not asked: the gateway blocks its account" in fleetc("check", spec, "--explain-prices").stdout
+    box = support.host("box", address='"203.0.113.40"', public='"orch-2.example.net"')
+    other = support.orchestrator("orch-2", host='"box"')
+    spec.write_text(support.onchain(box, support.gateway(discovery='"registry"'), support.orchestrator(), other))
+    rows = fleetc("check", spec, "--explain-prices").stdout
+    assert rows.count("unknown: it is found only if its address is the one that its account registered") == 2
+    assert "buys" not in rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleetc.analysis.acceptance import BUYS, NOT_ASKED, TOO_EXPENSIVE, UNKNOWN, VIDEO
+from fleetc.analysis.discovery import BLOCKED
 from fleetc.analysis.economics import market_of, matrix
 from fleetc.analysis.funds import funds
 from fleetc.lower.market import lower_market
@@ -232,11 +233,11 @@ def test_only_live_video_is_bought_behind_a_signer() -> None:
 def test_list_and_blocked_accounts_of_the_signer_are_those_of_its_gateways() -> None:
     two = [orchestrator("other", host='"edge"', wallet='"payer"', mode='"ai"', models='[{ use = "realvis" }]'), SELLER]
     listed = market_of(fleet(onchain(LIVE, *two, behind(), finding(orchestrators='["orch"]'))))
-    assert listed.listed("gate") == ("orch",)
-    assert listed.closed("gate")
+    assert listed.searches["gate"].listed == ("orch",)
+    assert listed.searches["gate"].closed
     blocking = finding(selection='{ blocked = ["0x2222222222222222222222222222222222222222"] }')
     blocked = market_of(fleet(onchain(LIVE, *two, behind(), blocking)))
-    assert blocked.blocked("gate") == {"orch"}
+    assert blocked.searches["gate"].dropped == {"orch": BLOCKED}
 
 
 def test_price_for_a_gateway_is_the_price_for_the_account_of_its_signer() -> None:

@@ -138,3 +138,14 @@ def test_payment_holds_600_tickets_and_100_through_a_signer() -> None:
     assert tickets.holds(Terms(ticket_ev=100 * GWEI), funded, face) == 199 * 100 * GWEI  # 200 are rounded above 2e13
     live = 1658880000
     assert 600 * 8 * GWEI // live == 2893 and 100 * 8 * GWEI // live == 482
+
+
+def test_gas_limit_is_said_only_near_the_gas_price_of_the_chain() -> None:
+    """A limit of 25000 wei, or of a thousand times what gas costs, is where no chain is."""
+    pair = PricePair(Fraction(1000), Fraction(1020), Terms(), Backing(3 * 10**17, 10**18))
+    exact = tickets.turning_point(pair, Chain(GWEI // 20, 1_200_000, 100))
+    assert exact is not None
+    said = {
+        at: tickets.gas_limit(pair, Chain(exact * at // 1000, 1_200_000, 100)) for at in (9, 11, 900, 99_000, 101_000)
+    }
+    assert said == {9: None, 11: exact, 900: exact, 99_000: exact, 101_000: None}

@@ -56,14 +56,14 @@ def test_mistake_is_said_at_its_line_and_its_repair_makes_it_good(shown: dict[st
 def test_price_says_what_it_means_where_it_is_said_and_who_buys(shown: dict[str, Any]) -> None:
     text = "\n".join(shown["hover"])
     assert "Sets: -pixelsPerUnit, -pricePerUnit" in text
-    assert 'In force: `"1200 wei / pixel"` (said here, `fleet.toml`:165)' in text
+    assert 'In force: `"1200 wei / pixel"` (said here, `fleet.toml`:166)' in text
     assert "- `us-live` from `eu-video-1`, `video`: buys while gas is below" in text
 
 
 def test_host_is_found_where_it_is_written_and_where_it_is_named(shown: dict[str, Any]) -> None:
     assert shown["definition"] == "[hosts.eu-gpu-1]"
     in_the_overlay = "26: [hosts.eu-gpu-1]"
-    assert sorted(shown["references"]) == ['164: host = "eu-gpu-1"', in_the_overlay, "50: [hosts.eu-gpu-1]"]
+    assert sorted(shown["references"]) == ['165: host = "eu-gpu-1"', in_the_overlay, "50: [hosts.eu-gpu-1]"]
 
 
 def test_new_name_is_written_in_each_place_and_nothing_else_is_changed(shown: dict[str, Any]) -> None:

@@ -192,6 +192,10 @@ def test_worth_of_a_ticket_that_makes_a_batch_small_enough_is_computed(place: Pa
     given = ('ticket_ev = "10 gwei"', 'ticket_ev = "20 gwei"')
     help_, _ = help_of(place, "signer-batch-large", *batches, node="orch", spec=given)
     assert 'ticket_ev = "98 gwei"' in help_
+    help_, _ = help_of(
+        place, "signer-batch-large", glog("numTickets 2700000000 exceeds maximum of 100", level="E"), node="orch"
+    )
+    assert "ticket_ev =" not in help_ and "a lower price, or one in another unit" in help_
 
 
 def test_extremes_of_a_log_with_more_values_than_are_kept(place: Path) -> None:

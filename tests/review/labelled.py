@@ -374,7 +374,7 @@ TWO_REGIONS: tuple[Row, ...] = (
     ("hosts.eu-edge-1", 'region = "eu"', 'region = "eu-west"', "none"),
     ("hosts.eu-edge-1", '"eu-1.example.net"', '"eu-9.example.net"', "identity"),
     ("hosts.eu-gpu-1", '"eu-gpu-1.example.net"', '"eu-gpu-9.example.net"', "identity chain restart"),
-    ("hosts.us-ai", '"us-ai.example.net"', '"us-ai-9.example.net"', "identity chain cold-start restart"),
+    ("hosts.us-ai", '"us-ai.example.net"', '"us-ai-9.example.net"', "identity chain cold-start restart price"),
     ("hosts.us-edge", '"198.51.100.10"', '"198.51.100.20"', "identity"),
     ("hosts.us-edge", "", "ssh_port = 2222", "none"),
     ("hosts.us-gpu-1", '"docker"', '"systemd"', "restart"),

@@ -28,6 +28,7 @@ from fleetc.toml.document import Source
 from tests.mutating import mutations, spread
 from tests.review import support
 from tests.review.support import classes, compiled_or_none, example, review, side
+from tests.rules.support import SECRET, gateway, model, onchain, orchestrator
 from tests.support import EXAMPLES, example_sources, shipped
 from tests.upstream.test_releases import RICH
 
@@ -339,7 +340,7 @@ def test_purchase_from_funds_that_nobody_knows_is_not_said_to_end() -> None:
     new = old[:start] + "\n".join(kept + behind) + old[end:]
     found = [text for change in review(old, new).changes for text in text_of(change, "price")]
     assert "comfyui may no longer be bought from orch: caps and funds are those of an external signer" in found
-    assert "video can no longer be bought from orch" in found, "that signer pays for live AI only"
+    assert "video can no longer be bought from orch: the gateway asks for no such goods" in found
 
 
 def test_exposure_says_where_and_to_whom_before_and_after() -> None:
@@ -750,3 +751,24 @@ def test_model_without_a_price_has_the_base_price() -> None:
     assert any(
         text.startswith("asks 1200 wei / pixel, its base price, for realvis instead of 4768371") for text in prices
     )
+
+
+def test_first_models_of_a_spec_say_that_their_images_end() -> None:
+    """Where a spec starts to depend on them; one that has models already is not told again."""
+    ai = {"mode": '"dual"', "models": '[{ use = "realvis", warm = true }]', "gpus": "[0]", "secret": SECRET}
+    none, one = onchain(orchestrator()), onchain(model(), orchestrator(**ai))
+    two = onchain(
+        model(), model("other", id='"org/other"'), orchestrator(**ai).replace(" }]", ' }, { use = "other" }]')
+    )
+    said = [[text for change in review(*pair).changes for text in text_of(change, "capacity")]
+            for pair in ((none, one), (one, two))]  # fmt: skip
+    assert any("deprecated since August 2026, and live runners replace them" in text for text in said[0])
+    assert any("org/other" in text for text in said[1]) and not any("deprecated" in text for text in said[1])
+
+
+def test_purchase_from_whom_a_gateway_blocks_ends_for_that() -> None:
+    gate, other = gateway(orchestrators='["orch", "https://203.0.113.99:8935"]'), orchestrator()
+    blocking = gate + 'selection = { blocked = ["0x2222222222222222222222222222222222222222"] }\n'
+    found = [text for change in review(onchain(gate, other), onchain(blocking, other)).changes
+             for text in text_of(change, "price")]  # fmt: skip
+    assert "video can no longer be bought from orch: the gateway blocks its account" in found

@@ -45,9 +45,9 @@ CONTEXT: dict[str, str] = {
         models.realvis.memory = "9 GiB"
         models.upscaler.memory = "12 GiB"
     """,
-    "live-payment-intervals-differ": """
-        gateways.gate.mode = "ai"
-        orchestrators.orch = { mode = "ai", ai_registry = true }
+    "live-payment-interval-too-long": """
+        [gateways.gate]
+        mode = "ai"
     """,
     "low-latency-without-profile": """
         [gateways.gate]

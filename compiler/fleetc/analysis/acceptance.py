@@ -44,6 +44,7 @@ BUYS, TOO_EXPENSIVE, REFUSED, UNKNOWN = "buys", "too expensive", "refused", "unk
 NOT_OFFERED, NOT_ASKED = "not offered", "not asked"
 """The possible outcomes for a gateway, an orchestrator and some goods. Refused: the two can make no ticket. Unknown: in
 currencies that no rate compares, or with funds that are not stated."""
+NOT_WANTED = "the gateway asks for no such goods"
 NO_RATE = "no rate compares the two currencies"
 NO_FUNDS = "the funds of its payer are not stated"
 NO_CAPS = "caps and funds are those of an external signer"
@@ -82,7 +83,7 @@ class PriceEntry(NamedTuple):
 class Decision(NamedTuple):
     """The outcome of a cap and an offer.
 
-    `over` is by how many percent the offer is too expensive, `why` the reason if it is refused or unknown.
+    `over` is by how many percent the offer is too expensive, `why` the reason if it is refused, unknown or not asked.
     """
 
     outcome: str
@@ -114,11 +115,11 @@ def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: C
 
 
 def until(cap: PriceEntry, offer: PriceEntry, backing: Backing, chain: Chain) -> int | None:
-    """The gas price in wei below which the two trade, and from which they do not; None without one."""
+    """The gas price in wei below which the two trade, and from which they do not; None if there is none nearby."""
     if not offer.worth or not backing.known or (cap.price and cap.unit != offer.unit):
         return None
     most = cap.worth if cap.price else None
-    return tickets.turning_point(PricePair(offer.worth, most, offer.terms, backing, offer.unit == WEI), chain)
+    return tickets.gas_limit(PricePair(offer.worth, most, offer.terms, backing, offer.unit == WEI), chain)
 
 
 def quoted(offer: PriceEntry, ticket: Ticket) -> PriceEntry:

@@ -1,16 +1,19 @@
-"""Which orchestrators of a fleet a gateway finds: those on its list, else those in the registry that it searches.
+"""Which orchestrators of a fleet a gateway asks, and why not the others. Only this file answers that question.
 
-In: a sound `Fleet` and its gateways and orchestrators. Out: names, the registry and account of a node, and who shares
-the one address that a registry has of an account. Called by the market, by rules about both sides of a purchase, and by
-checks of the chain. Orchestrators from a gateway's webhook are unknown.
+In: a sound `Fleet` and its gateways and orchestrators. Out: one `Search` for each gateway, the registry and account of
+a node, and who shares the one address that a registry has of an account. Called by the market, by rules about both
+sides of a purchase, and where the chain is asked. If a webhook tells a gateway which orchestrators to use, nothing is
+known about them.
 
-Source: a node searches the registry of its controller, or with `-aiServiceRegistry` a second one for AI, never both
-(`cmd/livepeer/starter/starter.go`, v0.9.1).
+Source (v0.9.1): a node searches the registry of its controller, or with `-aiServiceRegistry` a second one for AI, never
+both (`cmd/livepeer/starter/starter.go`). It drops an orchestrator whose process has a blocked account, unless a webhook
+names it, and one that reports an older release than it wants (`discovery/`, `core/capabilities.go`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import NamedTuple
 
 from fleetc.language import effective
@@ -19,8 +22,10 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer, Gateway, Webhook
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.quantities import EthAddress
+from fleetc.language.signer import Signer
 from fleetc.language.signing import finder
 from fleetc.places.diagnostic import Path
+from fleetc.upstream import Release
 
 MAIN, AI = "main", "AI"
 """The two registries of service addresses on a chain."""
@@ -47,15 +52,127 @@ def registry_searched(settings: Buyer) -> str | None:
     return AI if settings.discovery == "ai-registry" or serves_ai_only else MAIN
 
 
-def found_by(fleet: Fleet, gateway: str) -> tuple[str, ...]:
-    """The orchestrators of this fleet that a gateway, or its signer for it, can find, sorted; there may be others."""
-    found = finder(fleet, Node("gateways", gateway, fleet.gateways[gateway]))
-    if found is None or not isinstance(found.settings, Buyer):
-        return ()
-    if found.settings.orchestrators:
-        return tuple(sorted({name for name in found.settings.orchestrators if name in fleet.orchestrators}))
-    registry = registry_searched(found.settings)
-    return () if registry is None else registered(fleet)[registry]
+NOT_LISTED = "it is not on the list of the gateway"
+ELSEWHERE = "it is in the other registry"
+BLOCKED = "the gateway blocks its account"
+OLDER = "it runs an older release than the gateway accepts"
+"""Why a gateway does not ask an orchestrator."""
+UNSURE = "it is found only if its address is the one that its account registered"
+"""Why nobody knows whether a gateway finds an orchestrator."""
+_VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+][0-9A-Za-z.+-]+)?")
+
+
+class Search(NamedTuple):
+    """How a gateway, or its signer for it, finds orchestrators.
+
+    `found` are the orchestrators of this fleet that it finds, `listed` the same if it has a list, else None; `closed`
+    says that the list names no others. `registry` is the one that it searches, None if it has a list or others tell it
+    whom to use. `dropped` has why it drops orchestrators that it finds; `unsure` are those that may not be registered.
+    """
+
+    found: tuple[str, ...]
+    listed: tuple[str, ...] | None
+    closed: bool
+    registry: str | None
+    dropped: Mapping[str, str]
+    unsure: frozenset[str]
+    registries: Mapping[str, str]
+
+    def finds(self, seller: str) -> str:
+        """Why it does not find an orchestrator of this fleet, or nothing."""
+        if self.listed is not None:
+            return "" if seller in self.listed else NOT_LISTED
+        return ELSEWHERE if self.registry not in (None, self.registries[seller]) else ""
+
+    def why_not(self, seller: str) -> str:
+        """Why it does not ask an orchestrator of this fleet, or nothing."""
+        return self.finds(seller) or self.dropped.get(seller, "")
+
+
+@once_for_all
+def searches(fleet: Fleet) -> dict[str, Search]:
+    """The search of each gateway, by name. Gateways that drop the same have one object for it."""
+    registries = {name: registry_of(settings) for name, settings in sorted(fleet.orchestrators.items())}
+    dropped: dict[tuple[tuple[str, ...], Release | None], dict[str, str]] = {}
+    unsure: dict[int, frozenset[str]] = {}
+    found: dict[str, Search] = {}
+    for name, gateway in sorted(fleet.gateways.items()):
+        finding = finder(fleet, Node("gateways", name, gateway))
+        settings = finding.settings if finding is not None and isinstance(finding.settings, Gateway | Signer) else None
+        listed = settings.orchestrators if settings is not None else ()
+        registry = registry_searched(settings) if settings is not None else None
+        extra = 0
+        accounts: tuple[str, ...] = ()
+        if settings is not None and (listed or not isinstance(settings.discovery, Webhook)):
+            extra = settings.selection.extra_nodes or 0
+            accounts = tuple(sorted({str(account).lower() for account in settings.selection.blocked}))
+        key = (accounts if fleet.on_chain else (), wanted_release(gateway))
+        if key not in dropped:
+            dropped[key] = _dropped(fleet, *key)
+        if registry is not None and extra not in unsure:
+            unsure[extra] = _unsure(fleet, extra)
+        own = _listed(fleet, listed, extra) if listed else None
+        found[name] = Search(
+            own if own is not None else registered(fleet).get(registry or "", ()),
+            own,
+            bool(listed) and all(seller in fleet.orchestrators for seller in listed),
+            registry, dropped[key], unsure[extra] if registry is not None else frozenset(), registries,
+        )  # fmt: skip
+    return found
+
+
+def _listed(fleet: Fleet, listed: Iterable[str], extra: int) -> tuple[str, ...]:
+    """The orchestrators of this fleet on a list, and those that they tell a gateway of."""
+    own = [seller for seller in listed if seller in fleet.orchestrators]
+    return tuple(dict.fromkeys([*own, *(told for seller in own for told in _told(fleet, seller, extra))]))
+
+
+def _told(fleet: Fleet, seller: str, extra: int) -> Iterator[str]:
+    """Those that an orchestrator tells a gateway of that asks so many extra instances of each."""
+    for url in fleet.orchestrators[seller].instances[:extra]:
+        yield from _by_authority(fleet).get(f"{url.host}:{url.port}", ())
+
+
+@once_for_all
+def _by_authority(fleet: Fleet) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, settings in sorted(fleet.orchestrators.items()):
+        address = effective.service_address(fleet, Node("orchestrators", name, settings))
+        if address is not None:
+            found.setdefault(address.value.authority, []).append(name)
+    return found
+
+
+def wanted_release(gateway: Gateway) -> Release | None:
+    """The lowest release that a gateway accepts; None for any, also where its text is no version."""
+    version = _VERSION.fullmatch(gateway.selection.min_release or "")
+    if version is None:
+        return None
+    major, minor, patch = map(int, version.groups())
+    return major, minor, patch
+
+
+def _dropped(fleet: Fleet, accounts: tuple[str, ...], wanted: Release | None) -> dict[str, str]:
+    """Why orchestrators are dropped: the node compares the account of their process."""
+    found: dict[str, str] = {}
+    for name, settings in fleet.orchestrators.items() if accounts or wanted else ():
+        wallet = fleet.wallets[settings.wallet] if settings.wallet is not None else None
+        if wallet is not None and str(wallet.address).lower() in accounts:
+            found[name] = BLOCKED
+        elif wanted is not None and effective.release_of(fleet, Node("orchestrators", name, settings)).value < wanted:
+            found[name] = OLDER
+    return found
+
+
+def _unsure(fleet: Fleet, extra: int) -> frozenset[str]:
+    """The orchestrators that a gateway only finds if their account does not have another address registered."""
+    found: set[str] = set()
+    for members in registrations(fleet).values():
+        chosen = to_register(fleet, members)
+        here = {one.address for one in chosen}
+        told = set(_told(fleet, chosen[0].node.name, extra)) if len(here) == 1 else set()
+        found |= {one.node.name for one in members if {one.address} != here and one.node.name not in told}
+    return frozenset(found)
 
 
 @once_for_all
@@ -132,13 +249,12 @@ def lists_unknown(fleet: Fleet) -> bool:
     return False
 
 
-def to_register(fleet: Fleet, orchestrator: Orchestrator) -> tuple[Sharer, ...]:
-    """Candidates for the registered address with which each orchestrator is found.
+def to_register(fleet: Fleet, members: tuple[Sharer, ...]) -> tuple[Sharer, ...]:
+    """Those of an account whose address the account may be registered with so that each orchestrator is found.
 
     An orchestrator that advertises others, or that is unlisted, needs that address. If there is no such one, or
     several, any will do as well as another.
     """
-    members = sharers(fleet, orchestrator)
     authorities = {one.address.authority for one in members}
     telling = [one for one in members if tells_of(one, authorities)]
     unnamed = [one for one in members if not is_named(fleet, one.node, one.address)]

@@ -3,10 +3,10 @@
 In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods, and `matrix`, all of it at
 once. Called by the rules about prices, `payers.py` and lowering.
 
-A gateway with a list asks the orchestrators on it. A gateway with a registry or a webhook is assumed to find every
-orchestrator of the fleet; others are unknown. It never asks accounts that it blocks. Prices compare in wei if the spec
-states a rate for their currency, else only within one currency. They include the cost of redeeming a ticket, at the gas
-price that the spec states or the default one.
+Whom a gateway asks is in `discovery.py`; one that searches is assumed to find every orchestrator of the fleet in its
+registry. Which others it finds is not known.
+Prices compare in wei if the spec states a rate for their currency, else only within one currency. They include the cost
+of redeeming a ticket, at the gas price that the spec states or the default one.
 
 Building a market is linear in the fleet, except for sorting distinct prices. A question about a gateway that searches
 costs a bisection, because gateways that see the same offers share one sorted list of them.
@@ -14,13 +14,18 @@ costs a bisection, because gateways that see the same offers share one sorted li
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
 from fleetc.analysis.acceptance import (
+    BUYS,
     NOT_ASKED,
+    NOT_WANTED,
     REFUSED,
+    UNKNOWN,
     VIDEO,
     Decision,
     Goods,
@@ -35,16 +40,14 @@ from fleetc.analysis.acceptance import (
     special_offers,
     until,
 )
-from fleetc.analysis.discovery import registry_of, registry_searched
+from fleetc.analysis.discovery import UNSURE, Search, registry_of, searches
 from fleetc.analysis.ranking import NOTHING, Ranked, Ranking, Shelf, nobody
 from fleetc.analysis.tickets import Backing, Chain
 from fleetc.language import effective
 from fleetc.language.answers import once_for_all
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
-from fleetc.language.signer import Signer
-from fleetc.language.signing import SIGNED_PIPELINE, account_of, finder, has_signer, payer
+from fleetc.language.signing import SIGNED_PIPELINE, account_of, has_signer, payer
 
 CELL_GATEWAYS, CELL_OFFERS = 40, 60
 """Up to this size every gateway is compared with every offer; a larger fleet has one summary per gateway."""
@@ -57,8 +60,8 @@ class Cell(NamedTuple):
     orchestrator: str
     goods: Goods
     decision: Decision
-    cap: PriceEntry | None = None
-    offer: PriceEntry | None = None
+    cap: PriceEntry
+    offer: PriceEntry | None
 
 
 class Summary(NamedTuple):
@@ -82,16 +85,25 @@ class Matrix(NamedTuple):
 
 
 class View:
-    """The offers that some gateways see: the shared ones except for some, and some of their own."""
+    """The offers that some gateways see: the shared ones except for some, and some of their own.
+
+    `unsure` are the sellers that the gateways may not find, `shared_unsure` their shared offers.
+    """
 
     def __init__(
-        self, shared: dict[Goods, Ranked], without: dict[Goods, list[PriceEntry]], own: list[PriceEntry]
+        self,
+        shared: dict[Goods, Ranked],
+        without: dict[Goods, list[PriceEntry]],
+        own: list[PriceEntry],
+        unsure: frozenset[str] = frozenset(),
+        shared_unsure: Mapping[Goods, Ranked] = MappingProxyType({}),
     ) -> None:
         self._shared = shared
         self._without = without
         self._own: dict[Goods, list[PriceEntry]] = {}
         for entry in own:
             self._own.setdefault(entry.goods, []).append(entry)
+        self._unsure, self._shared_unsure = unsure, shared_unsure
         self._shelves: dict[Goods, Shelf] = {}
         self._asked: dict[Goods, int] = {}
         self._verdicts: dict[tuple[object, ...], Ranking] = {}
@@ -119,11 +131,15 @@ class View:
             without = self._without.get(goods, [])
             gone = {entry.owner for entry in without}
             shared = self._shared.get(goods, NOTHING)
-            shelf = Shelf(shared, Ranked(without), Ranked(self._own.get(goods, ())), lambda entry: entry.owner in gone)
+            own, unsure = self._own.get(goods, []), None
+            if self._unsure:
+                less, more = (Ranked(e for e in part if e.owner in self._unsure) for part in (without, own))
+                unsure = Shelf(self._shared_unsure.get(goods, NOTHING), less, more, nobody)
+            shelf = Shelf(shared, Ranked(without), Ranked(own), lambda entry: entry.owner in gone, unsure)
         elif shelf.without.size * asked > shelf.shared.size:
             skip = shelf.skip
             kept = Ranked(entry for entry in shelf.shared.entries() if not skip(entry))
-            shelf = Shelf(kept, NOTHING, shelf.own, nobody)
+            shelf = Shelf(kept, NOTHING, shelf.own, nobody, shelf.unsure)
         self._shelves[goods] = shelf
         return shelf
 
@@ -142,6 +158,8 @@ class Market:
         paying = {name: payer(fleet, node) for name, node in self._buyers.items()}
         self.payers = {name: found.name if found is not None else "" for name, found in paying.items()}
         accounts = {name: account_of(fleet, name) for name in fleet.gateways}
+        self.searches = searches(fleet)
+        self._registries = {name: registry_of(settings) for name, settings in fleet.orchestrators.items()}
         self.account = {name: None if found is None else str(found).lower() for name, found in accounts.items()}
         self.backing = {name: backing_of(fleet, node) for name, node in self._buyers.items()}
         self.chain = chain_of(fleet)
@@ -150,11 +168,10 @@ class Market:
         self.special: dict[str, dict[tuple[str, Goods], PriceEntry | None]] = {}
         self.special_of: dict[tuple[str, Goods], dict[str, PriceEntry | None]] = {}
         self._sold: dict[str, dict[Goods, PriceEntry | None]] = {}
-        self._sellers: dict[str, list[str]] = {}
         for node in fleet.nodes:
             if isinstance(node.settings, Orchestrator):
                 self._add_seller(scale, node, node.settings)
-        self._shared: dict[str | None, dict[Goods, Ranked]] = {}
+        self._shared: dict[tuple[str | None, int], dict[Goods, Ranked]] = {}
         self._views: dict[tuple[object, ...], View] = {}
         self._view_of: dict[str, View] = {}
 
@@ -166,37 +183,6 @@ class Market:
             if goods in sold:
                 self.special.setdefault(account, {})[name, goods] = entry
                 self.special_of.setdefault((name, goods), {})[account] = entry
-        for address in (orchestrator.orchestrator_address, _address(self._fleet, orchestrator)):
-            if address is not None:
-                self._sellers.setdefault(str(address).lower(), []).append(name)
-
-    def listed(self, name: str) -> tuple[str, ...] | None:
-        """The orchestrators of this fleet that the gateway lists; None if it finds them in another way."""
-        found = self._finder(name)
-        if found is None or not found.orchestrators:
-            return None
-        return tuple(dict.fromkeys(seller for seller in found.orchestrators if seller in self._fleet.orchestrators))
-
-    def searched(self, name: str) -> str | None:
-        """The registry that the gateway searches; None if it has a list or gets its orchestrators from others."""
-        found = self._finder(name)
-        return registry_searched(found) if found is not None else None
-
-    def found_in(self, registry: str | None, seller: str) -> bool:
-        """Whether those who search a registry find the orchestrator; with None they may find all."""
-        return registry is None or registry_of(self._fleet.orchestrators[seller]) == registry
-
-    def closed(self, name: str) -> bool:
-        """Whether the gateway can only use orchestrators of this fleet."""
-        found = self._finder(name)
-        listed = found.orchestrators if found is not None else ()
-        return bool(listed) and all(seller in self._fleet.orchestrators for seller in listed)
-
-    def blocked(self, name: str) -> frozenset[str]:
-        """The orchestrators of this fleet that the gateway never uses."""
-        found = self._finder(name)
-        accounts = found.selection.blocked if found is not None else ()
-        return frozenset(seller for account in accounts for seller in self._sellers.get(str(account).lower(), ()))
 
     def wants(self, name: str, goods: Goods) -> bool:
         """Whether the gateway asks for such goods: by its mode, and behind a signer only for what that pays for."""
@@ -205,34 +191,26 @@ class Market:
             return False
         return effective.serves_video(node) if goods == VIDEO else effective.serves_ai(node)
 
-    def _finder(self, name: str) -> Gateway | Signer | None:
-        found = finder(self._fleet, self._buyers[name])
-        return found.settings if found is not None and isinstance(found.settings, Gateway | Signer) else None
-
-    def asks(self, name: str, seller: str) -> bool:
-        """Whether the gateway asks this orchestrator at all."""
-        listed = self.listed(name)
-        finds = self.found_in(self.searched(name), seller) if listed is None else seller in listed
-        return finds and seller not in self.blocked(name)
-
     def offer(self, name: str, seller: str, goods: Goods) -> PriceEntry | None:
         """What the orchestrator asks of the gateway for some goods, or None if it does not sell them."""
         special = self.special.get(self.account[name] or "", {})
         return special.get((seller, goods), self.offers[seller].get(goods))
 
     def cell(self, name: str, seller: str, goods: Goods) -> Cell:
-        """The acceptance rule for one gateway, one orchestrator and some goods."""
-        if not self.wants(name, goods) or not self.asks(name, seller):
-            return Cell(name, seller, goods, Decision(NOT_ASKED))
+        """Whether one gateway buys some goods from one orchestrator, and why not."""
         cap, offer, backing = self.caps[name].of(goods), self.offer(name, seller, goods), self.backing[name]
-        decision = decide(cap, offer, backing, self.chain)
+        search = self.searches[name]
+        why_not = search.why_not(seller) if self.wants(name, goods) else NOT_WANTED
+        decision = Decision(NOT_ASKED, None, why_not) if why_not else decide(cap, offer, backing, self.chain)
+        if decision.outcome == BUYS and seller in search.unsure:
+            decision = Decision(UNKNOWN, None, UNSURE)
         if offer is not None:
             offer = quoted(offer, tickets.ticket(offer.terms, backing, self.chain))
         return Cell(name, seller, goods, decision, cap, offer)
 
     def until(self, cell: Cell) -> int | None:
         """The gas price in wei below which the two of a cell trade, if there is one."""
-        if cell.cap is None or cell.offer is None:
+        if cell.decision.outcome in (NOT_ASKED, UNKNOWN) or cell.offer is None:
             return None
         return until(cell.cap, cell.offer, self.backing[cell.gateway], self.chain)
 
@@ -262,47 +240,37 @@ class Market:
         return found
 
     def _find_view(self, name: str) -> View:
-        listed, blocked, registry = self.listed(name), self.blocked(name), self.searched(name)
-        account = self.account[name] or ""
+        search, account = self.searches[name], self.account[name] or ""
         special = self.special.get(account, {})
-        key = (listed, blocked, registry, account if special else "")
+        key = (search.listed, search.registry, id(search.dropped), id(search.unsure), account if special else "")
         if key not in self._views:
-            self._views[key] = self._new_view(listed, blocked, registry, special)
+            self._views[key] = self._new_view(search, special)
         return self._views[key]
 
-    def _new_view(
-        self,
-        listed: tuple[str, ...] | None,
-        blocked: frozenset[str],
-        registry: str | None,
-        special: dict[tuple[str, Goods], PriceEntry | None],
-    ) -> View:
-        if listed is not None:
-            sellers = [seller for seller in listed if seller not in blocked]
+    def _new_view(self, search: Search, special: dict[tuple[str, Goods], PriceEntry | None]) -> View:
+        if search.listed is not None:
+            sellers = [seller for seller in search.listed if seller not in search.dropped]
             own = [special.get((s, goods), entry) for s in sellers for goods, entry in self._sold[s].items()]
             return View({}, {}, [entry for entry in own if entry])
-        gone = {(seller, goods) for seller in blocked for goods in self.offers[seller]}.union(special)
+        gone = {(seller, goods) for seller in search.dropped for goods in self.offers[seller]}.union(special)
         without: dict[Goods, list[PriceEntry]] = {}
         for seller, goods in sorted(gone):
-            if goods in self.offers[seller] and self.found_in(registry, seller):
+            if goods in self.offers[seller] and not search.finds(seller):
                 without.setdefault(goods, []).append(self.offers[seller][goods])
-        own = [e for (s, _), e in special.items() if s not in blocked and self.found_in(registry, s)]
-        return View(self._shared_by(registry), without, [entry for entry in own if entry])
+        own = [entry for (seller, _), entry in special.items() if not search.why_not(seller)]
+        shared, unsure = self._shared_by(search.registry), self._shared_by(search.registry, search.unsure)
+        return View(shared, without, [entry for entry in own if entry], search.unsure, unsure)
 
-    def _shared_by(self, registry: str | None) -> dict[Goods, Ranked]:
-        """The offers visible to everybody who searches a registry; all offers for None."""
-        if registry not in self._shared:
+    def _shared_by(self, registry: str | None, only: frozenset[str] | None = None) -> dict[Goods, Ranked]:
+        """The offers visible to everybody who searches a registry; all offers for None. `only` of some sellers."""
+        if (registry, id(only)) not in self._shared:
             by_goods: dict[Goods, list[PriceEntry]] = {}
             for seller, offers in self.offers.items():
-                if self.found_in(registry, seller):
+                if registry in (None, self._registries[seller]) and (only is None or seller in only):
                     for goods, entry in offers.items():
                         by_goods.setdefault(goods, []).append(entry)
-            self._shared[registry] = {goods: Ranked(found) for goods, found in by_goods.items()}
-        return self._shared[registry]
-
-
-def _address(fleet: Fleet, orchestrator: Orchestrator) -> object:
-    return fleet.wallets[orchestrator.wallet].address if orchestrator.wallet is not None else None
+            self._shared[registry, id(only)] = {goods: Ranked(found) for goods, found in by_goods.items()}
+        return self._shared[registry, id(only)]
 
 
 @once_for_all

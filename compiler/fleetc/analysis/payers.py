@@ -51,14 +51,15 @@ class Payers:
         searching: list[Node] = []
         for node in fleet.nodes:
             if isinstance(node.settings, Gateway):
-                for seller in market.blocked(node.name):
+                search = market.searches[node.name]
+                for seller in search.dropped:
                     self._blockers.setdefault(seller, []).append(node.name)
-                for seller in market.listed(node.name) or ():
+                for seller in search.listed or ():
                     self._listing.setdefault(seller, []).append(node)
-                if market.listed(node.name) is None:
+                if search.listed is None:
                     searching.append(node)
         self._searchers = {
-            registry: _Searchers(market, [n for n in searching if market.searched(n.name) in (registry, None)])
+            registry: _Searchers(market, [n for n in searching if market.searches[n.name].registry in (registry, None)])
             for registry in (MAIN, AI)
         }
         self._registries = {name: registry_of(settings) for name, settings in fleet.orchestrators.items()}

@@ -1,8 +1,9 @@
 """Who can pay which orchestrator: the bounds of both, and the funds between them.
 
-In: a sound `Fleet` on a chain. Out: one `Meeting` for each gateway and kind of terms among its orchestrators, and for
-each signer among the sellers of its clients' runners. Called by the rules about payments. The formulas are in
-`tickets.py`.
+In: a sound `Fleet` on a chain. Out: one `Meeting` for each gateway and each kind of terms among the orchestrators that
+it asks, and for each signer among those whose live runners its clients may buy. The other side may be a stranger with
+the node's default settings: an orchestrator, for those who may find others than the fleet has, and a payer, for the
+orchestrators that nobody of the fleet asks. Called by the rules about payments. The formulas are in `tickets.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
-from fleetc.analysis.acceptance import VIDEO, Goods, at_gas, chain_of
+from fleetc.analysis.acceptance import VIDEO, Goods, at_gas, chain_of, terms_of
+from fleetc.analysis.discovery import lists_unknown, searches
 from fleetc.analysis.economics import View, market_of
 from fleetc.analysis.runner_offers import backing_of_clients, buyers, found_by, sold
 from fleetc.analysis.tickets import Backing, Chain, Terms, Ticket
@@ -28,8 +30,9 @@ _GWEI = 10**9
 class Meeting(NamedTuple):
     """A buyer and an orchestrator that it asks; it represents all orchestrators with these terms.
 
-    The buyer is a gateway, or a signer for clients of live runners. `payer` is the path of the node that pays, `wallet`
-    its wallet; `listed`: the buyer names the orchestrator, or a runner of it.
+    The buyer is a gateway, or a signer whose clients buy live runners. `payer` is the path of the node that pays,
+    `wallet` its wallet; `listed` says that the buyer names the orchestrator, or a runner of it, and so means this one.
+    A stranger has no name and no path.
     """
 
     buyer: str
@@ -47,6 +50,11 @@ class Meeting(NamedTuple):
         return tickets.ticket(self.terms, self.backing, self.chain)
 
     @property
+    def whose(self) -> str:
+        """The orchestrator, in words."""
+        return self.seller or "an orchestrator with default settings"
+
+    @property
     def at_least(self) -> str:
         """The assumed state of the chain, in words."""
         return f"{at_gas(self.chain)} and with {self.chain.pool} orchestrators that share each reserve"
@@ -55,7 +63,26 @@ class Meeting(NamedTuple):
 @once_for_all
 def meetings(fleet: Fleet) -> tuple[Meeting, ...]:
     """Every buyer with a known wallet, against each kind of terms that it meets; none off-chain."""
-    return (*_of_gateways(fleet), *_of_clients(fleet)) if fleet.on_chain else ()
+    return (*_of_gateways(fleet), *_of_clients(fleet), *_of_strangers(fleet)) if fleet.on_chain else ()
+
+
+def _of_strangers(fleet: Fleet) -> Iterator[Meeting]:
+    """A payer with default settings, against the orchestrators of this fleet that sell to strangers alone."""
+    for seller in unasked(fleet):
+        terms = terms_of(fleet, fleet.orchestrators[seller])
+        yield Meeting("", seller, (), "", False, terms, tickets.STRANGER, chain_of(fleet))
+
+
+@once_for_all
+def unasked(fleet: Fleet) -> tuple[str, ...]:
+    """The orchestrators that sell something at a price, but to no gateway or signer of this fleet."""
+    found = {id(search.found): search for search in searches(fleet).values()}.values()
+    asked = {seller for search in found for seller in search.found if seller not in search.dropped}
+    offers = tuple(sold(fleet))
+    asked |= {one.offer.orchestrator.name for _, signer in buyers(fleet) for one in found_by(signer, offers)}
+    selling = {name for name, own in market_of(fleet).offers.items() if any(offer.worth for offer in own.values())}
+    selling |= {one.offer.orchestrator.name for one in offers}
+    return () if lists_unknown(fleet) else tuple(sorted(selling - asked))
 
 
 def _of_gateways(fleet: Fleet) -> Iterator[Meeting]:
@@ -66,13 +93,16 @@ def _of_gateways(fleet: Fleet) -> Iterator[Meeting]:
         wallet = paying.settings.wallet if paying is not None and isinstance(paying.settings, Buyer) else None
         if paying is None or wallet is None:
             continue
-        listed = market.listed(name) is not None
+        listed = market.searches[name].listed is not None
         node, view = Node("gateways", name, fleet.gateways[name]), market.view(name)
         asking = view, fleet.gateways[name].mode, has_signer(node)
         if asking not in met:
             met[asking] = list(_sellers(view, [goods for goods in (VIDEO, *view.models) if market.wants(name, goods)]))
+        backing = market.backing[name]
         for seller, terms in met[asking]:
-            yield Meeting(name, seller, paying.path, wallet, listed, terms, market.backing[name], market.chain)
+            yield Meeting(name, seller, paying.path, wallet, listed, terms, backing, market.chain)
+        if not market.searches[name].closed and all(terms != Terms() for _, terms in met[asking]):
+            yield Meeting(name, "", paying.path, wallet, False, Terms(), backing, market.chain)
 
 
 def _of_clients(fleet: Fleet) -> Iterator[Meeting]:
@@ -87,6 +117,8 @@ def _of_clients(fleet: Fleet) -> Iterator[Meeting]:
                 seen.add(one.terms)
                 seller, listed = one.offer.orchestrator.name, one.offer.name in signer.buys_runners
                 yield Meeting(node.name, seller, node.path, signer.wallet, listed, one.terms, backing, chain)
+        if not signer.orchestrators and Terms() not in seen:
+            yield Meeting(node.name, "", node.path, signer.wallet, False, Terms(), backing, chain)
 
 
 def refused(fleet: Fleet, refusal: str) -> list[tuple[str, list[Meeting]]]:
@@ -116,6 +148,11 @@ def _sellers(view: View, wanted: Iterable[Goods]) -> Iterator[tuple[str, Terms]]
             if offer is not None:
                 seen.add(kind[1])
                 yield offer.owner, kind[1]
+
+
+def of_seller(fleet: Fleet, meeting: Meeting) -> list[Label]:
+    """Where the value of the tickets of a meeting comes from, if that is in this fleet."""
+    return [ticket_value(fleet, meeting.seller, meeting.terms)] if meeting.seller else []
 
 
 def ticket_value(fleet: Fleet, seller: str, terms: Terms) -> Label:

@@ -130,12 +130,16 @@ def nobody(entry: PriceEntry) -> bool:
 
 
 class Shelf(NamedTuple):
-    """The same goods from several sources: offers that others see too, those to leave out, and own ones."""
+    """The same goods from several sources: offers that others see too, those to leave out, and own ones.
+
+    `unsure` are those among all of them that may not be found, so that nobody is sure to buy them.
+    """
 
     shared: Ranked
     without: Ranked
     own: Ranked
     skip: Skip
+    unsure: Shelf | None = None
 
     @property
     def kinds(self) -> list[Kind]:
@@ -153,7 +157,7 @@ class Shelf(NamedTuple):
         offers = self.shared.size - self.without.size + self.own.size
         if not offers:
             return Ranking(NOT_OFFERED)
-        within = len(self.shared.free) - len(self.without.free) + len(self.own.free)
+        within = self._count_free() - (self.unsure._count_free() if self.unsure is not None else 0)
         above = refused = 0
         cheapest, dearest = self._free(), self._free()
         kinds = self.kinds
@@ -165,10 +169,11 @@ class Shelf(NamedTuple):
                 refused += count
                 continue
             bound = limit(cap, kind[0], ticket.overhead, kind[1].adjusts)
-            inside = self.shared.within(kind, bound) - self.without.within(kind, bound) + self.own.within(kind, bound)
+            inside = self._inside(kind, bound)
+            sure = inside - (self.unsure._inside(kind, bound) if self.unsure is not None else 0)
             if not cap.price or kind[0] == cap.unit:
                 above += count - inside
-            within += inside if backing.known else 0
+            within += sure if backing.known else 0
             if kind[0] == unit:
                 least = self.first(kind)
                 cheapest += [quoted(least, ticket)] if least else []
@@ -180,6 +185,12 @@ class Shelf(NamedTuple):
             outcome, offers, within, above, refused,
             min(cheapest, key=_sent, default=None), max(dearest, key=_sent, default=None), tuple(dearest),
         )  # fmt: skip
+
+    def _inside(self, kind: Kind, bound: PriceLimit | None) -> int:
+        return self.shared.within(kind, bound) - self.without.within(kind, bound) + self.own.within(kind, bound)
+
+    def _count_free(self) -> int:
+        return len(self.shared.free) - len(self.without.free) + len(self.own.free)
 
     def _free(self) -> list[PriceEntry]:
         """One of the free offers, if there is any."""

@@ -146,7 +146,7 @@ def _until(outcome: str, why: str, one: RunnerOffer, backing: Backing, chain: Ch
     gas_decides = outcome == BUYS or (outcome == REFUSED and why in (tickets.RESERVE, tickets.DEPOSIT))
     if not gas_decides or not backing.known or one.worth is None:
         return None
-    return tickets.turning_point(PricePair(one.worth.wei, None, one.terms._replace(adjusts=False), backing), chain)
+    return tickets.gas_limit(PricePair(one.worth.wei, None, one.terms._replace(adjusts=False), backing), chain)
 
 
 def cap_in_wei(fleet: Fleet, cap: Price) -> Fraction | None:

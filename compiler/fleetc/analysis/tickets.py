@@ -41,6 +41,7 @@ SIGNED_NONCES = 100
 """The most tickets that a remote signer puts into one payment."""
 
 _FACTOR = 100
+_NEAR = 100
 _CAPPED_GAS_PRICE = 3 * 10**9
 _DECIMALS = 1000
 _INT64 = 2**63 - 1
@@ -78,6 +79,10 @@ class Backing(NamedTuple):
     def known(self) -> bool:
         """Whether the funds are known."""
         return self.reserve is not None and self.deposit is not None
+
+
+STRANGER = Backing(None, None)
+"""A payer that no spec describes, with the defaults of the release."""
 
 
 class Ticket(NamedTuple):
@@ -232,6 +237,14 @@ def turning_point(pair: PricePair, chain: Chain) -> int | None:
         return next((point for point in points if point > now and not at(point)), None)
     lowest = max(pair.terms.min_gas_price, LEAST_GAS_PRICE)
     return next((point for point in reversed(points) if lowest < point <= now and at(point - 1)), None)
+
+
+def gas_limit(pair: PricePair, chain: Chain) -> int | None:
+    """The turning point if it is near the chain's gas price, within a hundredth and a hundred times."""
+    found = turning_point(pair, chain)
+    return (
+        found if found is not None and chain.gas_price <= found * _NEAR and found <= chain.gas_price * _NEAR else None
+    )
 
 
 def _turns(pair: PricePair, chain: Chain) -> list[Fraction]:

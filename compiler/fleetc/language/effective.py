@@ -87,6 +87,12 @@ def gas_price(fleet: Fleet) -> Chosen[Wei]:
     return Chosen(Wei(GAS_PRICE), default("a gas price of an ordinary busy hour on Arbitrum One", ("fleet",)))
 
 
+def layer_1(fleet: Fleet) -> bool:
+    """Whether the network is a layer-1 chain, on which the protocol no longer lives; not with an own controller."""
+    network = NETWORKS.get(fleet.fleet.network)
+    return network is not None and network.layer == 1 and fleet.fleet.controller is None
+
+
 def min_gas_price(fleet: Fleet, settings: ChainSettings) -> int:
     """The gas price in wei that a node never goes below: its own setting, else that of the network."""
     if settings.min_gas_price is not None:

@@ -28,6 +28,7 @@ from fleetc.language.stream_api import StreamApi
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.diagnostic import Path
 from fleetc.text.suggestions import Suggestions
+from fleetc.upstream import AI_RUNNER_ENDS
 
 NODE_TABLES = (
     "gateways",
@@ -112,7 +113,9 @@ class Fleet(Base):
         default_factory=dict, description="The node's programs that fleetc installs on systemd hosts, by release."
     )
     wallets: dict[Name, Wallet] = Field(default_factory=dict, description="Chain accounts, by name.")
-    models: dict[Name, Model] = Field(default_factory=dict, description="AI models, by name.")
+    models: dict[Name, Model] = Field(
+        default_factory=dict, description=f"AI models, by name. The node runs them: {AI_RUNNER_ENDS}."
+    )
     gateways: dict[Name, Gateway] = Field(default_factory=dict, description="Gateways, by name.")
     orchestrators: dict[Name, Orchestrator] = Field(default_factory=dict, description="Orchestrators, by name.")
     transcoders: dict[Name, Transcoder] = Field(default_factory=dict, description="Remote transcoders, by name.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.discovery import AI, listing, registered_account, registry_of, to_register
+from fleetc.analysis.discovery import AI, listing, registered_account, registry_of, sharers, to_register
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
 from fleetc.language import effective
@@ -163,7 +163,7 @@ def _to_register(fleet: Fleet) -> dict[str, str]:
 
 def _in_words(fleet: Fleet, settings: Orchestrator) -> str:
     """The same of one entry: with several orchestrators of an account, not every address may do."""
-    found = to_register(fleet, settings)
+    found = to_register(fleet, sharers(fleet, settings))
     addresses = list(dict.fromkeys(f"{one.address.scheme}://{one.address.authority}" for one in found))
     where = "in the AI registry" if registry_of(settings) == AI else "as its service address"
     if len(addresses) > _ADDRESSES:

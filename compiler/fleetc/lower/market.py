@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fleetc.analysis.acceptance import NOT_ASKED, VIDEO, Goods
+from fleetc.analysis.acceptance import NOT_WANTED, VIDEO, Goods
+from fleetc.analysis.discovery import ELSEWHERE, NOT_LISTED
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, market_of, matrix
 from fleetc.analysis.funds import Funds, funds
 from fleetc.blueprint.market import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
@@ -42,10 +43,10 @@ def lower_market(fleet: Fleet) -> MarketTables:
 
 
 def _rows(fleet: Fleet, cells: Iterable[Cell], names: dict[Goods, str]) -> Iterator[MarketRow]:
-    """The cells of a gateway, without the goods that it does not ask for."""
+    """The cells of a gateway, without the goods that it does not ask for and those whom it does not look for."""
     for cell in cells:
         gateway = fleet.gateways[cell.gateway]
-        if cell.decision.outcome == NOT_ASKED or cell.offer is None or cell.cap is None:
+        if cell.decision.why in (NOT_WANTED, NOT_LISTED, ELSEWHERE) or cell.offer is None:
             continue
         yield MarketRow(
             gateway=cell.gateway,

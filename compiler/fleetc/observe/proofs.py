@@ -22,7 +22,7 @@ from fleetc.analysis.acceptance import VIDEO, terms_of
 from fleetc.analysis.economics import market_of
 from fleetc.analysis.funds import funds
 from fleetc.analysis.prices import prices_of
-from fleetc.analysis.tickets import SIGNED_NONCES
+from fleetc.analysis.tickets import SIGNED_NONCES, STRANGER
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress, ServiceField
@@ -200,8 +200,10 @@ def batch_limit(case: Case) -> str:
     words = []
     for node, settings in sellers[:_SHOWN]:
         enough = Wei(ceil(terms_of(case.fleet, settings).ticket_ev * count.high / SIGNED_NONCES / _GWEI) * _GWEI)
-        words.append(f'ticket_ev = "{enough}" if it was for {node.name}')
-    return f"the largest batch in the log was {_plain(count.high)} tickets, which takes {', or '.join(words)}"
+        if enough.wei * SIGNED_NONCES < (STRANGER.max_total_ev or 0):
+            words.append(f'ticket_ev = "{enough}" if it was for {node.name}')
+    takes = ", or ".join(words) or "a lower price, or one in another unit: by default no payer allows so much"
+    return f"the largest batch in the log was {_plain(count.high)} tickets, which takes {takes}"
 
 
 def gas_limit(case: Case) -> str:

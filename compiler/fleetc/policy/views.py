@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from fleetc.analysis import runner_prices
 from fleetc.analysis.acceptance import WEI, Scale
-from fleetc.analysis.economics import market_of, matrix
+from fleetc.analysis.discovery import Search, searches
+from fleetc.analysis.economics import matrix
 from fleetc.analysis.funds import funds
 from fleetc.analysis.prices import all_prices
 from fleetc.language import effective, effective_runners
@@ -212,25 +213,16 @@ def _market(fleet: Fleet) -> Columns:
 def _suppliers(fleet: Fleet) -> Columns:
     """The regions of this fleet's orchestrators that each gateway asks; all regions off-chain."""
     regions = {name: fleet.hosts[node.host].region or "" for name, node in fleet.orchestrators.items()}
-    market = market_of(fleet)
-    shared: dict[str | None, list[str]] = {}
+    shared: dict[tuple[object, ...], list[str]] = {}
 
-    def of(name: str) -> list[str]:
-        listed, blocked = market.listed(name), market.blocked(name)
-        if listed is not None:
-            return _regions(regions, (seller for seller in listed if seller not in blocked))
-        registry = market.searched(name)
-        if blocked:
-            return _regions(regions, (seller for seller in regions if market.asks(name, seller)))
-        if registry not in shared:
-            shared[registry] = _regions(regions, (region for region in regions if market.found_in(registry, region)))
-        return shared[registry]
+    def of(search: Search) -> list[str]:
+        key = (search.listed, search.registry, id(search.dropped))
+        if key not in shared:
+            candidates = regions if search.listed is None and search.registry is None else search.found
+            shared[key] = sorted({regions[seller] for seller in candidates if seller not in search.dropped} - {""})
+        return shared[key]
 
-    return _columns("suppliers", ((f"gateways.{name}", name, of(name)) for name in sorted(fleet.gateways)))
-
-
-def _regions(regions: Mapping[str, str], sellers: Iterable[str]) -> list[str]:
-    return sorted({regions[seller] for seller in sellers} - {""})
+    return _columns("suppliers", ((f"gateways.{name}", name, of(search)) for name, search in searches(fleet).items()))
 
 
 def _runner_offers(fleet: Fleet) -> Columns:

@@ -1,10 +1,10 @@
 """Facts about the node that we configure, as data: flags by release, AI pipelines, networks; and about GPU models.
 
 In: the TOML files beside this one, read once at import (the single exception to "the core reads no disk"; `load` reads
-those of other rooms). Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `GAS_PRICE`,
-`RENDITIONS`, `gpu_model`. Rules and lowering ask here and hold no facts of their own. What each release changed is in
-`releases.py`, read when asked for. Source of every fact: the node's own source at release v0.9.1; `gpus.toml` names a
-source for each row.
+those of other rooms). Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `AI_RUNNER_ENDS`, `LIVE_MODEL_IDS`,
+`NETWORKS`, `GAS_PRICE`, `RENDITIONS`, `gpu_model`. Rules and lowering ask here and hold no facts of their own. What
+each release changed is in `releases.py`, read when asked for. Source of every fact: the node's own source at release
+v0.9.1; `gpus.toml` names a source for each row.
 """
 
 from __future__ import annotations
@@ -175,6 +175,9 @@ OLDEST_RELEASE, NEWEST_RELEASE = RELEASES[0], RELEASES[-1]
 ABILITIES: dict[str, Release] = {name: parse_release(text) for name, text in _FLAG_DATA["abilities"].items()}
 """What no flag shows: the first release that can do it."""
 
+AI_RUNNER_ENDS: str = "its images (ai-runner) are deprecated {deprecated}, and {instead} replace them".format(
+    **_PIPELINE_DATA["ai_runner"]
+)
 PIPELINES: dict[str, Pipeline] = {n: Pipeline(n, **row) for n, row in _PIPELINE_DATA["pipelines"].items()}
 LIVE_MODEL_IDS: frozenset[str] = frozenset(_PIPELINE_DATA["live_models"]["ids"])
 KNOWN_MODEL_IDS: frozenset[str] = frozenset(_PIPELINE_DATA["known_models"]["ids"])

@@ -19,7 +19,7 @@ def test_deposit_of_zero(snapshot: SnapshotAssertion) -> None:
 
 
 def test_deposit_is_fine() -> None:
-    silent(onchain(wallet(deposit='"1 wei"'), PAYER))
+    assert printed(onchain(wallet(deposit='"1 wei"'), PAYER), CODE) == "no problems\n"
 
 
 def test_wallet_of_an_orchestrator_needs_none() -> None:

@@ -19,7 +19,7 @@ def test_reserve_of_zero(snapshot: SnapshotAssertion) -> None:
 
 
 def test_reserve_is_fine() -> None:
-    silent(onchain(wallet(reserve='"1 gwei"'), PAYER))
+    assert printed(onchain(wallet(reserve='"1 gwei"'), PAYER), CODE) == "no problems\n"
 
 
 def test_orchestrators_and_offchain_gateways_need_none() -> None:

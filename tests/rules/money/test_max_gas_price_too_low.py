@@ -23,7 +23,7 @@ def test_below_the_gas_price_of_the_chain(snapshot: SnapshotAssertion) -> None:
 
 def test_lowest_gas_price_of_the_network_counts() -> None:
     text = onchain(orchestrator(max_gas_price='"0.5 gwei"'), network='"mainnet"')
-    assert "never goes below 1 gwei here" in flagged(text, CODE)
+    assert "never goes below 1 gwei here" in printed(text, CODE)
 
 
 def test_off_chain_nothing_is_sent() -> None:

@@ -72,3 +72,19 @@ def test_both_problems_are_said_at_once_where_the_cap_is_too_low_as_well() -> No
     assert 'ticket_ev = "23 gwei"' in flagged(text, CODE, Severity.WARNING)
     assert flagged(text, "gateway-price-admits-nobody")
     assert flagged(_live("2894 wei / pixel", low), CODE, Severity.WARNING)  # nothing is bought, so nothing is certain
+
+
+def test_a_payer_with_default_settings_stands_where_nobody_asks() -> None:
+    image = onchain(model(price='"12882811 wei / pixel"'), orchestrator(**SELLER))
+    found = flagged(image, CODE, Severity.WARNING)
+    assert "but one payment of a gateway with default settings holds only 4800 gwei" in found
+    assert 'ticket_ev = "23 gwei"' in found
+    silent(image.replace("[orchestrators.orch]", '[orchestrators.orch]\nticket_ev = "23 gwei"'))
+    live = onchain(model(price='"483 wei / pixel"', **LIVE), orchestrator(**SELLER, auto_adjust_price="false"))
+    assert "but one payment of a signer with default settings holds only 800 gwei" in printed(live, CODE)
+    silent(live.replace("483 wei", "482 wei"))
+
+
+def test_no_help_proposes_what_a_payer_with_default_settings_refuses() -> None:
+    dear = onchain(model(price='"30000000 wei / pixel"'), orchestrator(**SELLER))
+    assert "no ticket_ev that payers with default settings accept is enough" in flagged(dear, CODE, Severity.WARNING)

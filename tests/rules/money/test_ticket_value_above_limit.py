@@ -36,3 +36,28 @@ def test_bounds_of_zero_refuse_every_ticket() -> None:
 
 def test_gateway_that_searches_may_find_others() -> None:
     assert flagged(_worth("3000 gwei", gateway()), CODE, Severity.WARNING)
+
+
+def test_a_payer_with_default_settings_stands_where_nobody_asks(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_worth("0.01 ETH", ""), CODE, Severity.WARNING) == snapshot
+    assert flagged(_worth("3000 gwei", ""), CODE, Severity.WARNING)
+    silent(_worth("2700 gwei", ""))  # as the help says
+    silent(_worth("2999 gwei", ""))
+
+
+def test_a_payer_of_the_fleet_that_takes_the_ticket_speaks_for_itself() -> None:
+    raised = gateway(orchestrators='["orch"]', tickets='{ max_ev = "3300.000000001 gwei" }')
+    silent(_worth("3000 gwei", raised))
+    blocking = gateway(selection='{ blocked = ["0x2222222222222222222222222222222222222222"] }')
+    assert "a payer with default settings allows" in flagged(_worth("3000 gwei", blocking), CODE, Severity.WARNING)
+    listing = gateway(orchestrators='["https://203.0.113.99:8935"]')
+    assert "a payer with default settings allows" in flagged(_worth("3000 gwei", listing), CODE, Severity.WARNING)
+
+
+def test_an_orchestrator_with_default_settings_stands_where_a_payer_may_find_others() -> None:
+    strict = '{ max_ev = "8 gwei" }'
+    found = flagged(onchain(gateway(discovery='"registry"', tickets=strict)), CODE, Severity.WARNING)
+    assert "a ticket of an orchestrator with default settings is worth 8 gwei" in found
+    assert 'raise tickets.max_ev of gate to "8.800000001 gwei"' in found
+    silent(onchain(gateway(discovery='"registry"', tickets='{ max_ev = "8.800000001 gwei" }')))
+    silent(onchain(gateway(orchestrators='["orch"]', tickets=strict), orchestrator(ticket_ev='"7 gwei"')))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, gateway, onchain, silent
+from tests.rules.support import flagged, gateway, onchain, printed, silent
 
 CODE = "rpc-not-layer-2"
 
@@ -27,7 +27,8 @@ def test_layer_2_and_unknown_addresses_are_fine(url: str) -> None:
 
 
 def test_layer_1_network_takes_layer_1() -> None:
-    silent(onchain(gateway(), network='"mainnet"', rpc='"https://eth-mainnet.provider.example/v2"'))
+    text = onchain(gateway(), network='"mainnet"', rpc='"https://eth-mainnet.provider.example/v2"')
+    assert printed(text, CODE) == "no problems\n"
 
 
 def test_key_in_the_address_is_not_printed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, renting, runner, silent
+from tests.rules.support import flagged, printed, renting, runner, silent
 
 CODE = "runner-price-not-convertible"
 
@@ -19,7 +19,7 @@ def test_more_than_the_node_can_count(snapshot: SnapshotAssertion) -> None:
 
 
 def test_one_wei_is_enough() -> None:
-    silent(renting(runner(price='"0.000249 USD / 720p hour"')))
+    silent(renting(runner(price='"0.000249 USD / 720p hour"'), ticket_ev='"1 gwei"'))
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_one_wei_is_enough() -> None:
 )
 def test_the_price_that_it_names_would_do(asked: str, enough: str) -> None:
     assert f'price = "{enough}" or more' in flagged(renting(runner(price=f'"{asked}"')), CODE)
-    silent(renting(runner(price=f'"{enough}"')))
+    assert printed(renting(runner(price=f'"{enough}"')), CODE) == "no problems\n"  # its tickets are worth much more

@@ -64,3 +64,9 @@ def test_limits_of_a_signer_that_buys_it_are_named_in_the_same_message() -> None
     found = flagged(selling(None), CODE)
     assert f'ticket_ev = "4445 gwei" or more in orchestrators.orch and tickets = {limits} in remote_signers' in found
     silent(selling('"4445 gwei"', limits))
+
+
+def test_no_help_proposes_tickets_that_a_signer_with_default_settings_refuses() -> None:
+    found = flagged(renting(runner(price='"400 USD / hour"'), ticket_ev=None), CODE)
+    assert 'help: write price = "0.72 USD / hour" or less' in found
+    silent(renting(runner(price='"0.72 USD / hour"'), ticket_ev=None))

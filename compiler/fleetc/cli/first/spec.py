@@ -165,7 +165,7 @@ def _account(digit: str, name: str) -> Iterator[str]:
 
 _MODEL = (
     "",
-    "[models.realvis]",
+    "[models.realvis]  # its images (ai-runner) are deprecated since August 2026: for something new, see [runners]",
     'pipeline = "text-to-image"',
     'id = "SG161222/RealVisXL_V4.0_Lightning"',
     'memory = "9 GiB"',

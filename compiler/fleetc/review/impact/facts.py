@@ -23,6 +23,7 @@ from fleetc.language.quantities import reach_of
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.review.data import NodeRef
 from fleetc.review.items.item import Item, Key
+from fleetc.upstream import AI_RUNNER_ENDS
 
 COLD_START = "30 to 120 s"
 """How long a model takes until it answers after its container was started."""
@@ -272,6 +273,7 @@ def capacity(old: Fleet | None, new: Fleet | None, names: Iterable[str]) -> Iter
         come = [model for model in after.models if model not in before.models]
         if gone or come:
             parts = [f"no longer {', '.join(gone)}"] * bool(gone) + [f"now {', '.join(come)}"] * bool(come)
+            parts += [AI_RUNNER_ENDS] * bool(come and not (old is not None and old.models))
             text, weight = f"models: {'; '.join(parts)}", "worse" if gone else ""
             yield Fact("capacity", name, text, Decimal(0), _CAPACITY_HINTS["models"], weight=weight)
 

@@ -211,7 +211,7 @@ def _goes_on(market: Market | None, gateway: str, seller: str, left: Collection[
 
     A seller left running keeps buyers that do not find it by a list of this fleet.
     """
-    finds = market is not None and gateway in market.caps and market.listed(gateway) is None
+    finds = market is not None and gateway in market.caps and market.searches[gateway].listed is None
     return gateway in left or (seller in left and finds)
 
 
@@ -270,10 +270,9 @@ def _pairs(market: Market, changed: set[str]) -> dict[str, list[str]] | None:
     pairs: dict[str, list[str]] = {}
     count = 0
     for gateway in market.caps:
-        listed, blocked = market.listed(gateway), market.blocked(gateway)
-        own = gateway in changed
-        known = listed if listed is not None else market.offers if own else sellers
-        pairs[gateway] = [s for s in known if s not in blocked and (own or s in changed)]
+        search, own = market.searches[gateway], gateway in changed
+        known = search.listed if search.listed is not None else market.offers if own else sellers
+        pairs[gateway] = [s for s in known if s not in search.dropped and (own or s in changed)]
         count += len(pairs[gateway])
         if count > _PAIRS:
             return None

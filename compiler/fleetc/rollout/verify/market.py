@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from fleetc.analysis.discovery import searches
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.fleet import Fleet
 from fleetc.lower.common import account
@@ -17,10 +18,12 @@ from fleetc.rollout.verify.data import Finding, NodeSeen, UnknownError
 
 def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) -> Iterator[Finding]:
     """The gateways that pay less now than an orchestrator that they list asks of them now."""
-    seen = {node.service.name: node for node in running}
+    seen, searched = {node.service.name: node for node in running}, searches(fleet)
     for edge in blueprint.edges:
         gateway, orchestrator = seen.get(edge.source), seen.get(edge.target)
         if edge.kind != "pays" or gateway is None or orchestrator is None:
+            continue
+        if searched[edge.source].why_not(edge.target):
             continue
         who = account(fleet, edge.source).lower()
         cap, price = _cap(gateway), _asked(orchestrator, who)

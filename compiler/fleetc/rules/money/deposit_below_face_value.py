@@ -39,10 +39,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         times = f" {largest.backing.multiplier} times" if largest.backing.multiplier > 1 else ""
         yield (error if certain else warning)(
             "deposit-below-face-value",
-            f"the deposit of wallet {wallet} does not cover{times} a ticket of {largest.seller}, so {largest.buyer} "
+            f"the deposit of wallet {wallet} does not cover{times} a ticket of {largest.whose}, so {largest.buyer} "
             f"cannot pay it{'' if certain else ', ' + largest.at_least}",
             Label(("wallets", wallet, "deposit")),
-            [Label(("orchestrators", largest.seller), f"its tickets have a face value of {Wei(largest.ticket.face)}")],
+            [Label(("orchestrators", largest.seller), f"its tickets have a face value of {Wei(largest.ticket.face)}")]
+            if largest.seller
+            else [],
             f'add to it, and write deposit = "{round_up(_needed(largest))}" or more in wallets.{wallet}',
         )
 

@@ -54,13 +54,14 @@ from fleetc.analysis.acceptance import (
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.ranking import Ranking
 from fleetc.analysis.tickets import Amount
+from fleetc.language.effective import layer_1
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each gateway on a chain."""
-    if not fleet.on_chain:
+    if not fleet.on_chain or layer_1(fleet):
         return
     market = market_of(fleet)
     names: dict[Goods, str] = {}
@@ -72,7 +73,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Diagnostic]:
     """The goods that each cap is for: a cap that reaches none of them is reported once."""
-    caps, closed = market.caps[name], market.closed(name)
+    caps, closed = market.caps[name], market.searches[name].closed
     purchases = [(goods, market.judge_price(name, goods)) for goods, _ in market.purchases(name)]
     nothing = all(verdict.outcome in (TOO_EXPENSIVE, REFUSED) for _, verdict in purchases)
     never = closed and nothing and all(_never(market, name, goods) for goods, _ in purchases)

@@ -48,7 +48,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     used = [use.use for n in sellers if isinstance(n.settings, AiSettings) for use in n.settings.models]
     offered = {_goods(fleet, name) for name in set(used)}
     market = market_of(fleet)
-    open_to_all = [node for node in gateways if not market.closed(node.name)]
+    open_to_all = [node for node in gateways if not market.searches[node.name].closed]
     elsewhere = {goods for node in open_to_all for goods in _named(fleet, node).values()}
     for name in sorted(fleet.models):
         if _goods(fleet, name) not in offered and _goods(fleet, name) not in elsewhere:
@@ -59,7 +59,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 help=f'add {{ use = "{name}" }} to the models of an orchestrator, or remove the model',
             )
     for node in gateways:
-        if market.closed(node.name):
+        if market.searches[node.name].closed:
             yield from _not_listed(fleet, node, offered)
 
 

@@ -29,13 +29,14 @@ from fleetc.analysis.acceptance import BUYS, VIDEO, PriceEntry, affordable, comi
 from fleetc.analysis.economics import market_of
 from fleetc.analysis.payers import Highest, Payers
 from fleetc.analysis.tickets import Chain
+from fleetc.language.effective import layer_1
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each offer of each orchestrator; a shared price is reported once."""
-    if not fleet.on_chain or not fleet.gateways:
+    if not fleet.on_chain or not fleet.gateways or layer_1(fleet):
         return
     market = market_of(fleet)
     payers = Payers(fleet, market)

@@ -6,7 +6,7 @@ than that above 4577636 wei / pixel. Live AI video pays for 1658880000 pixels in
 pixel, or 482 through a signer. Both include what the orchestrator adds. The orchestrator then refuses with
 "Insufficient balance", and no log line names ticket_ev. For images it is a warning, because all requests may be for
 smaller ones. For live video it is an error if the gateway lists the orchestrator and its price alone is already too
-much.
+much. For an orchestrator that nobody of the fleet asks, the payer has the default limits and makes 100 tickets.
 
 Example:
 
@@ -34,33 +34,27 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
-from fleetc.analysis.acceptance import TOO_EXPENSIVE, WEI, PriceEntry, coming_to
+from fleetc.analysis.acceptance import TOO_EXPENSIVE, PriceEntry, coming_to, quoted
 from fleetc.analysis.economics import Market, market_of
-from fleetc.analysis.payments import bound, payer_path, round_up, ticket_value
+from fleetc.analysis.payments import bound, payer_path, round_up, ticket_value, unasked
 from fleetc.analysis.ranking import Ranking
+from fleetc.analysis.rhythm import REQUESTS, fee_of
 from fleetc.analysis.tickets import Backing, Terms
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Wei
+from fleetc.language.signing import SIGNED_PIPELINE
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
-
-_IMAGE = 1024 * 1024
-_LIVE = "live-video-to-video"
-_REQUESTS = {
-    "text-to-image": (_IMAGE, "an image of 1024 x 1024 pixels"),
-    "image-to-image": (_IMAGE, "an image of 1024 x 1024 pixels"),
-    "upscale": (_IMAGE, "an image of 1024 x 1024 pixels"),
-    _LIVE: (1658880000, "live AI video, paid for 1658880000 pixels in advance,"),
-}
-"""Pixels of a common request by pipeline, and what it is called."""
 
 
 class PricedRequest(NamedTuple):
-    """A request to a gateway for what an orchestrator offers; `fee` in wei. `bought` is whether its cap admits that."""
+    """A request to a gateway for what an orchestrator offers; `fee` in wei. `bought` is whether its cap admits that.
+
+    The gateway has no name if it is a stranger.
+    """
 
     gateway: str
     offer: PriceEntry
     fee: int
-    pixels: int
     bought: bool
 
 
@@ -76,18 +70,33 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for name in market.caps:
         backing = market.backing[name]
         for goods, verdict in market.purchases(name):
-            for offer in _looked_at(verdict) if goods[0] in _REQUESTS else ():
-                if not offer.sent or offer.unit != WEI:
-                    continue
-                pixels = _REQUESTS[goods[0]][0]
-                request = PricedRequest(
-                    name, offer, -(-offer.sent * pixels // 1), pixels, verdict.outcome != TOO_EXPENSIVE
-                )
-                face = tickets.ticket(offer.terms, backing, market.chain).face
+            for offer in _looked_at(verdict) if goods[0] in REQUESTS else ():
+                request = _request(market, name, offer, backing, verdict.outcome != TOO_EXPENSIVE)
                 key = (offer.path, offer.terms, backing.nonces)
-                if key not in seen and request.fee > tickets.holds(offer.terms, backing, face):
+                if key not in seen and request is not None:
                     seen.add(key)
                     yield _too_much(fleet, market, request, backing)
+    for seller in unasked(fleet):
+        for goods, offer in sorted(market.offers[seller].items()):
+            if goods[0] not in REQUESTS or (offer.path, offer.terms, 0) in seen:
+                continue
+            nonces = tickets.SIGNED_NONCES if goods[0] == SIGNED_PIPELINE else tickets.NONCES
+            backing = tickets.STRANGER._replace(nonces=nonces)
+            asked = quoted(offer, tickets.ticket(offer.terms, backing, market.chain))
+            request = _request(market, "", asked, backing, False)
+            if request is not None:
+                seen.add((offer.path, offer.terms, 0))
+                yield _too_much(fleet, market, request, backing)
+
+
+def _request(market: Market, name: str, offer: PriceEntry, backing: Backing, bought: bool) -> PricedRequest | None:
+    """A common request for an offer if one payment does not hold it."""
+    if not offer.terms.ticket_ev:
+        return None
+    fee = fee_of(offer)
+    face = tickets.ticket(offer.terms, backing, market.chain).face
+    enough = fee <= tickets.holds(offer.terms, backing, face)
+    return None if enough else PricedRequest(name, offer, fee, bought)
 
 
 def _looked_at(verdict: Ranking) -> tuple[PriceEntry, ...]:
@@ -102,15 +111,16 @@ def _too_much(fleet: Fleet, market: Market, request: PricedRequest, backing: Bac
     terms = offer.terms
     face = tickets.ticket(terms, backing, market.chain).face
     most = tickets.holds(terms, backing, face)
-    bare = offer.worth * request.pixels > backing.nonces * terms.ticket_ev
-    certain = request.bought and offer.goods[0] == _LIVE and bare and market.listed(name) is not None
+    bare = offer.worth * REQUESTS[offer.goods[0]][0] > backing.nonces * terms.ticket_ev
+    certain = request.bought and offer.goods[0] == SIGNED_PIPELINE and bare and market.searches[name].listed is not None
+    payer = name or ("a signer" if backing.nonces == tickets.SIGNED_NONCES else "a gateway") + " with default settings"
     related = [Label(offer.path, f"the price{coming_to(offer, market.chain)}")]
-    if backing.max_total_ev is not None and most < backing.nonces * terms.ticket_ev:
+    if name and backing.max_total_ev is not None and most < backing.nonces * terms.ticket_ev:
         related.append(bound(fleet, payer_path(fleet, name), "max_total_ev", backing.max_total_ev))
     return (error if certain else warning)(
         "payment-holds-too-little",
-        f"{_REQUESTS[offer.goods[0]][1]} from {offer.owner} costs {_short(request.fee)}, "
-        f"but one payment of {name} holds only {_short(most)}",
+        f"{REQUESTS[offer.goods[0]][1]} from {offer.owner} costs {_short(request.fee)}, "
+        f"but one payment of {payer} holds only {_short(most)}",
         ticket_value(fleet, offer.owner, terms),
         related,
         _advice(fleet, request, backing),
@@ -122,10 +132,12 @@ def _advice(fleet: Fleet, request: PricedRequest, backing: Backing) -> str:
     terms = request.offer.terms
     value = max(terms.ticket_ev, round_up(-(-request.fee // backing.nonces)).wei)
     total = -(-request.fee // value) * value + 1
+    if not request.gateway and (value >= (backing.max_ev or 0) or total > (backing.max_total_ev or 0)):
+        return "lower the price: no ticket_ev that payers with default settings accept is enough"
     steps = []
     if value != terms.ticket_ev:
         steps.append(f'write ticket_ev = "{Wei(value)}" for {request.offer.owner}')
-    payer = payer_path(fleet, request.gateway)[1]
+    payer = payer_path(fleet, request.gateway)[1] if request.gateway else ""
     if backing.max_total_ev is not None and total > backing.max_total_ev:
         steps.append(f'raise tickets.max_total_ev of {payer} to "{round_up(total)}"')
     if backing.max_ev is not None and value >= backing.max_ev:

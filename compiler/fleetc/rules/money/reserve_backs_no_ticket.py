@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis import tickets
-from fleetc.analysis.payments import Meeting, refused, round_up, ticket_value
+from fleetc.analysis.payments import Meeting, of_seller, refused, round_up
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
@@ -39,10 +39,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         assumed = "" if certain else f", {dearest.at_least}"
         yield (error if certain else warning)(
             "reserve-backs-no-ticket",
-            f"the reserve of wallet {wallet} is too small for a ticket of {dearest.seller}, "
+            f"the reserve of wallet {wallet} is too small for a ticket of {dearest.whose}, "
             f"so {dearest.buyer} cannot pay it{assumed}",
             Label(("wallets", wallet, "reserve")),
-            [ticket_value(fleet, dearest.seller, dearest.terms)],
+            of_seller(fleet, dearest),
             f'set more aside, and write reserve = "{round_up(_needed(dearest))}" or more in wallets.{wallet}',
         )
 

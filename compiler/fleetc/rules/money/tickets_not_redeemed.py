@@ -44,10 +44,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         face, cost = dearest.ticket.face, _cost(dearest)
         yield warning(
             "tickets-not-redeemed",
-            f"{dearest.seller} redeems no ticket of {dearest.buyer}: a ticket pays at most {Wei(face)}, "
+            f"{dearest.whose} redeems no ticket of {dearest.buyer}: a ticket pays at most {Wei(face)}, "
             f"but redeeming it costs {Wei(cost)} {dearest.at_least}",
             Label(("wallets", wallet, "reserve")),
-            [Label(("orchestrators", dearest.seller), "works for nothing")],
+            [Label(("orchestrators", dearest.seller), "works for nothing")] if dearest.seller else [],
             f'set more aside, and write reserve = "{round_up(dearest.chain.pool * (cost + 1))}" or more',
         )
 

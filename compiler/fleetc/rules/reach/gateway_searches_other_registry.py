@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.discovery import AI, MAIN, registered, registry_searched
+from fleetc.analysis.discovery import AI, MAIN, registered, searches
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
@@ -46,15 +46,15 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         for work in ("video", "ai")
     }
     for name, gateway in sorted(fleet.gateways.items()):
-        registry = registry_searched(gateway)
-        if registry is None:
+        registry = searches(fleet)[name].registry
+        if registry is None or gateway.remote_signer is not None:
             continue
         other = MAIN if registry == AI else AI
         wanted = ("video", "ai") if gateway.mode == "dual" else (gateway.mode,)
         missed = list(dict.fromkeys(seller for work in wanted for seller in serving[other, work]))
         if not missed or any(serving[registry, work] for work in wanted):
             continue
-        searches = "ai-registry" if other == AI else "registry"
+        own = "ai-registry" if other == AI else "registry"
         where = ("gateways", name, "discovery")
         yield warning(
             "gateway-searches-other-registry",
@@ -62,6 +62,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             Label(where, f"the {registry} registry"),
             [Label(("orchestrators", seller), f"in the {other} registry") for seller in missed[:_SHOWN]],
             f"write ai_registry = {'true' if registry == AI else 'false'} for the orchestrators, "
-            + (f'discovery = "{searches}" for the gateway, ' if other == AI or gateway.mode != "ai" else "")
+            + (f'discovery = "{own}" for the gateway, ' if other == AI or gateway.mode != "ai" else "")
             + "or list them: orchestrators = [...]",
         )

@@ -1,9 +1,9 @@
 """One account has orchestrators with different service addresses, but can only register one address.
 
 Why: a registry holds one address per account. Gateways that search the registry find only that orchestrator, and the
-others get no work from them. Gateways still find orchestrators that they list, or that another one names in
-`instances`. If all others are listed, the unlisted one's address may be the registered one: then silence this with that
-reason. `fleetc verify` compares with what the chain has.
+others get no work from them. Gateways still find orchestrators that they list. They find those in `instances` of
+another one if their selection has extra_nodes, 0 by default. If all others are listed, the unlisted one's address may
+be the registered one: then silence this with that reason. `fleetc verify` compares with what the chain has.
 
 Example:
 
@@ -63,7 +63,8 @@ def _several(members: Sequence[Sharer]) -> Diagnostic:
         "and only one can be registered",
         Label(first.place, first.node.name),
         [Label(one.place, one.node.name) for one in different[:_SHOWN]],
-        "add the others to instances of the registered one, list them in gateways, or give each its own wallet",
+        "list them in gateways, give each its own wallet, or add the others to instances of the registered one, with "
+        "extra_nodes in selection of the gateways",
     )
 
 

@@ -25,10 +25,9 @@ Instead:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from fleetc.analysis.discovery import found_by
+from fleetc.analysis.discovery import OLDER, searches, wanted_release
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -37,7 +36,6 @@ from fleetc.places.origin import Chosen
 from fleetc.upstream import Release, format_release
 
 _SHOWN = 6
-_VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+][0-9A-Za-z.+-]+)?")
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -46,8 +44,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         wanted = gateway.selection.min_release
         if wanted is None:
             continue
-        found = _VERSION.fullmatch(wanted)
-        if found is None:
+        if wanted_release(gateway) is None:
             yield warning(
                 "orchestrators-below-min-release",
                 f'"{wanted}" is not a version, so gateway {name} accepts every release',
@@ -55,22 +52,19 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 help='write three numbers, such as min_release = "v0.9.1"',
             )
             continue
-        major, minor, patch = map(int, found.groups())
-        yield from _compared(fleet, name, gateway, (major, minor, patch))
+        yield from _compared(fleet, name, gateway)
 
 
-def _compared(fleet: Fleet, name: str, gateway: Gateway, wanted: Release) -> Iterator[Diagnostic]:
-    sellers = found_by(fleet, name)
-    running = [(seller, _release(fleet, seller)) for seller in sellers]
-    older = [(seller, release) for seller, release in running if release.value < wanted]
+def _compared(fleet: Fleet, name: str, gateway: Gateway) -> Iterator[Diagnostic]:
+    search = searches(fleet)[name]
+    older = [(seller, _release(fleet, seller)) for seller in search.found if search.dropped.get(seller) == OLDER]
     if not older:
         return
-    closed = all(listed in fleet.orchestrators for listed in gateway.orchestrators) and gateway.orchestrators
-    nobody = closed and len(older) == len(sellers)
+    nobody = search.closed and len(older) == len(search.found)
     outcome = (
         "all orchestrators that it lists run older releases"
         if nobody
-        else f"{len(older)} of the {len(sellers)} orchestrators that it finds in this fleet run older releases"
+        else f"{len(older)} of the {len(search.found)} orchestrators that it finds in this fleet run older releases"
     )
     lowest = min(release.value for _, release in older)
     yield (error if nobody else warning)(

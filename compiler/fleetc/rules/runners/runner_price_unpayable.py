@@ -33,8 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis import runner_prices
-from fleetc.analysis.payments import limits_for
+from fleetc.analysis import runner_prices, tickets
+from fleetc.analysis.payments import limits_for, unasked
 from fleetc.analysis.runner_offers import RunnerOffer, buyers, sold
 from fleetc.analysis.runner_prices import RunnerWorth
 from fleetc.language.fleet import Fleet
@@ -54,28 +54,34 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 def _unpayable(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> Diagnostic:
     offer = one.offer
     seller = offer.orchestrator
-    tickets = "no number of" if one.in_advance is None else one.in_advance
+    count = "no number of" if one.in_advance is None else one.in_advance
     given = "ticket_ev" in seller.settings.model_fields_set
     place: Path = (*seller.path, "ticket_ev") if given else offer.path
     note = "the worth of a ticket" if given else f"the worth of a ticket is {Wei(one.ticket_ev)} by default"
-    enough = Wei(-(-worth.ticket_ev_needed // _GWEI) * _GWEI)
     return error(
         "runner-price-unpayable",
-        f"nobody can pay for runner {offer.name} at {seller.name}: what a signer pays in advance for it is {tickets} "
+        f"nobody can pay for runner {offer.name} at {seller.name}: what a signer pays in advance for it is {count} "
         f"tickets, and it signs at most {runner_prices.TICKETS}",
         Label((*offer.of_runner, "price")),
         [Label(place, note), Label(("rates", "USD"), "the rate")],
-        f'write ticket_ev = "{enough}" or more in orchestrators.{seller.name}{_limits(fleet, one, worth, enough)}'
-        f"{_price(fleet, one, worth)}",
+        "write " + ", or ".join(filter(None, (_tickets(fleet, one, worth), _price(fleet, one, worth)))),
     )
 
 
-def _limits(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth, enough: Wei) -> str:
-    """What signers that name the runner need beside tickets of that worth; "" if their limits do."""
+def _tickets(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> str:
+    """The tickets that are worth enough, and what signers that name the runner need beside them.
+
+    "" if only strangers buy it, and one with default settings refuses tickets of that worth.
+    """
+    enough = Wei(-(-worth.ticket_ev_needed // _GWEI) * _GWEI)
     count = -(-worth.prepaid // enough.wei)
+    most = tickets.STRANGER.max_total_ev
+    if one.offer.orchestrator.name in unasked(fleet) and most is not None and count * enough.wei >= most:
+        return ""
     wanted = (node for node, signer in buyers(fleet) if one.offer.name in signer.buys_runners)
     needed = [(node, limits_for(fleet, node, enough.wei, count)) for node in wanted]
-    return "".join(f" and {limits} in remote_signers.{node.name}" for node, limits in needed if limits)
+    limits = "".join(f" and {limits} in remote_signers.{node.name}" for node, limits in needed if limits)
+    return f'ticket_ev = "{enough}" or more in orchestrators.{one.offer.orchestrator.name}{limits}'
 
 
 def _price(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> str:
@@ -84,4 +90,4 @@ def _price(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> str:
     if price is None or not one.ticket_ev:
         return ""
     most = runner_prices.quoted(price, runner_prices.dearest(worth.unit, one.ticket_ev, rate), rate)
-    return f', or price = "{most}" or less' if most else ""
+    return f'price = "{most}" or less' if most else ""

@@ -51,7 +51,7 @@ _IDS = re.compile(
     r"(?:GPU-|MIG-)[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?<![0-9A-Za-z])0x[0-9a-fA-F]{40}(?![0-9A-Za-z])|"
     r"(?<![0-9A-Za-z])(?:ssh-(?:rsa|ed25519)|ecdsa-sha2-nistp[0-9]{3}) AAAA[0-9A-Za-z+/]{20,1400}={0,2}"
 )
-"""What is public for certain: a rendition named as the built-in ones, a key file, the id of a GPU, an account, an SSH public key."""
+"""Public for certain: a built-in rendition, a key file's name, the id of a GPU, an account, an SSH public key."""
 _COMMIT = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])")
 _PATH_MARKS = re.compile(r"[/:]")
 _CHANGES = re.compile(r"(?=[A-Za-z][0-9]|[0-9][A-Za-z]|[a-z][A-Z]|[!$%^*#@])")
