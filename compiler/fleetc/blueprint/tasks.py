@@ -170,7 +170,7 @@ def _own_commands(host: HostBlueprint, need: Need) -> str:
     """The command line of the node itself, once it runs: it funds, stakes and registers."""
     for service in host.services:
         if service.name in need.nodes:
-            for port in service.ports:
+            for port in host.ports_of(service):
                 if port.purpose == "administration":
                     inside = f"docker exec -it {service.unit} " if host.runtime == "docker" else ""
                     listener = Listener(HostName(port.address), port.port)
