@@ -106,7 +106,8 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
 def _opening(item: Item, before: Item | None, after: Item | None, stays: bool) -> Iterator[Fact]:
     """One purpose of listening. `stays` says whether the process before goes on, because nobody stops it."""
     was, now = (_side(before), _side(after))
-    if was == now and not stays:
+    worse = now.grave and not was.grave
+    if was[:2] == now[:2] and not stays and not worse:
         return
     purpose, who = item.what.rpartition(" (")[0], item.node or item.host
     flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
@@ -118,11 +119,11 @@ def _opening(item: Item, before: Item | None, after: Item | None, stays: bool) -
     if was.reach == now.reach == HOST or (stays and after is None):
         return
     come = [at for at in now.addresses if now.reach != HOST and not _reached_before(at, now, was, before, after)]
-    worse = bool(come) or (now.grave and not was.grave)
+    worse = bool(come) or worse
     weight = "critical" if worse and now.grave else "usual" if come and now.usual else "worse" if worse else "better"
     headline = f"Opens {_port(purpose, now)} of {who} to {_told(item.host, now)}" if worse else ""
     headline += f": they can {now.power}, and nothing asks who they are" if worse and now.grave else ""
-    text = f"{item.what}: {_difference(item, was, now, before, after)}"
+    text = f"{item.what}: {_difference(item, was, now, before, after) if not stays else _listed(item.host, now)}"
     amount = Decimal(0 if weight == "usual" else len(come) or worse)
     yield Fact("exposure", who, text, amount, hints, weight=weight, headline=headline)
 
@@ -153,10 +154,11 @@ def _port(purpose: str, side: Side) -> str:
     return f"the {purpose} port ({ports})"
 
 
-def _told(host: str, side: Side) -> str:
-    """Who reaches a port, with the name of the host."""
+def _told(host: str, side: Side, name: str = "") -> str:
+    """Who reaches a port, with a name of the host."""
     single = [at.rpartition(":")[0] for at in side.addresses]
-    where = host if any(reach_of(at.strip("[]")) == "everywhere" for at in single) else f"{single[0]} of {host}"
+    everywhere = any(reach_of(at.strip("[]")) == "everywhere" for at in single)
+    where = name or host if everywhere else single[0] if name else f"{single[0]} of {host}"
     return _WHO[side.reach].format(where)
 
 
@@ -164,20 +166,19 @@ def _listed(host: str, side: Side) -> str:
     if side.reach == HOST:
         return "for the host itself at most"
     ports = ", ".join(dict.fromkeys(at.rpartition(":")[2] for at in side.addresses))
-    return f"port {ports} of {host}, open to {_told(host, side)}"
+    return f"port {ports} of {host}, open to {_told(host, side, 'the host')}"
 
 
 def _difference(item: Item, was: Side, now: Side, before: Item | None, after: Item | None) -> str:
-    """Who reaches a port, what they can do there, and what was before.
+    """Who reaches a port, and who did before.
 
     The node is a Go program, and to net.Listen 0.0.0.0 and [::] are the same: all addresses, IPv4 and IPv6.
     """
     here = _listed(item.host, now) if after is not None else "gone"
     there = _listed(before.host, was) if before is not None else "none"
-    if here == there and was[1:] == now[1:]:
+    if here == there:
         return f"{here}, as before: on all addresses, IPv4 and IPv6, whichever way it is written"
-    does = f" ({'; '.join((now.power, *now.rest))})" if now.reach != HOST and was[2:] != now[2:] else ""
-    return f"{here}{does}; before: {there}"
+    return f"{here}; before: {there}"
 
 
 def _is_plain(item: Item) -> bool:
