@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleetc.places.diagnostic import Severity
-from tests.rules.support import flagged, free_orchestrator, gateway, offchain, onchain, silent
+from tests.rules.support import flagged, free_gateway, free_orchestrator, gateway, offchain, onchain, silent
 
 CODE = "gateway-pays-for-strangers"
 AI = {"mode": '"ai"', "discovery": '"ai-registry"'}
@@ -39,7 +39,7 @@ def test_siblings_of_the_open_gateway(settings: dict[str, str], ports: str) -> N
     [
         onchain(gateway(**OPEN, rtmp='"0.0.0.0:1936"', auth_webhook=HOOK)),
         onchain(gateway(**OPEN | {"http": '"10.0.0.7:1937"'})),
-        offchain(gateway(**OPEN, orchestrators='["orch"]'), free_orchestrator()),
+        offchain(free_gateway(**OPEN), free_orchestrator()),
     ],
     ids=["a webhook admits streams", "a private network", "nobody pays off-chain"],
 )

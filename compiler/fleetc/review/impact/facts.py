@@ -107,7 +107,8 @@ def _opening(item: Item, before: Item | None, after: Item | None, stays: bool) -
     """One purpose of listening. `stays` says whether the process before goes on, because nobody stops it."""
     was, now = (_side(before), _side(after))
     worse = now.grave and not was.grave
-    if was[:2] == now[:2] and not stays and not worse:
+    same_host = before is None or after is None or before.host == after.host
+    if was[:2] == now[:2] and same_host and not stays and not worse:
         return
     purpose, who = item.what.rpartition(" (")[0], item.node or item.host
     flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")

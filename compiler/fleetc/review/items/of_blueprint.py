@@ -280,6 +280,7 @@ def _ports(place: ItemPlace, listeners: Sequence[Listening]) -> Iterator[Item]:
         where = ", ".join(f"{one.address}:{one.ports}" for one in ports)
         parts = [f"{where} for {first.reach}", first.power]
         parts += [f"meant for {first.meant_for}"] * (first.reach not in (HOST_ONLY, first.meant_for))
+        parts += [f"from {', '.join(first.peers)}"] * bool(first.peers)
         value = "; ".join([*parts, *([f"asks for {first.guard}"] if first.guard else [])])
         yield Item((*head, "port", what), place.host, node, "port", what, value, first.origin, follows=True)
 
