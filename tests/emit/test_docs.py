@@ -190,9 +190,9 @@ def test_avatars_have_their_tables_ports_secrets_and_places_in_the_picture() -> 
     assert ["198.51.100.90/32", "yes", "yes"] in callers
     assert ["203.0.113.77/32", "yes", "no"] in callers
     assert ["127.0.0.1/32", "yes", "yes"] in callers
-    ports = {(row[0], row[1], row[2]): row[4:] for row in table(page, "Ports and firewall")}
-    assert ports["gpu-1", "8083", "tcp"] == ["the allowlist of the stack", "signaling of slot 3", "stage"]
-    assert ports["gpu-1", "7780", "tcp"][0] == "programs of this host only"
+    ports = {(row[0], row[1], row[2]): (row[4], *row[8:]) for row in table(page, "Ports and firewall")}
+    assert ports["gpu-1", "8083", "tcp"] == ("the allowlist of the stack", "signaling of slot 3", "stage")
+    assert ports["gpu-1", "7780", "tcp"][0] == "nobody else"
     assert ports["gpu-1", "49160-49200", "udp"][1] == "relayed media of TURN"
     assert ports["gpu-2", "8080", "tcp"][0] == "everyone"
     images = {(row[0], row[1]): row[2] for row in table(page, "Avatars") if len(row) == 3}
