@@ -145,7 +145,7 @@ def test_unknown_place_is_answered_with_what_there_is(artifact: str, line: int, 
     ("node", "flag", "message"),
     [
         ("cellar", "-nvidia", 'there is no node "cellar"; known: gate, orch'),
-        ("gate", "-zzz", 'gate gets no flag or variable "zzz"; known: LP_AUTHWEBHOOKURL, '),
+        ("gate", "-zzz", 'gate gets no flag or variable "zzz"; known: LP_ETHPASSWORD, '),
         ("gate", "-maxPrice", 'did you mean "maxPricePerUnit"?'),
     ],
 )

@@ -97,7 +97,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     ),
     "prices": ("path", "node", "table", "region", "pays", "any", "text", "wei", "pixels", "work", "to"),
     "funds": ("node", "wallet", "path", "deposit", "reserve", "cost_per_hour", "runway_hours"),
-    "ports": ("path", "node", "host", "address", "port", "protocol", "purpose", "public", "power", "guard"),
+    "ports": ("path", "node", "host", "address", "port", "protocol", "purpose", "public"),
     "market": ("path", "gateway", "kind", "offers", "within", "above", "refused"),
     "suppliers": ("path", "gateway", "regions"),
     "runner_offers": (
@@ -187,9 +187,9 @@ def _funds(fleet: Fleet) -> Columns:
 def _ports(fleet: Fleet) -> Columns:
     def rows() -> Iterator[tuple[Any, ...]]:
         for host in sorted(fleet.hosts):
-            for one in of_host(fleet, host):
+            for one in (one for one in of_host(fleet, host) if one.owner != ("hosts", host)):
                 where = (dotted(one.origin.paths[0]), one.name, host, one.address, one.port, one.protocol)
-                yield *where, one.purpose, one.reach == EVERYONE, one.power, one.guard
+                yield *where, one.purpose, one.reach == EVERYONE
 
     return _columns("ports", rows())
 

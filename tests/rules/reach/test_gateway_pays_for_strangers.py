@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from fleetc.places.diagnostic import Severity
 from tests.rules.support import flagged, free_gateway, free_orchestrator, gateway, offchain, onchain, silent
@@ -13,9 +14,9 @@ OPEN = {"http": '"0.0.0.0:1937"', "http_ingest": "true"}
 HOOK = '"https://hook.example.net/auth"'
 
 
-def test_open_gateway_names_each_port_and_its_help_removes_the_message() -> None:
+def test_open_gateway_names_each_port_and_its_help_removes_the_message(snapshot: SnapshotAssertion) -> None:
     found = flagged(onchain(gateway(rtmp='"0.0.0.0:1936"', **OPEN)), CODE, Severity.WARNING)
-    assert "0.0.0.0:1937 (HTTP) and 0.0.0.0:1936 (RTMP)" in found
+    assert found == snapshot
     advice = 'write http = "127.0.0.1:1937" and rtmp = "127.0.0.1:1936" and put a proxy in front'
     assert advice in found
     silent(onchain(gateway(http='"127.0.0.1:1937"', http_ingest="true", rtmp='"127.0.0.1:1936"')))
