@@ -393,10 +393,6 @@ def test_journal_of_gitlab_comes_from_its_cache_and_never_from_the_repository(pr
         assert runner.run("\n".join(script), DEPLOY="eval " + deploy, **given).returncode == 0
         assert runner.run("\n".join(job["after_script"]), **given).returncode == 0
     assert (cached / "fleet.jsonl").read_text().split() == ["line-1", "line-2"]
-    git(project, "add", "--force", "fleet-journal")
-    shutil.rmtree(journal)
-    assert runner.run("\n".join(script), DEPLOY="true", **given).returncode != 0
-    assert not journal.exists()
 
 
 def test_log_for_code_scanning_is_written_for_good_and_bad_specs_alone(project: Path, tmp_path: Path) -> None:
@@ -562,3 +558,63 @@ def test_pre_commit_installs_and_runs_the_hooks_of_this_checkout(project: Path, 
     hooks = PreCommit(project, tmp_path)
     done = hooks.run("try-repo", str(ROOT), "--all-files")
     assert results(done) == {"check the fleet": "Passed", "compile the fleet": "Passed"}, done.stdout + done.stderr
+
+
+STARTER = ROOT / "templates/starter"
+OF_REVIEWED_STATE = (".github/fleetc/", ".gitlab/fleetc/")
+"""What a checkout decides on purpose: what is installed, by hash. Limits are read from the branch that they guard."""
+
+
+def handed_on(page: Any) -> Iterator[str]:
+    """Every path that a cache or another job brings into a job."""
+    if isinstance(page, dict):
+        action = str(page.get("uses", ""))
+        if action.startswith(("actions/cache", "actions/download-artifact")):
+            yield from page["with"]["path"].split()
+        for key in ("cache", "artifacts"):
+            for entry in page.get(key, ()) if isinstance(page.get(key), list) else [page.get(key) or {}]:
+                yield from entry.get("paths", ())
+        for value in page.values():
+            yield from handed_on(value)
+    elif isinstance(page, list):
+        for value in page:
+            yield from handed_on(value)
+
+
+def believed(text: str) -> Iterator[str]:
+    """Every file of the working directory that a script reads or asks for, written without a variable before it."""
+    yield from re.findall(r"(?:\[ -[ef] |\$\(cat |--limits |--review |--plan |< ?)([\w./-]+)", text)
+    yield from re.findall(r"cp -r ([\w./-]+) ", text)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(p for p in STARTER.rglob("*") if p.suffix in (".yml", ".yaml")), ids=lambda p: p.name
+)
+def test_no_job_believes_a_path_that_a_commit_can_bring(path: Path) -> None:
+    text = re.sub(r"^@SECRETS@", "", path.read_text(encoding="utf-8"), flags=re.M).replace("@SPEC@", "fleet.toml")
+    text = text.replace("${{ runner.temp }}", "$RUNNER_TEMP")
+    page = yaml.safe_load(text)
+    guards = [line for line in page.get(".fleetc", {}).get("before_script", []) if "git ls-files" in line]
+    guarded = set(re.findall(r"[\w.-]+", guards[0].partition("ls-files")[2])) if guards else set()
+    lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    for name in {*handed_on(page), *believed(lines)}:
+        outside = name.startswith(("/", "$RUNNER_TEMP"))
+        assert outside or name in guarded or name.startswith(OF_REVIEWED_STATE), name
+
+
+@pytest.mark.parametrize("name", ["fleet-deployed", "fleet-limits.toml", "fleet-journal/journal.json", "plan.json"])
+def test_gitlab_jobs_refuse_a_commit_that_brings_what_they_believe(project: Path, name: str) -> None:
+    page = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
+    guard = page[".fleetc"]["before_script"][0]
+    assert subprocess.run(["bash", "-ec", guard], cwd=project, check=False).returncode == 0
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).write_text("HEAD\n")
+    git(project, "add", "--force", name)
+    git(project, "commit", "--quiet", "-m", "bring it")
+    assert subprocess.run(["bash", "-ec", guard], cwd=project, check=False).returncode == 1
+
+
+def test_every_file_of_the_starter_is_a_workflow_or_reads_nothing() -> None:
+    """The walk above sees all that runs: what else there is has no commands of a pipeline."""
+    others = {p.suffix or p.name for p in STARTER.rglob("*") if p.is_file()} - {".yml"}
+    assert others == {".cfg", ".toml", ".txt", ".star", "gitattributes", "gitignore"}

@@ -24,6 +24,7 @@ from fleetc.blueprint.blueprint import (
     Silenced,
     Variable,
 )
+from fleetc.blueprint.listeners import EVERYONE, SPEND, Listening
 from fleetc.blueprint.market import MarketTables
 from fleetc.blueprint.rollout import Program
 from fleetc.disk.reading import read_playbooks, read_templates
@@ -31,7 +32,6 @@ from fleetc.emit import formats
 from fleetc.emit.draft import Draft, Verbatim
 from fleetc.emit.release import Release, release_of
 from fleetc.emit.tree import Tree
-from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
 from fleetc.toml.document import Source
 
@@ -75,15 +75,19 @@ def service(name: str = "gw-eu", **changes: Any) -> Service:
             Mount(f"/opt/fleetc/current/{name}/prices.json", True, origin),
             Mount(directory, False, origin),
         ),
-        ports=(
-            BoundPort("127.0.0.1", 5935, "tcp", "administration", origin),
-            BoundPort("0.0.0.0", 8935, "tcp", "HTTP", origin),
-        ),
         gpus=None,
         manages_containers=False,
         monitored=True,
     )
     return replace(base, **changes)
+
+
+def listening(
+    address: str, port: int, purpose: str, owner: tuple[str, ...] = ("gateways", "gw-eu"), **changes: Any
+) -> Listening:
+    """A port that is meant for everyone and asks nobody anything."""
+    one = Listening(port, port, "tcp", address, owner, purpose, EVERYONE, SPEND, HERE)
+    return one._replace(**changes)
 
 
 def price_entry(amount: str, **changes: object) -> dict[str, object]:

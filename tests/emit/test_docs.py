@@ -8,7 +8,6 @@ from markdown_it import MarkdownIt
 
 from fleetc.blueprint.blueprint import Blueprint, Connection, PriceLine, SecretVariable, Silenced
 from fleetc.blueprint.market import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
-from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
 from fleetc.text.encoders import visible
 from tests.emit import support
@@ -44,20 +43,26 @@ def test_tables_list_hosts_nodes_and_secrets() -> None:
     ]
 
 
-def test_ports_say_from_where_they_are_reached() -> None:
+PEERS = ("192.0.2.7", "2001:db8::7")
+
+
+def test_ports_say_who_reaches_them_and_what_for() -> None:
     ports = (
-        BoundPort("127.0.0.1", 5935, "tcp", "administration", support.HERE),
-        BoundPort("0.0.0.0", 8935, "tcp", "HTTP", support.HERE),
-        BoundPort("203.0.113.10", 1935, "tcp", "RTMP", support.HERE),
-        BoundPort("[::1]", 7290, "udp", "WHIP", support.HERE),
+        support.listening("203.0.113.10", 1935, "RTMP", guard="a webhook"),
+        support.listening("127.0.0.1", 5935, "administration"),
+        support.listening("[::1]", 7290, "WHIP", protocol="udp"),
+        support.listening("0.0.0.0", 8935, "HTTP", tls=True),
+        support.listening(
+            "0.0.0.0", 9091, "Prometheus", meant_for="peers", closed=True, peers=("192.0.2.7", "2001:db8::7")
+        ),
     )
-    page = page_of(support.plan(support.host("edge-1", support.service("gw-eu", ports=ports), ssh_port=2222)))
-    assert [(row[1], row[2], row[4], row[6]) for row in table(page, "Ports and firewall")] == [
-        ("2222", "tcp", "from where rollouts start", "the host itself"),
-        ("1935", "tcp", "this address", "gw-eu"),
-        ("5935", "tcp", "loopback only", "gw-eu"),
-        ("7290", "udp", "loopback only", "gw-eu"),
-        ("8935", "tcp", "every address of the host", "gw-eu"),
+    page = page_of(support.plan(support.host("edge-1", support.service("gw-eu"), listeners=ports)))
+    assert [row[1:8] for row in table(page, "Ports and firewall")] == [
+        ["1935", "tcp", "203.0.113.10", "everyone", "spend", "a webhook", "no"],
+        ["5935", "tcp", "127.0.0.1", "nobody else", "spend", "nothing", "no"],
+        ["7290", "udp", "[::1]", "nobody else", "spend", "nothing", "no"],
+        ["8935", "tcp", "0.0.0.0", "everyone", "spend", "nothing", "yes"],
+        ["9091", "tcp", "0.0.0.0", "192.0.2.7, 2001:db8::7", "spend", "nothing", "no"],
     ]
 
 
@@ -184,10 +189,10 @@ def test_avatars_have_their_tables_ports_secrets_and_places_in_the_picture() -> 
     callers = [row[1:] for row in table(page, "Avatars") if len(row) == 4 and row[0] == "gpu-1"]
     assert ["198.51.100.90/32", "yes", "yes"] in callers
     assert ["203.0.113.77/32", "yes", "no"] in callers
-    assert ["127.0.0.1/32", "no", "yes"] in callers
-    ports = {(row[0], row[1], row[2]): row[4:] for row in table(page, "Ports and firewall")}
-    assert ports["gpu-1", "8083", "tcp"] == ["the allowlist of the stack", "signaling of slot 3", "stage"]
-    assert ports["gpu-1", "7780", "tcp"][0] == "programs of this host only"
+    assert ["127.0.0.1/32", "yes", "yes"] in callers
+    ports = {(row[0], row[1], row[2]): (row[4], *row[8:]) for row in table(page, "Ports and firewall")}
+    assert ports["gpu-1", "8083", "tcp"] == ("the allowlist of the stack", "signaling of slot 3", "stage")
+    assert ports["gpu-1", "7780", "tcp"][0] == "nobody else"
     assert ports["gpu-1", "49160-49200", "udp"][1] == "relayed media of TURN"
     assert ports["gpu-2", "8080", "tcp"][0] == "everyone"
     images = {(row[0], row[1]): row[2] for row in table(page, "Avatars") if len(row) == 3}

@@ -241,31 +241,31 @@ def test_rotator_guards_exactly_the_ports_of_the_slots_and_those_behind_docker()
     assert values(stack())["EDGE_SKIP_COMPOSE_RECREATE"] == "1"
 
 
-def reach(avatar: StackBlueprint) -> dict[str, set[str]]:
+def reach(text: str = SPEC, host: int = 0) -> dict[str, set[str]]:
     """Who reaches each kind of port."""
+    plan = compiled(text).blueprint
+    assert plan is not None
     found: dict[str, set[str]] = {}
-    for row in avatar.firewall:
-        found.setdefault(row.purpose.split(" of slot")[0], set()).add(row.reach)
+    for one in plan.hosts[host].listeners:
+        if one.owner[0] == "avatars":
+            found.setdefault(one.purpose.split(" of slot")[0], set()).add(one.reach)
     return found
 
 
-CLOSED = {"signaling": {"callers"}, "runner": {"callers"}, "recorder": {"callers"}, "game": {"nobody"}}
+CLOSED = {"signaling": {"callers"}, "runner": {"callers"}, "recorder": {"callers"}, "game": {"host"}}
 
 
 def test_edge_decides_who_reaches_signaling_and_turn_and_nobody_a_game() -> None:
     turn = {"TURN": {"callers"}, "relayed media of TURN": {"callers"}}
-    assert reach(stack()) == CLOSED | turn | {"orchestrator-health": {"callers"}}
-    open_ = stack(host=1)
-    assert reach(open_) == CLOSED | {"signaling": {"everyone"}, "orchestrator-health": {"callers"}}
-    direct = stack(SPEC.replace("[avatars.stage.turn]", '[avatars.stage.turn]\naddress = "198.51.100.11"'))
+    assert reach() == CLOSED | turn | {"orchestrator-health": {"callers"}}
+    assert reach(host=1) == CLOSED | {"signaling": {"everyone"}, "orchestrator-health": {"callers"}}
+    direct = SPEC.replace("[avatars.stage.turn]", '[avatars.stage.turn]\naddress = "198.51.100.11"')
     assert reach(direct)["TURN"] == {"everyone"}, "viewers reach it past the edge"
-    steered = stack(
-        SPEC.replace('addresses = ["203.0.113.77", "203.0.113.78"]\n', "").replace(
-            "[avatars.stage.turn]", '[avatars.stage.turn]\naddress = "198.51.100.11"'
-        )
+    steered = SPEC.replace('addresses = ["203.0.113.77", "203.0.113.78"]\n', "").replace(
+        "[avatars.stage.turn]", '[avatars.stage.turn]\naddress = "198.51.100.11"'
     )
     assert reach(steered)["runner"] == {"everyone"}, "only the control plane knows the edges, and its rotator guards"
-    assert reach(steered)["game"] == {"nobody"}
+    assert reach(steered)["game"] == {"host"}
 
 
 def test_stack_without_turn_starts_none_and_reserves_nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from fleetc.places.diagnostic import Severity
 from tests import node
-from tests.lower.test_lowering import flags, service, settings
+from tests.lower.test_lowering import flags, ports_of, service, settings
 from tests.rules.support import (
     SECRET,
     ai_worker,
@@ -32,7 +32,7 @@ def test_orchestrator_for_live_runners_alone_starts_no_worker_and_needs_no_docke
     assert not set(flags(found)) & {"aiWorker", "aiModels", "aiModelsDir", "transcoder", "nvidia"}
     assert not found.manages_containers
     assert not [mount.path for mount in found.mounts if "docker" in mount.path]
-    assert not [port for port in found.ports if "runner" in port.purpose]
+    assert not [port for port in ports_of(text, "orch") if "runner" in port.purpose]
     words, env = [a.text for a in found.arguments], {"HOME": "/root", "LP_ORCHSECRET": "word"}
     assert node.broken_rules(node.read(words, env, {"/etc/livepeer/runners.json": '{"runners": []}'})) == ()
 

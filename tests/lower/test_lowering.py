@@ -9,6 +9,7 @@ import pytest
 
 from fleetc import lower
 from fleetc.blueprint.blueprint import Blueprint, Service
+from fleetc.blueprint.listeners import Listening
 from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
@@ -59,6 +60,10 @@ def service(text: str, name: str) -> Service:
     return next(s for h in plan(text).hosts for s in h.services if s.name == name)
 
 
+def ports_of(text: str, name: str) -> tuple[Listening, ...]:
+    return next(h.ports_of(s) for h in plan(text).hosts for s in h.services if s.name == name)
+
+
 def flags(found: Service) -> dict[str, str]:
     return {argument.flag: argument.value for argument in found.arguments}
 
@@ -96,15 +101,16 @@ def test_helpers_start_as_what_they_are_and_listen_on_loopback(text: str, name: 
     assert node.broken_rules(settings(found)) == ()
     assert node.notes(settings(found)) == ()
     assert meant.role == role
-    assert all(port.address == "127.0.0.1" for port in found.ports)
+    ports = ports_of(text, name)
+    assert all(port.address == "127.0.0.1" for port in ports)
     assert flags(found)["cliAddr"].startswith("127.0.0.1:")
-    assert len({port.port for port in found.ports}) == len(found.ports)
+    assert len({port.port for port in ports}) == len(ports)
 
 
 def test_ports_of_administration_differ_by_role() -> None:
     parts = [signer(), redeemer(http='"127.0.0.1:9000"'), reward_caller(), gateway(http='"127.0.0.1:9935"')]
     (found,) = [h for h in plan(onchain(*parts)).hosts if h.name == "edge"]
-    taken = [(port.address, port.port) for s in found.services for port in s.ports]
+    taken = [(one.address, one.port) for one in found.listeners]
     assert len(set(taken)) == len(taken)
 
 

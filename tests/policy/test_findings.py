@@ -110,7 +110,7 @@ def test_rule_sees_the_spec_its_settings_in_force_the_market_and_the_day() -> No
         'warning[policy/seen]: ["arbitrum-one-mainnet", "1500 wei / pixel", '
         '{"host_file": "/etc/livepeer/payer-password"}, "127.0.0.1:5935", {"hosts": 2, "nodes": 2}, '
         '["payer", "earner"], [(500000000000000000, 300000000000000000, 540000000000000, 925)], '
-        '[("video", 1, 1), ("models", 2, 2)], [[]], [8935, 1935, 8935], ["ai_workers", "avatars"], '
+        '[("video", 1, 1), ("models", 2, 2)], [[]], [8935], ["ai_workers", "avatars"], '
         '"wednesday", "2026-11-25", 50000000000000000, 0, 0]'
     )
 
@@ -138,7 +138,7 @@ def test_rule_sees_live_runners_with_their_prices_hosts_and_ports() -> None:
         '("voices", "bare", "", "/opt/voices/bin/serve", "", [0], 1, False, 55555555555, "second"), '
         '("proxy", "", "", "", "https://proxy.example.net/sd3", [], 1, False, 40000000000, "request"), '
         '("echo", "farm", "regi", "", "", [], 1, True, 11111111111, "second")], '
-        '[("echo", 8989), ("faces", 9000), ("llm", 8000), ("voices", 9100)])'
+        '[("voices", 9100), ("llm", 8000), ("echo", 8989), ("faces", 9000)])'
     )
     assert [line.partition(": ")[2] for line in lines[1:]] == [
         "vllm/qwen2.5-0.5b-instruct for 0.01 USD / hour USD / hour",

@@ -63,8 +63,8 @@ def open_ports(tree: Side) -> set[tuple[str, ...]]:
     """What others than the host itself can reach: host, port, protocol, address and who."""
     return {
         (host, port, protocol, address, reach)
-        for host, port, protocol, address, reach, *_ in section(tree, "Ports and firewall")
-        if reach not in ("loopback only", "from where rollouts start", "programs of this host only")
+        for host, port, protocol, address, reach, _, _, _, purpose, _ in section(tree, "Ports and firewall")
+        if reach != "nobody else" and purpose != "SSH"
     }
 
 

@@ -392,10 +392,10 @@ def test_node_that_moves_off_a_host_that_leaves_runs_twice() -> None:
     check(side(TWO), side(new))
     node = one(review(TWO, new), "host")
     assert text_of(node, "exposure") == [
-        "service (tcp): port 8935 of us-gpu-9, open to everyone who can reach the host",
         "service (tcp): still port 8935 of us-gpu-2, open to everyone who can reach the host",
         "us-video-2 is left running on us-gpu-2, which left the fleet: no rollout stops it; on us-gpu-9 it"
         " starts as well",
+        "service (tcp): port 8935 of us-gpu-9, open to everyone who can reach the host",
     ]
     assert not text_of(node, "restart")
 

@@ -50,7 +50,7 @@ def test_what_is_critical_begins_with_what_it_does() -> None:
     assert gate in DUAL
     (item,) = found(DUAL, DUAL.replace(gate, gate + 'cli = "0.0.0.0:5935"\ncli_exposed = true\n'))
     assert item.diagnostic.message.startswith(
-        "Opens the administration port (5935) of gate to everyone who can reach edge: argument -cliAddr: "
+        "Opens the administration port (5935) of gate to everyone who can reach edge: they can move funds"
     )
 
 

@@ -25,7 +25,7 @@ host = "us-gpu-1"
 mode = "video"
 wallet = "payer"
 http = "0.0.0.0:9935"
-http_ingest = true
+auth_webhook = "https://accounts.example.net/streams"
 cli = "127.0.0.1:5936"
 rtmp = "127.0.0.1:1936"
 orchestrators = ["us-video-2"]
@@ -50,8 +50,9 @@ def test_administration_opened_to_others_comes_before_a_new_service_port() -> No
     found = review(TWO, edited(SECOND, OPENED))
     assert [change.what for change in found.changes[:2]] == ["-cliAddr", "second"]
     assert [wording.is_critical(change) for change in found.changes[:2]] == [True, False]
-    assert [effect.weight for effect in found.changes[1].effects if effect.impact == "exposure"] == ["worse"]
+    assert [effect.weight for effect in found.changes[1].effects if effect.impact == "exposure"] == ["usual"]
     said = "Opens the administration port (5935) of us-live to everyone who can reach us-edge"
+    said += ": they can move funds, and nothing asks who they are"
     assert wording.gravest(found) == said
     assert as_text(found).splitlines()[2] == f"{said}."
     assert as_text(found).splitlines()[4].startswith("critical, exposure, restart  argument -cliAddr: ")

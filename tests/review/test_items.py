@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from fleetc.blueprint import blueprint, market, monitoring
+from fleetc.blueprint import blueprint, listeners, market, monitoring
 from fleetc.blueprint import rollout as of_rollout
 from fleetc.blueprint.blueprint import RUNNERS, Blueprint, HostBlueprint, Service
 from fleetc.places.origin import Origin, given
@@ -26,14 +26,14 @@ HANDLED = {
     Blueprint: of_blueprint.PLAN,
     market.MarketTables: of_blueprint.MARKET,
 }
-MODULES = tuple(module.__name__ for module in (blueprint, of_rollout, market, monitoring))
+MODULES = tuple(module.__name__ for module in (blueprint, listeners, of_rollout, market, monitoring))
 WHOLE = {
     **dict.fromkeys(
         (blueprint.Argument, blueprint.Variable, blueprint.SecretVariable, blueprint.Mount, blueprint.Silenced),
         "all of it stands in the item",
     ),
     **dict.fromkeys(
-        (blueprint.Connection, blueprint.FirewallRow, blueprint.AllowedNetwork), "all of it stands in the item"
+        (blueprint.Connection, listeners.Listening, blueprint.AllowedNetwork), "all of it stands in the item"
     ),
     of_rollout.Health: "see Service.health",
     of_rollout.LiveValue: "see Service.live",

@@ -387,7 +387,9 @@ def test_capacity_of_warm_models_takes_slots_only_where_it_starts_containers() -
 
 @pytest.mark.parametrize(("release", "address"), [("v0.8.5", "0.0.0.0"), ("v0.8.6", "127.0.0.1")])
 def test_runner_ports_are_on_loopback_since_they_are(release: str, address: str) -> None:
-    ports = _services(offchain(model(), DUAL, node_release=f'"{release}"'))["orch"].ports
+    fleet = check_spec([Source("fleet.toml", offchain(model(), DUAL, node_release=f'"{release}"'))]).fleet
+    assert fleet is not None
+    ports = [one for host in lower(fleet).hosts for one in host.listeners]
     assert [p.address for p in ports if "runner" in p.purpose] == [address]
 
 

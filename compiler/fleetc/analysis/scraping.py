@@ -90,28 +90,52 @@ def receiver(fleet: Fleet) -> Chosen[str] | None:
 
 
 def project_hosts(fleet: Fleet) -> Iterator[tuple[str, bool]]:
-    """The hosts with a monitoring project, and whether it is an agent's; none without a receiver of agents."""
-    if project_of(fleet) is None:
-        return
-    home, target = prometheus_host(fleet), receiver(fleet)
+    """The hosts with a monitoring project, and whether theirs is an agent's."""
     for name in sorted(fleet.hosts):
-        agent = home is None or home.value != name
-        if target is not None or not agent:
+        agent = is_agent(fleet, name)
+        if agent is not None:
             yield name, agent
+
+
+def is_agent(fleet: Fleet, host: str) -> bool | None:
+    """Whether a host's monitoring project is an agent's; None if it has none, or nobody gets what it would read."""
+    if project_of(fleet) is None:
+        return None
+    by = reader_on(fleet, host)
+    return None if by == NOBODY else by == AGENT
+
+
+def reader_on(fleet: Fleet, host: str) -> str:
+    """Who reads what is served on the loopback of a host: CENTRAL, AGENT or NOBODY."""
+    home = prometheus_host(fleet)
+    if home is not None and home.value == host:
+        return CENTRAL
+    return AGENT if receiver(fleet) is not None else NOBODY
+
+
+def exporter_of(fleet: Fleet, host: str) -> Chosen[int] | None:
+    """The port of the exporter of GPU metrics that runs on a host, if one does."""
+    exporter, path = fleet.hosts[host].gpu_exporter, ("hosts", host, "gpu_exporter")
+    if exporter is None:
+        return None
+    if exporter.port is not None:
+        return Chosen(exporter.port, given(*path, "port"))
+    port = exporter_ports()[exporter.kind]
+    return Chosen(port, default(f"{exporter.kind} listens on {port}", path))
 
 
 def readings(fleet: Fleet) -> Iterator[Reading]:
     """How every node with monitor = true and every exporter of GPU metrics is read, by host and name."""
-    home, target, project = prometheus_host(fleet), receiver(fleet), project_of(fleet)
+    project = project_of(fleet)
     for name in sorted(fleet.hosts):
-        local = CENTRAL if home is not None and home.value == name else AGENT if target is not None else NOBODY
+        local = reader_on(fleet, name)
         for node in fleet.nodes_by_host.get(name, ()):
             if node.settings.monitor:
                 yield _node(fleet, name, node, local)
-        exporter = fleet.hosts[name].gpu_exporter
+        exporter = exporter_of(fleet, name)
         if exporter is not None:
-            port = exporter.port or exporter_ports()[exporter.kind]
-            yield Reading("gpu", name, *_beside(fleet, name, port, local), given("hosts", name, "gpu_exporter"))
+            origin = given("hosts", name, "gpu_exporter")
+            yield Reading("gpu", name, *_beside(fleet, name, exporter.value, local), origin)
         if project is not None and local != NOBODY:
             measured = node_exporter_listener(project)
             yield Reading("node", name, local, measured.value, measured.origin)

@@ -11,10 +11,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fleetc.blueprint.listeners import Listening
 from fleetc.blueprint.market import MarketTables
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Health, LiveValue, Need, Program, RolloutTimes
-from fleetc.language.effective import BoundPort
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
 from fleetc.upstream import Release, format_release
@@ -147,7 +147,6 @@ class Service:
     secrets: tuple[SecretVariable, ...]
     files: tuple[BlueprintFile, ...]
     mounts: tuple[Mount, ...]
-    ports: tuple[BoundPort, ...]
     gpus: tuple[int, ...] | str | None
     manages_containers: bool
     monitored: bool
@@ -222,20 +221,6 @@ class Allowlist(NamedTuple):
         return tuple(entry.text for entry in self.entries)
 
 
-class FirewallRow(NamedTuple):
-    """Ports of a stack and who can reach them: `reach` is callers (the firewall's allowlist), everyone or nobody.
-
-    Only programs on the host reach ports for nobody.
-    """
-
-    protocol: str
-    first: int
-    last: int
-    purpose: str
-    reach: str
-    origin: Origin
-
-
 class StackImage(NamedTuple):
     """The image of a service without a release tag: with its digest, or "" for the checkout's latest."""
 
@@ -298,7 +283,6 @@ class StackBlueprint:
     slots: tuple[AvatarSlot, ...]
     cluster: BlueprintFile
     allowlists: tuple[Allowlist, ...]
-    firewall: tuple[FirewallRow, ...]
     relay: tuple[int, int] | None
 
     @property
@@ -355,6 +339,11 @@ class HostBlueprint:
     services: tuple[Service, ...]
     avatar: StackBlueprint | None = None
     needs: tuple[Need, ...] = ()
+    listeners: tuple[Listening, ...] = ()
+
+    def ports_of(self, service: Service) -> tuple[Listening, ...]:
+        """What a service listens on, by port."""
+        return tuple(one for one in self.listeners if one.owner == (service.table, service.name))
 
     def secrets(self) -> Iterator[tuple[str, tuple[SecretVariable, ...]]]:
         """The secrets of each service of the host and of its avatar stack, each with the name of its user."""

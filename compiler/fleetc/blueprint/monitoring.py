@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from fleetc.language.effective import BoundPort
 from fleetc.places.origin import Chosen, Origin
 
 VARIABLES = ("host", "node", "role", "region")
@@ -136,7 +135,6 @@ class HostProject(NamedTuple):
     host: str
     agent: bool
     containers: tuple[Container, ...]
-    ports: tuple[BoundPort, ...]
 
 
 class Notified(NamedTuple):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.blueprint.listeners import CALLERS, CHOSEN, EVERYONE, HOST, PEERS, Listening
 from fleetc.blueprint.rollout import Need
 from fleetc.language.quantities.addresses import HostName, Listener
 from fleetc.places.origin import Origin, given
@@ -79,6 +80,7 @@ def _all(blueprint: Blueprint) -> Iterator[Task]:
         for need in host.needs:
             yield from _of_need(host, need)
         yield from _proxies(host)
+        yield from _firewall(host)
         for owner, secrets in host.secrets():
             for secret in secrets:
                 yield from _given(ROLLOUT, owner, secret.kind, secret.reference, secret.origin)
@@ -121,6 +123,42 @@ def _proxies(host: HostBlueprint) -> Iterator[Task]:
             command = f"curl --insecure https://{readable_word(address.value)}/healthz"
             origins = (listener.origin, address.origin, given(service.table, service.name, "http_tls"))
             yield Task(HOSTS, host.name, words, address.value, command, (service.name,), origins)
+
+
+_FROM = {
+    EVERYONE: "ports to open to everyone",
+    CALLERS: "ports to open to the allowlist of the stack, which the host closes to others by itself",
+    PEERS: "ports to open to {} alone",
+    CHOSEN: "ports to open to those alone whom you choose",
+    HOST: "ports to close to everyone",
+}
+
+
+def _firewall(host: HostBlueprint) -> Iterator[Task]:
+    """What the firewall of a host, or of its provider, has to let in, and from where; nothing for its own loopback."""
+    rows: dict[str, list[Listening]] = {}
+    for one in host.listeners:
+        if one.owner != ("hosts", host.name) and one.reach != HOST:
+            rows.setdefault(_FROM[one.meant_for].format(", ".join(one.peers)), []).append(one)
+    for words, found in sorted(rows.items()):
+        ports = ", ".join(_ranges(found))
+        tcp = next((one.port for one in found if one.protocol == "tcp"), None)
+        command = f"nc -vz {readable_word(host.public or host.address)} {tcp}" if tcp is not None else ""
+        names = tuple(dict.fromkeys(one.name for one in found))
+        yield Task(HOSTS, host.name, words, ports, command, names, tuple(one.origin for one in found))
+
+
+def _ranges(found: list[Listening]) -> Iterator[str]:
+    """Ports in order, those that follow one another as a range."""
+    runs: list[list[int]] = []
+    for protocol in ("tcp", "udp"):
+        runs.clear()
+        for one in sorted((one for one in found if one.protocol == protocol), key=lambda one: one.port):
+            if runs and one.port <= runs[-1][1] + 1:
+                runs[-1][1] = max(runs[-1][1], one.last)
+            else:
+                runs.append([one.port, one.last])
+        yield from (f"{first}/{protocol}" if first == last else f"{first}-{last}/{protocol}" for first, last in runs)
 
 
 def _given(who: str, owner: str, kind: str, reference: str, origin: Origin) -> Iterator[Task]:
@@ -170,7 +208,7 @@ def _own_commands(host: HostBlueprint, need: Need) -> str:
     """The command line of the node itself, once it runs: it funds, stakes and registers."""
     for service in host.services:
         if service.name in need.nodes:
-            for port in service.ports:
+            for port in host.ports_of(service):
                 if port.purpose == "administration":
                     inside = f"docker exec -it {service.unit} " if host.runtime == "docker" else ""
                     listener = Listener(HostName(port.address), port.port)

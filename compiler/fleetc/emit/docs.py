@@ -36,8 +36,6 @@ def _view(blueprint: Blueprint, templates: Templates, mark: Mark) -> View:
     pairs = [(host, service) for host in blueprint.hosts for service in host.services]
     stacks = [(host, host.avatar) for host in blueprint.hosts if host.avatar is not None]
     slots = [slot_row(host, slot, mark) for host, avatar in stacks for slot in avatar.slots]
-    programs = blueprint.monitoring.programs if blueprint.monitoring is not None else None
-    watching = {project.host: project.ports for project in (programs.hosts if programs is not None else ())}
     hosts = derived("the hosts of the fleet", ("hosts",))
     nodes = (hosts, *(given(service.table, service.name) for _, service in pairs))
     counted = (hosts, *(given("avatars", avatar.name) for _, avatar in stacks))
@@ -60,7 +58,7 @@ def _view(blueprint: Blueprint, templates: Templates, mark: Mark) -> View:
         ],
         "hosts": [host_row(host, mark) for host in blueprint.hosts],
         "nodes": [node_row(host, service, mark) for host, service in pairs],
-        "ports": [found for host in blueprint.hosts for found in port_rows(host, watching.get(host.name, ()), mark)],
+        "ports": [found for host in blueprint.hosts for found in port_rows(host, mark)],
         "tasks": list(task_lists(blueprint, mark)),
         "prices": [found for _, service in pairs for found in price_rows(service, mark)],
         **market_view(blueprint, mark),

@@ -211,7 +211,9 @@ class Avatars(Base):
     ] = Field(description="The slots, or just their number; avatars are then named after the table: stage-0, stage-1.")
     gpu: SlotGpu | None = Field(None, description='GPU of the slots that do not name one, or "all".', examples=[0])
     game_command: Flag = Field(
-        False, description="Whether slots publish the command port of their game; only a firewall protects it."
+        False,
+        description="Whether slots publish the command port of their game on their host. Nothing else protects it, so "
+        "the firewall lets only programs of that host reach it.",
     )
     slot_memory: SlotMemory | None = Field(
         None, description="GPU memory that a slot is assumed to take; 8 GiB by default."

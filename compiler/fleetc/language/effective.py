@@ -7,7 +7,7 @@ is checked is what is emitted. Default ports are the documented ones of each rol
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from fleetc.language.answers import once
 from fleetc.language.fleet import Fleet, Node
@@ -19,8 +19,8 @@ from fleetc.language.secret_fields import SecretRef
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Chosen, Origin, default, derived, given
-from fleetc.upstream import ABILITIES, FLAGS, GAS_PRICE, NETWORKS, PIPELINES, Release
+from fleetc.places.origin import Chosen, default, derived, given
+from fleetc.upstream import ABILITIES, FLAGS, GAS_PRICE, NETWORKS, Release
 
 SERVICE_PORT = 8935
 LOOPBACK = HostName("127.0.0.1")
@@ -42,16 +42,6 @@ _FLEET_RPC = given("fleet", "rpc")
 _EVERYWHERE = (ANY_ADDRESS, "::")
 MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 """Variables that set where a gateway listens for live media."""
-
-
-class BoundPort(NamedTuple):
-    """A port that a process uses on a host: `protocol` is tcp or udp, `purpose` says what for."""
-
-    address: str
-    port: int
-    protocol: str
-    purpose: str
-    origin: Origin
 
 
 @once
@@ -137,6 +127,13 @@ def gateway_rtmp(node: Node, gateway: Gateway) -> Chosen[Listener]:
     if gateway.rtmp is not None:
         return Chosen(gateway.rtmp, given(*node.path, "rtmp"))
     return Chosen(GATEWAY_RTMP, default("the documented RTMP port, on loopback until the spec opens it", node.path))
+
+
+def ingests_over_http(node: Node, gateway: Gateway) -> bool:
+    """Whether a gateway takes streams and AI requests over HTTP: off loopback it does so only if a setting says so."""
+    if gateway.http_ingest is not None:
+        return gateway.http_ingest
+    return gateway.auth_webhook is not None or gateway_http(node, gateway).value.is_loopback
 
 
 @once
@@ -359,59 +356,3 @@ def model_price(fleet: Fleet, node: Node, index: int, use: ModelUse) -> Chosen[P
 def managed(use: ModelUse) -> bool:
     """Whether the node itself starts containers for the model, rather than calling one managed elsewhere."""
     return use.url is None
-
-
-@once
-def bound_ports(fleet: Fleet, node: Node) -> tuple[BoundPort, ...]:
-    """Every port that the node uses on its host, including implied listeners."""
-    return tuple(_bound_ports(fleet, node))
-
-
-def _bound_ports(fleet: Fleet, node: Node) -> Iterator[BoundPort]:
-    settings = node.settings
-    yield _bound(cli_listener(node), "administration")
-    if isinstance(settings, Gateway):
-        yield _bound(gateway_http(node, settings), "HTTP")
-        yield _bound(gateway_rtmp(node, settings), "RTMP")
-        yield from _media_ports(node)
-    elif isinstance(settings, Orchestrator):
-        yield _bound(orchestrator_http(fleet, node), "service")
-    elif isinstance(settings, Signer):
-        yield _bound(helper_http(node, settings), "signing")
-    elif isinstance(settings, Redeemer):
-        yield _bound(helper_http(node, settings), "ticket redemption")
-    if isinstance(settings, AiSettings) and runs_models(fleet, node).value:
-        yield from _runner_ports(fleet, node, settings)
-
-
-def _bound(chosen: Chosen[Listener], purpose: str) -> BoundPort:
-    return BoundPort(chosen.value.host, chosen.value.port, "tcp", purpose, chosen.origin)
-
-
-def _media_ports(node: Node) -> Iterator[BoundPort]:
-    for variable in MEDIA_LISTENERS:
-        listener = media_listener(node.settings.environment.get(variable, ""))
-        if listener is not None:
-            purpose = "WHIP" if "WHIP" in variable else "WHEP"
-            origin = given(*node.path, "environment", variable)
-            yield BoundPort(listener.host, listener.port, "udp", purpose, origin)
-
-
-def _runner_ports(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[BoundPort]:
-    """Runner containers listen at <pipeline's two digits><container on the GPU><GPU id>."""
-    address = LOOPBACK if can(fleet, node, "runners-on-loopback") else ANY_ADDRESS
-    gpus = gpu_ids(fleet, node)
-    ids = gpus if isinstance(gpus, tuple) and gpus else (0,)
-    containers = settings.containers_per_gpu or 1
-    seen: set[int] = set()
-    for index, use in enumerate(settings.models):
-        pipeline = PIPELINES.get(fleet.models[use.use].pipeline)
-        if pipeline is None or not managed(use):
-            continue
-        origin = derived("runner containers of this pipeline", (*node.path, "models", index, "use"))
-        for gpu in ids:
-            for container in range(containers):
-                port = pipeline.port_prefix * 100 + container * 10 + gpu
-                if gpu <= 9 and port not in seen:
-                    seen.add(port)
-                    yield BoundPort(address, port, "tcp", f"{pipeline.name} runner", origin)

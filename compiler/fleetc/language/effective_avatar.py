@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fleetc.language.answers import once
 from fleetc.language.avatar import Slot
 from fleetc.language.avatar_fields import PAYMENTS, AvatarTag
-from fleetc.language.effective import ANY_ADDRESS, BoundPort, gpu_index
+from fleetc.language.effective import gpu_index
 from fleetc.language.fleet import Fleet, Stack
 from fleetc.language.quantities import (
     Bytes,
@@ -323,19 +323,3 @@ def health_port(stack: Stack) -> Chosen[int]:
     if "health_port" in stack.settings.model_fields_set:
         return Chosen(stack.settings.health_port, given(*stack.path, "health_port"))
     return Chosen(stack.settings.health_port, default("the port that the payments service uses", stack.path))
-
-
-def bound_ports(fleet: Fleet, stack: Stack) -> Iterator[BoundPort]:
-    """Every port that the stack uses on its host, on all addresses; the relay range of TURN is in `relay_ports`."""
-    for slot in slots_of(fleet, stack):
-        for service, port in slot.ports.items():
-            purpose = f"{service} of slot {slot.number}"
-            yield BoundPort(ANY_ADDRESS, port, "tcp", purpose, Origin("derived", (slot.path,), "its number"))
-    health = health_port(stack)
-    yield BoundPort(ANY_ADDRESS, health.value, "tcp", "orchestrator-health", health.origin)
-    if stack.settings.turn is not None:
-        written = "port" in stack.settings.turn.model_fields_set
-        path = (*stack.path, "turn", "port") if written else (*stack.path, "turn")
-        origin = given(*path) if written else default("the port of TURN", path)
-        yield BoundPort(ANY_ADDRESS, stack.settings.turn.port, "tcp", "TURN", origin)
-        yield BoundPort(ANY_ADDRESS, stack.settings.turn.port, "udp", "TURN", origin)

@@ -6,9 +6,7 @@ is emitted. The sibling of `effective.py`, which does the same for nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from fleetc.language.effective import LOOPBACK, BoundPort
+from fleetc.language.effective import LOOPBACK
 from fleetc.language.fleet import Fleet
 from fleetc.language.monitoring import MonitoringProject
 from fleetc.language.quantities import Listener
@@ -52,18 +50,6 @@ def blackbox_listener(fleet: Fleet, host: str) -> Chosen[Listener] | None:
     return None if port is None else Chosen(Listener(LOOPBACK, port), given("hosts", host, "blackbox_port"))
 
 
-def project_ports(fleet: Fleet, project: MonitoringProject, host: str, *, agent: bool) -> Iterator[BoundPort]:
-    """What the project of a host listens on; a host with an agent has neither Alertmanager nor Grafana."""
-    yield _bound(prometheus_listener(project, agent=agent), "Prometheus agent" if agent else "Prometheus")
-    if not agent:
-        yield _bound(alertmanager_listener(project), "Alertmanager")
-        yield _bound(grafana_listener(project), "Grafana")
-    blackbox = blackbox_listener(fleet, host)
-    if blackbox is not None:
-        yield _bound(blackbox, "blackbox exporter")
-    yield _bound(node_exporter_listener(project), "node_exporter")
-
-
 def _listener(program: str, written: Listener | None, field: str) -> Chosen[Listener]:
     if written is not None:
         return Chosen(written, given(*PROJECT, field))
@@ -72,7 +58,3 @@ def _listener(program: str, written: Listener | None, field: str) -> Chosen[List
 
 def _on_loopback(program: str, port: int | None, field: str) -> Chosen[Listener]:
     return _listener(program, None if port is None else Listener(LOOPBACK, port), field)
-
-
-def _bound(listener: Chosen[Listener], purpose: str) -> BoundPort:
-    return BoundPort(listener.value.host, listener.value.port, "tcp", purpose, listener.origin)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from fleetc.language import effective
 from fleetc.language.answers import once_for_all
-from fleetc.language.effective import BoundPort
 from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.quantities import HostName, Listener, Url
 from fleetc.language.runner import Runner
@@ -115,12 +114,6 @@ def health_host(fleet: Fleet, offer: Offer) -> str:
 
 def _is_loopback(url: Url) -> bool:
     return url.host == "localhost" or url.host == "::1" or url.host.startswith("127.")
-
-
-def bound_port(placed: PlacedRunner) -> BoundPort:
-    """The port of a runner; its program chooses the addresses, so it counts as all."""
-    origin = given(*placed.path, "port")
-    return BoundPort(effective.ANY_ADDRESS, placed.port, "tcp", API, origin)
 
 
 def data_dir(fleet: Fleet, placed: PlacedRunner) -> Chosen[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
+from fleetc.analysis import listeners
 from fleetc.blueprint.blueprint import (
     Blueprint,
     Connection,
@@ -145,6 +146,7 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
             ),
         ),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
+        listeners=listeners.of_host(fleet, name),
     )
     return replace(made, needs=needs_of(fleet, made))
 
@@ -153,7 +155,7 @@ def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
     return replace(
         service,
         secrets=_with_files(fleet, node, service),
-        health=health(fleet, node, service.ports),
+        health=health(fleet, node),
         exclusive=_exclusive(fleet, node),
         live=live_values(fleet, node, service),
         program=lower_program(fleet, node),

@@ -1,4 +1,4 @@
-"""Lowers the avatar stack of a host: settings of the host, TURN, every slot, allowlists and firewall.
+"""Lowers the avatar stack of a host: settings of the host, TURN, every slot, and allowlists.
 
 In: a fleet and one of its stacks. Out: a `StackBlueprint`: every value has an origin. The slot's variables have
 everything that the stack's command line passes to Compose, so other ways to start it work too. Environment files cannot
@@ -37,7 +37,7 @@ from fleetc.language.fleet import Fleet, Stack
 from fleetc.language.quantities import Duration
 from fleetc.language.quantities.amounts import plain_number
 from fleetc.language.secret_fields import SecretRef
-from fleetc.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
+from fleetc.lower.avatar_access import access_variables, addresses, allowlists, listed
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, derived, given
 
@@ -87,7 +87,6 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> StackBlueprint:
         slots=tuple(_slot(fleet, stack, slot) for slot in slots),
         cluster=_cluster(stack, slots),
         allowlists=allowlists(stack, slots),
-        firewall=firewall(fleet, stack, slots),
         relay=(relay.value.first, relay.value.last) if relay is not None else None,
     )
 

@@ -1,7 +1,7 @@
-"""Who may call the avatar stack of a host: the allowlists of its services and the ports of its firewall.
+"""Who may call the avatar stack of a host: the allowlists of its services, and the ports that its rotator guards.
 
-In: a fleet and one of its stacks. Out: allowlists in the notation of each reader, the variables that contain them, and
-rows for the packet filter. Called by `avatar.py`.
+In: a fleet and one of its stacks. Out: allowlists in the notation of each reader, and the variables that contain them.
+Called by `avatar.py`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from fleetc.blueprint.blueprint import (
     RUNNER_ALLOWLIST,
     AllowedNetwork,
     Allowlist,
-    FirewallRow,
     Variable,
 )
 from fleetc.language import effective_avatar as effective
 from fleetc.language.effective_avatar import SlotInForce
-from fleetc.language.fleet import Fleet, Stack
+from fleetc.language.fleet import Stack
 from fleetc.places.origin import default, derived, given
 
 BEHIND_DOCKER = {"signaling": 80, "runner": 9877, "recorder": 8889}
@@ -139,40 +138,6 @@ def _once(entries: Iterator[AllowedNetwork]) -> tuple[AllowedNetwork, ...]:
 
 
 # --- ports ------------------------------------------------------------------------------------------
-
-
-def firewall(fleet: Fleet, stack: Stack, slots: tuple[SlotInForce, ...]) -> tuple[FirewallRow, ...]:
-    """Who can reach which port, sorted by port.
-
-    The command port of a game is closed: it has no protection, and no outside caller needs it. If a control plane
-    manages the host and the spec names no edges, only it knows them, and its rotator guards the ports.
-    """
-    return tuple(sorted(_rows(fleet, stack, slots), key=lambda row: row[:5]))
-
-
-def _rows(fleet: Fleet, stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterator[FirewallRow]:
-    edge = stack.settings.edge
-    steered = edge is not None and edge.url is not None and not edge.addresses
-    callers = "everyone" if steered else "callers"
-    viewers = "everyone" if edge is not None and not edge.exclusive else callers
-    for slot in slots:
-        for service, port in slot.ports.items():
-            reach = {"game": "nobody", "signaling": viewers}.get(service, callers)
-            purpose = f"{service} of slot {slot.number}"
-            yield FirewallRow("tcp", port, port, purpose, reach, derived(purpose, *slot.origin.paths))
-    health = effective.health_port(stack)
-    yield FirewallRow("tcp", health.value, health.value, "orchestrator-health", callers, health.origin)
-    turn, relay = stack.settings.turn, effective.relay_ports(stack)
-    if turn is None or relay is None:
-        return
-    address = effective.turn_address(fleet, stack)
-    behind = edge is not None and address is not None and address.value in map(str, edge.addresses)
-    reach = viewers if behind else "everyone"
-    path = (*stack.path, "turn")
-    origin = given(*path, "port") if "port" in turn.model_fields_set else default("the port of TURN", path)
-    for protocol in ("tcp", "udp"):
-        yield FirewallRow(protocol, turn.port, turn.port, "TURN", reach, origin)
-    yield FirewallRow("udp", relay.value.first, relay.value.last, "relayed media of TURN", reach, relay.origin)
 
 
 def _guarded_ports(stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterator[str]:

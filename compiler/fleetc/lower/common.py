@@ -175,7 +175,6 @@ def service(
         secrets=tuple(sorted(secrets, key=_first)),
         files=tuple(sorted(files, key=_first)),
         mounts=_mounts(_wanted_mounts(fleet, node, directory, arguments, variables, files, containers)),
-        ports=tuple(sorted(effective.bound_ports(fleet, node))),
         gpus=effective.gpu_ids(fleet, node) or None,
         manages_containers=containers,
         monitored=settings.monitor is True,

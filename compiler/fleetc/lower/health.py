@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from fleetc.analysis import listeners
 from fleetc.analysis.prices import base_price, prices_of
 from fleetc.blueprint.rollout import Health
 from fleetc.language import effective
-from fleetc.language.effective import BoundPort
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
@@ -27,9 +27,10 @@ _OF_CONTAINERS = " runner"
 """How the purpose of a port ends that a container of the node listens on, which may start later."""
 
 
-def health(fleet: Fleet, node: Node, ports: Iterable[BoundPort]) -> Health:
-    """Where the process listens, where it reports its health, and the prices that it must report."""
+def health(fleet: Fleet, node: Node) -> Health:
+    """What the process itself listens on, where it says that it is well, and the prices that it must report."""
     settings = node.settings
+    ports = listeners.of_node(fleet, node)
     own = [port.port for port in ports if port.protocol == "tcp" and not port.purpose.endswith(_OF_CONTAINERS)]
     return Health(
         ports=tuple(sorted(own)),

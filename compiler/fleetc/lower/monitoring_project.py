@@ -63,8 +63,7 @@ def _host(fleet: Fleet, settings: Monitoring, project: MonitoringProject, host: 
     arguments = (Chosen("--path.rootfs=/host", _WHY), _listens(measured))
     exporter = _container(in_force.NODE_EXPORTER, arguments, measured, "/")
     found.append(exporter._replace(configured=False, sees_host=True))
-    ports = tuple(in_force.project_ports(fleet, project, host, agent=agent))
-    return HostProject(host, agent, tuple(found), ports)
+    return HostProject(host, agent, tuple(found))
 
 
 def _agent(settings: Monitoring, project: MonitoringProject, host: str) -> Container:

@@ -18,6 +18,7 @@ from fleetc.blueprint.blueprint import (
     SecretVariable,
     Service,
 )
+from fleetc.blueprint.listeners import MONITORING, Listening
 from fleetc.blueprint.rollout import Need, Program
 from fleetc.blueprint.tasks import VERIFIER
 from fleetc.language import effective
@@ -99,10 +100,22 @@ def _all(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
         yield Need("stack", stack.checkout, origin, "checkout of the avatar stack, and nftables", (AVATAR_DIRECTORY,))
         for secret in stack.secrets:
             yield from _secret(secret, (AVATAR_DIRECTORY,))
-        for slot in stack.slots:
-            for purpose, port in slot.ports:
-                facts = (("address", "0.0.0.0"), ("port", str(port)), ("protocol", "tcp"))  # noqa: S104
-                yield Need("port", f"{purpose} of {slot.name}", slot.origin, "", (AVATAR_DIRECTORY,), facts)
+    for one in host.listeners:
+        yield from _port(host, one)
+
+
+def _port(host: HostBlueprint, one: Listening) -> Iterator[Need]:
+    """A port that a rollout takes. A node looks itself after those of its runner containers, and a stack after health's
+    and TURN's.
+    """
+    of_slot = " of slot " in one.purpose
+    if one.owner in (MONITORING, ("hosts", host.name)) or one.purpose.endswith(" runner"):
+        return
+    if one.owner[0] == "avatars" and not of_slot:
+        return
+    facts = (("address", str(one.address)), ("port", str(one.port)), ("protocol", one.protocol))
+    name, user = (one.purpose, AVATAR_DIRECTORY) if of_slot else (f"{one.purpose} of {one.name}", one.name)
+    yield Need("port", name, one.origin, "", (user,), facts)
 
 
 def _gpus(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
@@ -162,14 +175,10 @@ def _of_service(fleet: Fleet, host: HostBlueprint, service: Service) -> Iterator
     yield Need("data-directory", service.data_dir, table, "", own, (("chain_id", chain_id),))
     yield from _reached(service, own)
     yield from _service_address(fleet, service, own)
-    for port in service.ports:
-        if not port.purpose.endswith(" runner"):  # its containers hold these, and it looks after them itself
-            facts = (("address", str(port.address)), ("port", str(port.port)), ("protocol", port.protocol))
-            yield Need("port", f"{port.purpose} of {service.name}", port.origin, "", own, facts)
 
 
 def _of_runner(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
-    """What a live runner needs: its program or its image, its directories, its secrets and its port."""
+    """What a live runner needs: its program or its image, its directories and its secrets."""
     table = given(service.table, service.name)
     if service.program is not None:
         yield Need("program", service.program.path, service.program.origin, "program of the runner", own)
@@ -181,9 +190,6 @@ def _of_runner(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
             yield Need("docker", "", mount.origin, "Docker Engine, running", own)
         elif mount.path != service.data_dir:
             yield Need("models-directory", mount.path, mount.origin, "directory that the runner reads and writes", own)
-    for port in service.ports:
-        facts = (("address", str(port.address)), ("port", str(port.port)), ("protocol", port.protocol))
-        yield Need("port", f"{port.purpose} of {service.name}", port.origin, "", own, facts)
 
 
 def _images(argument: Argument) -> tuple[str, ...]:

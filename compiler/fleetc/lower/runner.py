@@ -190,7 +190,6 @@ def lower_runner(fleet: Fleet, placed: PlacedRunner) -> Service:
         ),
         files=(),
         mounts=tuple(sorted(mounts)),
-        ports=(effective_runners.bound_port(placed),),
         kept=(Kept("its port", str(placed.port), given(*path, "port")),),
         gpus=effective_runners.gpu_ids(fleet, placed) or None,
         manages_containers=False,

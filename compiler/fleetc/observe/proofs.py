@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from fleetc.analysis import capacity
+from fleetc.analysis import capacity, listeners
 from fleetc.analysis.acceptance import VIDEO, terms_of
 from fleetc.analysis.economics import market_of
 from fleetc.analysis.funds import funds
@@ -297,7 +297,7 @@ def port(case: Case) -> str:
     users = [
         f"{node.name} ({bound.purpose})"
         for node in nodes
-        for bound in effective.bound_ports(case.fleet, node)
+        for bound in listeners.of_node(case.fleet, node)
         if str(bound.port) in numbers
     ]
     which = f"port {', '.join(sorted(numbers))}"

@@ -18,9 +18,10 @@ from fleetc.analysis.acceptance import WEI, Scale
 from fleetc.analysis.discovery import Search, searches
 from fleetc.analysis.economics import matrix
 from fleetc.analysis.funds import funds
+from fleetc.analysis.listeners import of_host
 from fleetc.analysis.prices import all_prices
+from fleetc.blueprint.listeners import EVERYONE
 from fleetc.language import effective, effective_runners
-from fleetc.language.effective import BoundPort
 from fleetc.language.fleet import Fleet
 from fleetc.language.node import AiSettings, ChainSettings
 from fleetc.language.quantities import Price
@@ -185,17 +186,11 @@ def _funds(fleet: Fleet) -> Columns:
 
 
 def _ports(fleet: Fleet) -> Columns:
-    def row(port: BoundPort, name: str, host: str, path: Path) -> tuple[Any, ...]:
-        public = port.address not in ("127.0.0.1", "::1", "localhost")
-        place = port.origin.paths[0] if port.origin.paths else path
-        return dotted(place), name, host, port.address, port.port, port.protocol, port.purpose, public
-
     def rows() -> Iterator[tuple[Any, ...]]:
-        for node in fleet.nodes:
-            for port in effective.bound_ports(fleet, node):
-                yield row(port, node.name, node.settings.host, node.path)
-        for placed in fleet.placed_runners:
-            yield row(effective_runners.bound_port(placed), placed.name, placed.host, placed.path)
+        for host in sorted(fleet.hosts):
+            for one in (one for one in of_host(fleet, host) if one.owner != ("hosts", host)):
+                where = (dotted(one.origin.paths[0]), one.name, host, one.address, one.port, one.protocol)
+                yield *where, one.purpose, one.reach == EVERYONE
 
     return _columns("ports", rows())
 

@@ -7,10 +7,11 @@ In: two `Side`s, their blueprints, the changes. Out: a `Box` for each host, `Edg
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import attrgetter
 
+from fleetc.analysis.listeners import of_node
 from fleetc.analysis.prices import NodePrice, prices_of
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
-from fleetc.language import effective
 from fleetc.language.effective_avatar import SlotInForce, slots_of
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import ANY_PRICE, price_in_words, reach_of
@@ -116,7 +117,7 @@ def _of_node(fleet: Fleet, node: Node) -> Iterator[str]:
         more = len(prices) - _PRICES
         yield ", ".join([*texts, *([f"{more} more price{'s' if more > 1 else ''}"] if more > 0 else [])])
     ports: dict[str, list[str]] = {}
-    for port in sorted(effective.bound_ports(fleet, node)):
+    for port in sorted(of_node(fleet, node), key=attrgetter("address", "port")):
         ports.setdefault(_reach(port.address), []).append(f"{port.purpose} {port.port}")
     yield from (f"{', '.join(dict.fromkeys(listeners))} {reach}" for reach, listeners in ports.items())
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-start", "restart", "live", "none")
 """The classes of impact, the gravest first."""
 
-WEIGHTS = ("critical", "worse", "", "better")
-"""The order of effects of one class: critical (such as a reachable administration port), openings and losses, neutral,
-closings."""
+WEIGHTS = ("critical", "worse", "", "usual", "better")
+"""Of effects of one class, the gravest first: what nobody may miss, such as an administration port that others reach;
+what opens or is lost; what is neither; what opens as it must, to those whom it is meant for; what closes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Change:
     """One change, once: equal changes of many hosts are one with many targets.
 
     `kind` is that of the item: argument, variable, secret, file, order (of a file's entries), mount, image, port, gpus,
-    edge, service, funds, host, avatar, slot, allow, reach, stream, stream_api, monitoring, fleet, rollout, silence,
+    edge, service, funds, host, avatar, slot, allow, stream, stream_api, monitoring, fleet, rollout, silence,
     rate; spec is a setting that no file shows, text a difference that no setting explains. `what` is its name, such as
     -maxPricePerUnit; `old` and `new` are None where the item is absent. `lines` shows it in the artifacts of the first
     target. `parts` are the effects at each place by itself; empty where one place has all of `effects`.

@@ -22,7 +22,7 @@ _CALM = ("live", "capacity", "exposure", "none")
 
 def tone(effect: Effect) -> str:
     """The tone of an effect: lost capacity is a danger, and an exposure that ends is none."""
-    if effect.impact == "exposure" and effect.weight == "better":
+    if effect.impact == "exposure" and effect.weight in ("usual", "better"):
         return "calm"
     if effect.impact == "capacity" and effect.weight == "worse":
         return "danger"

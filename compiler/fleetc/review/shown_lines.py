@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from fleetc.emit.firewall import FILE as FIREWALL
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
 from fleetc.review.data import FileChange, Line
 from fleetc.review.items.avatars import avatar_of
@@ -106,7 +107,9 @@ class Evidence:
             variables = _HOST_VARS.fullmatch(path)
             if path.startswith("hosts/"):
                 _, host, node, _ = path.split("/", 3)
-                near = [d for d in hosts.get(host, ()) if d.item.node in ("", node)]
+                names = ("", node)  # the firewall beside a stack has the ports of all nodes
+                guards = path.endswith(f"/{FIREWALL}")
+                near = [d for d in hosts.get(host, ()) if d.item.node in names or (guards and d.item.kind == "port")]
                 self._share(path, near)
             elif variables:
                 everywhere = [d for d in fleet if any(_has_values(pair, d) for pair in self.pairs(path))]

@@ -63,7 +63,7 @@ class World:
         names = tuple(self.hosts)
         self.places = places_of(self.fleet, self.blueprint, names)
         closed = UrlAnswer(0, reason="it refuses the connection", refused=True)
-        self.public = {place.url: UrlAnswer(200) if place.is_service else closed for place in self.places}
+        self.public = {place.url: UrlAnswer(200) if not place.purpose else closed for place in self.places}
 
     def service(self, name: str) -> Service:
         return next(one for host in self.blueprint.hosts for one in host.services if one.name == name)

@@ -492,11 +492,11 @@ PLANTED = {
     ),
     "an administration that anybody reaches": dual(
         lambda w: public(w, "http://gateway.example.net:5935/status", UrlAnswer(200)),
-        drift("administration-exposed", GATE),
+        drift("port-exposed", GATE),
     ),
     "something at the place of an administration": dual(
         lambda w: public(w, "http://gateway.example.net:5935/status", UrlAnswer(0, "silent", connected=True)),
-        unknown("administration-exposed", GATE),
+        unknown("port-exposed", GATE),
     ),
 }  # fmt: skip
 

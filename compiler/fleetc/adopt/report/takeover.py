@@ -137,7 +137,7 @@ def _taken(
         service.name, node.process, seen.facts[node.process.span.source], match, comparison.compared,
         comparison.differences, (*_other(service, node.process, place), *unread),
         tuple(sorted(secret.name for secret in service.secrets)),
-        bool(service.ports) and node.process.network == "host" and not moves,
+        bool(place.ports_of(service)) and node.process.network == "host" and not moves,
     )  # fmt: skip
 
 

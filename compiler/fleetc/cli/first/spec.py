@@ -185,10 +185,12 @@ def _gateway(answers: Answers, sellers: Sequence[HostAnswer]) -> Iterator[str]:
     )
     if onchain:
         yield 'wallet = "payer"'
-    yield f'http = "0.0.0.0:{port}"  # {"requests" if ai else "playback, and streams over HTTP"}'
+    address = "127.0.0.1" if onchain else "0.0.0.0"  # noqa: S104  # it pays for whoever reaches it
+    proxied = ", from a proxy that asks who calls" if onchain else ""
+    yield f'http = "{address}:{port}"  # {"requests" if ai else "playback, and streams over HTTP"}{proxied}'
     yield "http_ingest = true"
     if not ai:
-        yield 'rtmp = "0.0.0.0:1935"  # streams over RTMP'
+        yield f'rtmp = "{address}:1935"  # streams over RTMP{proxied}'
     if sellers:
         names = ", ".join(toml_value(_seller_name(seller, answers)) for seller in sellers)
         yield f"orchestrators = [{names}]"

@@ -11,6 +11,7 @@ from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, POWER_ALLOWLIST, Avat
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.templates import Word
 from fleetc.emit.traced import Mark
+from fleetc.language.effective_avatar import LOOPBACK_ADDRESSES
 from fleetc.places.origin import given
 
 
@@ -47,5 +48,8 @@ def caller_rows(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> Iter
     lists = {listed.file: listed.texts for listed in avatar.allowlists}
     ports, power = lists[FIREWALL_ALLOWLIST], lists[POWER_ALLOWLIST]
     for text in dict.fromkeys((*ports, *power)):
-        reaches, operates = "yes" if text in ports else "", "yes" if text in power else ""
+        own = text.partition("/")[0] in map(
+            str, LOOPBACK_ADDRESSES
+        )  # the packet filter passes what the host sends itself
+        reaches, operates = "yes" if own or text in ports else "", "yes" if text in power else ""
         yield mark((cell(host.name), cell(text), reaches, operates), given("avatars", avatar.name, "allow"))

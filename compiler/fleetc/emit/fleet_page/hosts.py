@@ -5,9 +5,9 @@ In: parts of the blueprint. Out: rows for the template, with the origins of each
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.blueprint.tasks import NAMED, tasks_of
@@ -15,8 +15,6 @@ from fleetc.emit.artifacts import image_origin, release_origin
 from fleetc.emit.fleet_page.cells import cell, text, word
 from fleetc.emit.templates import Encoded, Word
 from fleetc.emit.traced import Mark
-from fleetc.language.effective import BoundPort
-from fleetc.language.quantities import reach_of
 from fleetc.places.origin import given
 from fleetc.text.encoders import markdown_span
 
@@ -52,31 +50,17 @@ def node_row(host: HostBlueprint, service: Service, mark: Mark) -> object:
     )
 
 
-def port_rows(host: HostBlueprint, watching: Sequence[BoundPort], mark: Mark) -> Iterator[object]:
-    """Every listener of a host, by port; the SSH server that a rollout needs comes first. `watching` are its programs
-    that watch the fleet.
-
-    Its reach is rollout, loopback, everywhere or address; for ports of avatar slots callers (their allowlist), everyone
-    or nobody. The host's own listeners have no node.
-    """
-    table, name = given("hosts", host.name), cell(host.name)
-    ssh = (host.ssh_port, word("tcp"), cell(host.address), "rollout", cell("SSH"), "")
-    yield mark((name, *ssh), given("hosts", host.name, "ssh_port"), table)
-    listeners = [
-        (port.port, port.protocol, port.address, service.name, port.purpose, port.origin)
-        for service in host.services
-        for port in service.ports
-    ]
-    listeners += [(p.port, p.protocol, p.address, "monitoring", p.purpose, p.origin) for p in watching]
-    for number, protocol, address, node, purpose, origin in sorted(listeners, key=itemgetter(0, 1, 2, 3, 4)):
-        where = cell(address) if address else ""
-        values = (number, word(protocol), where, reach_of(address), cell(purpose), cell(node))
-        yield mark((name, *values), origin, table)
-    if host.avatar is not None:
-        for rule in sorted(host.avatar.firewall, key=lambda rule: (rule.first, rule.protocol)):
-            ports = Word(str(rule.first) if rule.first == rule.last else f"{rule.first}-{rule.last}")
-            ranged = (ports, word(rule.protocol), "", rule.reach, cell(rule.purpose), cell(host.avatar.name))
-            yield mark((name, *ranged), rule.origin, table)
+def port_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:
+    """Every listener of a host, by port. The reach is that of the list; an empty node is the host itself."""
+    table = given("hosts", host.name)
+    for one in host.listeners:
+        node = "" if one.owner == ("hosts", host.name) else cell(one.name)
+        cells = (
+            *(cell(host.name), Word(one.ports), word(one.protocol), cell(one.address), one.reach),
+            *(cell(", ".join(one.peers)), cell(one.power), cell(one.guard) if one.guard else "", one.tls),
+            *(cell(one.purpose), node),
+        )
+        yield mark(cells, one.origin, table)
 
 
 def price_rows(service: Service, mark: Mark) -> Iterator[object]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.blueprint.listeners import MONITORING, Listening
 from fleetc.blueprint.monitoring import Alert, HostProject, MonitoringBlueprint, ScrapeTarget
 from fleetc.emit.fleet_page.cells import cell, text, word
 from fleetc.emit.templates import View
 from fleetc.emit.traced import Mark, together
-from fleetc.language.effective import LOOPBACK, BoundPort
+from fleetc.language.effective import LOOPBACK
 from fleetc.language.quantities import HostName, host_port, reach_of
 from fleetc.places.origin import derived
 
@@ -53,7 +54,7 @@ def monitoring_view(blueprint: Blueprint, mark: Mark) -> View:
             )
             for project in (watched.programs.hosts if watched.programs is not None else ())
         ],
-        "pages": [_page(port, mark) for port in _pages(watched)],
+        "pages": [_page(one, mark) for one in _pages(blueprint)],
         "provided": [*_provided(watched, mark)],
         "unwatched": [mark((cell(item.what), cell(item.why)), item.origin) for item in watched.unwatched],
     }
@@ -63,19 +64,16 @@ def _compose_file(project: HostProject) -> str:
     return f"monitoring/agents/{project.host}.compose.yaml" if project.agent else "monitoring/compose.yaml"
 
 
-def _pages(watched: MonitoringBlueprint) -> tuple[BoundPort, ...]:
-    """The ports with pages: those of the project except Prometheus and exporters."""
-    if watched.programs is None:
-        return ()
-    central = (project for project in watched.programs.hosts if not project.agent)
-    ports = {port.purpose: port for project in central for port in project.ports}
-    return tuple(ports[purpose] for purpose in _PAGES if purpose in ports)
+def _pages(blueprint: Blueprint) -> Iterator[Listening]:
+    """What people look at: the ports of the project beside Prometheus, but for exporters."""
+    found = {one.purpose: one for host in blueprint.hosts for one in host.listeners if one.owner == MONITORING}
+    return (found[purpose] for purpose in _PAGES if purpose in found)
 
 
-def _page(port: BoundPort, mark: Mark) -> object:
-    where = LOOPBACK if reach_of(port.address) == "everywhere" else HostName(port.address)
+def _page(one: Listening, mark: Mark) -> object:
+    where = LOOPBACK if reach_of(one.address) == "everywhere" else HostName(one.address)
     return mark(
-        (word(port.purpose), text(_PAGES[port.purpose]), cell(f"http://{host_port(where, port.port)}")), port.origin
+        (word(one.purpose), text(_PAGES[one.purpose]), cell(f"http://{host_port(where, one.port)}")), one.origin
     )
 
 

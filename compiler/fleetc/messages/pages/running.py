@@ -8,10 +8,10 @@ from __future__ import annotations
 from fleetc.messages.pages.page import Page
 
 RUNNING_PAGES: dict[str, Page] = {
-    "administration-exposed": Page(
-        "The administration of a node answers at the public address of its host.",
-        "anybody who reaches it can change prices, withdraw the deposit and read the account, without a password. The "
-        "spec keeps it on loopback, so a proxy or firewall rule forwards it.",
+    "port-exposed": Page(
+        "What is meant for a host alone, such as the administration of a node, answers at its public address.",
+        "whoever reaches it can do there what FLEET.md says of that port, without a password, such as withdraw a "
+        "deposit. A proxy, a container or a program's own defaults lead there, not the spec.",
         "Close that port in the firewall, and find the proxy, the container or the rule that leads to it.",
     ),
     "changed-on-host": Page(

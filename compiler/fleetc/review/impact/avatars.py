@@ -20,7 +20,7 @@ from fleetc.review.items.of_stacks import TURN_UNIT
 
 
 def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[NodeRef]) -> Iterator[Fact]:
-    """Callers, ports and slots that come and go, host by host. What is left running keeps its callers and ports."""
+    """Callers and slots that come and go, host by host. What is left running keeps its callers."""
     slots: dict[str, list[int]] = {}
     left_on = {target.host for target in left if target.node.startswith(f"{AVATAR_DIRECTORY}/")}
     for key in [*new, *(key for key in old if key not in new)]:
@@ -28,8 +28,6 @@ def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[No
         if item.kind == "allow" and item.what == FIREWALL_ALLOWLIST:
             if item.host not in left_on:
                 yield from _callers(item, old.get(key), new.get(key))
-        elif item.kind == "reach":
-            yield from _reach(item, old.get(key), new.get(key), item.host in left_on)
         elif item.kind == "slot" and item.presence and (key in old) != (key in new):
             slots.setdefault(item.host, [0, 0])[key in new] += 1
     for host, (gone, come) in slots.items():
@@ -78,36 +76,6 @@ def _ends(network: IpNetwork) -> tuple[int, int]:
 
 def _listed(networks: Iterable[IpNetwork]) -> str:
     return ", ".join(map(str, networks))
-
-
-def _reach(item: Item, before: Item | None, after: Item | None, left: bool) -> Iterator[Fact]:
-    """A port, or a range of them, that others reach in another way. What nobody reaches exposes nothing."""
-    was, now = (("", "for", "nobody") if side is None else side.value.partition(" for ") for side in (before, after))
-    if was == now or (was[2] == "nobody" and now[2] == "nobody"):
-        return
-    hints = ("slot-", "stack ", "TURN", "ORCHESTRATOR")
-    if left:
-        yield Fact("exposure", item.host, f"{item.what}: still {_told(was, item.host)}", Decimal(0), hints)
-        return
-    wider = _ORDER[now[2]] > _ORDER[was[2]] or (now[2] != "nobody" and now[0] != was[0])
-    here = "gone" if after is None else _told(now, item.host)
-    there = "there was none" if before is None else _told(was, item.host)
-    everyone = "everyone who can reach the host" if now[2] == "everyone" else "those on the allowlist"
-    headline = f"Opens {item.what} of {item.host} (port {now[0]}) to {everyone}" if wider else ""
-    text, weight = f"{item.what}: {here}; before: {there}", "worse" if wider else "better"
-    yield Fact("exposure", item.host, text, Decimal(wider), hints, weight=weight, headline=headline)
-
-
-_ORDER = {"nobody": 0, "callers": 1, "everyone": 2}
-"""How many reach a port, for each word of the firewall."""
-
-
-def _told(opening: tuple[str, str, str], host: str) -> str:
-    ports, _, reach = opening
-    if reach == "nobody":
-        return "for the host itself at most"
-    who = "everyone who can reach the host" if reach == "everyone" else "those on the allowlist"
-    return f"port {ports} of {host}, open to {who}"
 
 
 def with_shared(moved: Moved, deltas: Iterable[Delta], new: Mapping[Key, Item]) -> Moved:

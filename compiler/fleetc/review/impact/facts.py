@@ -6,12 +6,13 @@ gives each to the change that brings it. Prices are in `money.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
 from fleetc.analysis.demand import DEFAULT_SESSIONS
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, DOCKER_SOCKET
+from fleetc.blueprint.listeners import CALLERS, EVERYONE, GRAVE, HOST, PEERS
 from fleetc.language import effective
 from fleetc.language.effective_runners import offers
 from fleetc.language.fleet import Fleet, Node, PlacedRunner
@@ -54,28 +55,40 @@ _FLAG_OF_PURPOSE = {
     "WHIP": "LIVE_AI_WHIP_ADDR",
     "WHEP": "LIVE_AI_WHEP_ADDR",
 }
+_OF_STACKS = ("slot-", "stack ", "TURN", "ORCHESTRATOR")
+_WHO = {
+    EVERYONE: "everyone who can reach {}",
+    CALLERS: "those on the allowlist of {}",
+    PEERS: "the hosts of the fleet that use {}",
+}
 
 
-_CRITICAL = ("administration", "signing")
-"""Ports that give access to the funds of an account, without a password."""
+class Side(NamedTuple):
+    """Where something listens, who reaches it, and what they can do there, as its item says."""
 
+    addresses: tuple[str, ...]
+    reach: str
+    power: str = ""
+    rest: tuple[str, ...] = ()
 
-class Opening(NamedTuple):
-    """A port that others than the host itself can reach."""
+    @property
+    def grave(self) -> bool:
+        """Whether strangers reach it and, asked for nothing, can take money or control."""
+        asked = any(part.startswith("asks for ") for part in self.rest)
+        return self.reach == EVERYONE and not asked and self.power in GRAVE
 
-    host: str
-    address: str
-    port: str
-
-    def __str__(self) -> str:
-        return f"port {self.port} of {self.host}, open to {_reach(self.address)}"
+    @property
+    def usual(self) -> bool:
+        """Whether only those reach it whom it is meant for."""
+        return not any(part.startswith("meant for ") for part in self.rest)
 
 
 def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[NodeRef]) -> Iterator[Fact]:
-    """Ports that come within or out of the reach of others. One that stays on loopback exposes nothing.
+    """Ports that come within or out of the reach of others. One that stays with its host exposes nothing.
 
     The ports of a process that is left running stay open, also beside those of one that takes its place elsewhere.
     """
+    left_on = {target.host for target in left if target.node.startswith(f"{AVATAR_DIRECTORY}/")}
     for key in [*new, *(key for key in old if key not in new)]:
         item = new.get(key) or old[key]
         if item.what == "-httpAddr" and key in old and key in new and _is_plain(old[key]) != _is_plain(new[key]):
@@ -85,80 +98,94 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
             headline = f"{item.node} answers over {now} instead of {was}"
             weight = "worse" if plain else "better"
             yield Fact("exposure", item.node, text, Decimal(plain), ("-httpAddr",), weight=weight, headline=headline)
-        if item.kind != "port":
-            continue
-        before, after = openings(old.get(key)), openings(new.get(key))
-        if before == after:
-            continue
-        wider = [o for o in after if o not in before and not any(_covers(b, o) for b in before)]
-        purpose = item.what.rpartition(" (")[0]
-        flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
-        stays = before if key in old and NodeRef(old[key].host, item.node) in left else ()
-        if stays:
-            headline = f"{item.node} is left running, and {_port(purpose, stays)} stays open to {_everyone(stays)}"
-            still = f"{item.what}: still {_listed(stays)}"
-            yield Fact("exposure", item.node, still, Decimal(0), (flag,), headline=headline)
-        text = _reached(before, after, key in old, key in new) if not stays else _listed(after)
-        if after or not stays:
-            weight = ("critical" if purpose in _CRITICAL else "worse") if wider else "" if stays else "better"
-            headline = f"Opens {_port(purpose, wider)} of {item.node} to {_everyone(wider)}" if wider else ""
-            what = f"{item.what}: {text}"
-            yield Fact("exposure", item.node, what, Decimal(len(wider)), (flag,), weight=weight, headline=headline)
+        if item.kind == "port":
+            before = old.get(key)
+            stays = before is not None and (NodeRef(before.host, item.node) in left or before.host in left_on)
+            yield from _opening(item, before, new.get(key), stays)
 
 
-def _port(purpose: str, wider: Sequence[Opening]) -> str:
-    ports = ", ".join(dict.fromkeys(opening.port for opening in wider))
+def _opening(item: Item, before: Item | None, after: Item | None, stays: bool) -> Iterator[Fact]:
+    """One purpose of listening. `stays` says whether the process before goes on, because nobody stops it."""
+    was, now = (_side(before), _side(after))
+    worse = now.grave and not was.grave
+    same_host = before is None or after is None or before.host == after.host
+    if was[:2] == now[:2] and same_host and not stays and not worse:
+        return
+    purpose, who = item.what.rpartition(" (")[0], item.node or item.host
+    flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
+    hints = (flag,) if item.node else _OF_STACKS
+    if stays and before is not None and was.reach != HOST:
+        headline = f"{who} is left running, and {_port(purpose, was)} stays open to {_told(before.host, was)}"
+        still = f"{item.what}: still {_listed(before.host, was)}"
+        yield Fact("exposure", who, still, Decimal(0), hints, headline=headline)
+    if was.reach == now.reach == HOST or (stays and after is None):
+        return
+    come = [at for at in now.addresses if now.reach != HOST and not _reached_before(at, now, was, before, after)]
+    worse = bool(come) or worse
+    weight = "critical" if worse and now.grave else "usual" if come and now.usual else "worse" if worse else "better"
+    headline = f"Opens {_port(purpose, now)} of {who} to {_told(item.host, now)}" if worse else ""
+    headline += f": they can {now.power}, and nothing asks who they are" if worse and now.grave else ""
+    text = f"{item.what}: {_difference(item, was, now, before, after) if not stays else _listed(item.host, now)}"
+    amount = Decimal(0 if weight == "usual" else len(come) or worse)
+    yield Fact("exposure", who, text, amount, hints, weight=weight, headline=headline)
+
+
+def _side(item: Item | None) -> Side:
+    if item is None:
+        return Side((), HOST)
+    head, power, *rest = item.value.split("; ")
+    where, _, reach = head.partition(" for ")
+    return Side(tuple(where.split(", ")), reach, power, tuple(rest))
+
+
+def _reached_before(address: str, now: Side, was: Side, before: Item | None, after: Item | None) -> bool:
+    """Whether as many could reach this address and port before."""
+    if before is None or after is None or before.host != after.host or _ORDER[was.reach] < _ORDER[now.reach]:
+        return False
+    port = address.rpartition(":")[2]
+    everywhere = (at for at in was.addresses if reach_of(at.rpartition(":")[0].strip("[]")) == "everywhere")
+    return address in was.addresses or any(at.rpartition(":")[2] == port for at in everywhere)
+
+
+_ORDER = {HOST: 0, PEERS: 1, CALLERS: 1, EVERYONE: 2}
+"""How many reach a port, for each word."""
+
+
+def _port(purpose: str, side: Side) -> str:
+    ports = ", ".join(dict.fromkeys(at.rpartition(":")[2] for at in side.addresses))
     return f"the {purpose} port ({ports})"
 
 
-def _everyone(wider: Sequence[Opening]) -> str:
-    """Who reaches ports now, with the name of the host."""
-    return " and ".join(
-        dict.fromkeys(
-            f"everyone who can reach {o.host if reach_of(o.address) == 'everywhere' else f'{o.address} of {o.host}'}"
-            for o in wider
-        )
-    )
+def _told(host: str, side: Side, name: str = "") -> str:
+    """Who reaches a port, with a name of the host."""
+    single = [at.rpartition(":")[0] for at in side.addresses]
+    everywhere = any(reach_of(at.strip("[]")) == "everywhere" for at in single)
+    where = name or host if everywhere else single[0] if name else f"{single[0]} of {host}"
+    return _WHO[side.reach].format(where)
+
+
+def _listed(host: str, side: Side) -> str:
+    if side.reach == HOST:
+        return "for the host itself at most"
+    ports = ", ".join(dict.fromkeys(at.rpartition(":")[2] for at in side.addresses))
+    return f"port {ports} of {host}, open to {_told(host, side, 'the host')}"
+
+
+def _difference(item: Item, was: Side, now: Side, before: Item | None, after: Item | None) -> str:
+    """Who reaches a port, and who did before.
+
+    The node is a Go program, and to net.Listen 0.0.0.0 and [::] are the same: all addresses, IPv4 and IPv6.
+    """
+    here = _listed(item.host, now) if after is not None else "gone"
+    there = _listed(before.host, was) if before is not None else "none"
+    if here == there:
+        return f"{here}, as before: on all addresses, IPv4 and IPv6, whichever way it is written"
+    return f"{here}; before: {there}"
 
 
 def _is_plain(item: Item) -> bool:
     """Whether an orchestrator's listener speaks plain HTTP."""
     return item.value.startswith("http://")
-
-
-def openings(item: Item | None) -> tuple[Opening, ...]:
-    """The ports of an item that are not on loopback."""
-    ends = (text.rpartition(":") for text in item.value.split(", ")) if item is not None else ()
-    outside = ((address, port) for address, _, port in ends if reach_of(address) != "loopback")
-    return tuple(Opening(item.host, address, port) for address, port in outside if item)
-
-
-def _reach(address: str) -> str:
-    return (
-        "everyone who can reach the host" if reach_of(address) == "everywhere" else f"everyone who can reach {address}"
-    )
-
-
-def _covers(before: Opening, after: Opening) -> bool:
-    same = (before.host, before.port) == (after.host, after.port)
-    return same and reach_of(before.address) == "everywhere"
-
-
-def _reached(before: tuple[Opening, ...], after: tuple[Opening, ...], was: bool, remains: bool) -> str:
-    """Who reaches a port and who did; `was` and `remains` say whether there is such a port at all.
-
-    The node is a Go program, and to net.Listen 0.0.0.0 and [::] are the same: all addresses, IPv4 and IPv6.
-    """
-    if list(map(str, before)) == list(map(str, after)):
-        return f"{_listed(after)}, as before: on all addresses, IPv4 and IPv6, whichever way it is written"
-    if len(before) == len(after) == 1 and before[0]._replace(port="") == after[0]._replace(port=""):
-        return str(after[0]).replace(f"port {after[0].port} ", f"port {after[0].port} instead of {before[0].port} ", 1)
-    there = _listed(before) if was else "none"
-    return f"{_listed(after) if remains else 'gone'}; before: {there}"
-
-
-def _listed(openings: tuple[Opening, ...]) -> str:
-    return ", ".join(map(str, openings)) or "for the host itself at most"
 
 
 _AI_FLAGS = ("aiModels.json", "-aiModels", "-aiWorker")

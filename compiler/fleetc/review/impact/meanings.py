@@ -31,7 +31,6 @@ KINDS: dict[str, Meaning] = {
     "avatar": Meaning(computed=("exposure", "capacity"), none="how the stack runs"),
     "slot": Meaning(computed=("exposure", "capacity"), none="how the slot runs"),
     "allow": Meaning({"exposure": "who may call the stack"}),
-    "reach": Meaning(computed=("exposure",), none="which ports the stack has"),
     "stream": Meaning(computed=("exposure",), none="the stream itself; it is changed through the stream API"),
     "stream_api": Meaning({"exposure": "the token of the stream API goes to another place, or is another token"}),
     "monitoring": Meaning(none="how the fleet is monitored"),
@@ -95,7 +94,7 @@ def meaning(item: Item, role: str) -> Meaning:
 
 def _of_stack(item: Item) -> Meaning:
     """The row of an item of an avatar stack."""
-    if item.presence or item.kind in ("allow", "reach"):
+    if item.presence or item.kind in ("allow", "port"):
         return KINDS[item.kind]
     return stack_meaning(item.key[-1])
 

@@ -7,10 +7,12 @@ split by its structure, and a test names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fleetc.blueprint.blueprint import RUNNERS, Blueprint, HostBlueprint, Service
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, RUNNERS, Blueprint, HostBlueprint, Service
+from fleetc.blueprint.listeners import HOST as HOST_ONLY
+from fleetc.blueprint.listeners import MONITORING, Listening
 from fleetc.blueprint.market import RunnerRow
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import NODE_TABLES
@@ -26,7 +28,7 @@ from fleetc.review.items.item import (
     leaf_text,
     nearest,
 )
-from fleetc.review.items.of_stacks import avatar, monitoring, stream_api, streams
+from fleetc.review.items.of_stacks import HOST_UNIT, avatar, monitoring, stream_api, streams
 from fleetc.review.reports import wording
 from fleetc.upstream import format_release
 
@@ -170,16 +172,6 @@ def _mounts(place: ItemPlace, _service: Service, mounts: Any) -> Iterator[Item]:
         yield place.item("mount", mount.path, value, mount.origin, follows=True)
 
 
-def _ports(place: ItemPlace, _service: Service, listeners: Any) -> Iterator[Item]:
-    """One item for each purpose of listening; it has all ports for that purpose."""
-    purposes: dict[tuple[str, str], list[Any]] = {}
-    for port in listeners:
-        purposes.setdefault((port.purpose, port.protocol), []).append(port)
-    for (purpose, protocol), ports in purposes.items():
-        text = ", ".join(f"{port.address}:{port.port}" for port in ports)
-        yield place.item("port", f"{purpose} ({protocol})", text, ports[0].origin, follows=True)
-
-
 def _gpus(place: ItemPlace, _service: Service, gpus: Any) -> Iterator[Item]:
     if gpus is not None:
         text = gpus if isinstance(gpus, str) else ", ".join(map(str, gpus))
@@ -237,7 +229,6 @@ SERVICE: dict[str, _Take] = {
     "secrets": _secrets,
     "files": _files,
     "mounts": _mounts,
-    "ports": _ports,
     "gpus": _gpus,
     "manages_containers": _of_service("starts containers"),
     "host_ipc": _of_service("shares the memory segments of the host", "host_ipc"),
@@ -270,7 +261,28 @@ _HOST_FIELDS = (
 HOST: dict[str, _Take] = {
     **{field: _of_host(field) for field in _HOST_FIELDS},
     "avatar": lambda place, _host, stack: avatar(place, stack),
+    "listeners": lambda place, _host, listeners: _ports(place, listeners),
 }
+
+
+def _ports(place: ItemPlace, listeners: Sequence[Listening]) -> Iterator[Item]:
+    """One item for each purpose of listening, which has all ports for it, who reaches them and what they can do."""
+    purposes: dict[tuple[Path, str, str], list[Listening]] = {}
+    for one in listeners:
+        if one.owner != place.path:  # the SSH server, of which the port is an item of the host
+            purposes.setdefault((one.owner, one.purpose, one.protocol), []).append(one)
+    for (owner, purpose, protocol), ports in purposes.items():
+        first, what = ports[0], f"{purpose} ({protocol})"
+        node = "" if owner == MONITORING or owner[0] == "avatars" else first.name
+        head = (
+            ("node", node) if node else (*place.key, AVATAR_DIRECTORY, HOST_UNIT) if owner != MONITORING else place.key
+        )
+        where = ", ".join(f"{one.address}:{one.ports}" for one in ports)
+        parts = [f"{where} for {first.reach}", first.power]
+        parts += [f"meant for {first.meant_for}"] * (first.reach not in (HOST_ONLY, first.meant_for))
+        parts += [f"from {', '.join(first.peers)}"] * bool(first.peers)
+        value = "; ".join([*parts, *([f"asks for {first.guard}"] if first.guard else [])])
+        yield Item((*head, "port", what), place.host, node, "port", what, value, first.origin, follows=True)
 
 
 def _of_fleet(table: str, field: str, *, follows: bool = False) -> _Take:

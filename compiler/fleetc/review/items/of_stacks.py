@@ -89,10 +89,6 @@ def avatar(place: ItemPlace, stack: StackBlueprint | None) -> Iterator[Item]:
         for secret in secrets:
             text = f"{secret.kind} {secret.reference}"
             yield Item((*key, unit, "secret", secret.name), place.host, "", "secret", secret.name, text, secret.origin)
-    for row in stack.firewall:
-        what = f"{row.purpose} ({row.protocol})"
-        text = f"{row.first}{'' if row.first == row.last else f'-{row.last}'} for {row.reach}"
-        yield Item((*key, HOST_UNIT, "reach", what), place.host, "", "reach", what, text, row.origin, follows=True)
     for slot in stack.slots:
         yield from _slot((*key, slot.name), place.host, slot)
         of_slot = tuple(image for image in stack.images if image not in shared)
@@ -227,10 +223,6 @@ def monitoring(blueprint: MonitoringBlueprint | None) -> Iterator[Item]:
     for project in blueprint.programs.hosts if blueprint.programs is not None else ():
         for container in project.containers:
             yield from _one(head, f"program {project.host} {container.name}", *_of_container(container))
-        for port in project.ports:
-            what, text = f"{port.purpose} ({port.protocol})", f"{port.address}:{port.port}"
-            key = (*head.key, project.host, "port", what)
-            yield Item(key, project.host, "", "port", what, text, port.origin, follows=True)
     for notified in blueprint.programs.notified if blueprint.programs is not None else ():
         yield from _one(head, f"notified by {notified.kind}", notified.file.value, notified.file.origin)
     for unwatched in blueprint.unwatched:

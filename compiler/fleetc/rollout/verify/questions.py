@@ -45,7 +45,7 @@ def questions_of(fleet: Fleet, blueprint: Blueprint) -> dict[str, tuple[Inquiry,
 
 def _of_host(host: HostBlueprint, on_chain: Collection[str], sellers: Collection[str]) -> Iterator[Inquiry]:
     for service in host.services:
-        yield from _of_service(service, service.name in on_chain, sellers)
+        yield from _of_service(host, service, service.name in on_chain, sellers)
     if host.avatar is not None:
         for path in ("/health", "/meta", "/meta/gpu", "/meta/gpu/stats", "/cluster"):
             yield Inquiry(AVATARS, STACK, path)
@@ -53,7 +53,7 @@ def _of_host(host: HostBlueprint, on_chain: Collection[str], sellers: Collection
             yield Inquiry(AVATARS, STACK, f"/power/projects/{slot.project}")
 
 
-def _of_service(service: Service, on_chain: bool, sellers: Collection[str]) -> Iterator[Inquiry]:
+def _of_service(host: HostBlueprint, service: Service, on_chain: bool, sellers: Collection[str]) -> Iterator[Inquiry]:
     if service.table == RUNNERS:
         if service.health.answers is not None:
             yield Inquiry(service.name, *service.health.answers[:2])
@@ -70,14 +70,14 @@ def _of_service(service: Service, on_chain: bool, sellers: Collection[str]) -> I
             yield Inquiry(service.name, service.health.healthz, path)
     if service.name in sellers and service.health.healthz:
         yield Inquiry(service.name, service.health.healthz, DISCOVERY)
-    for runner in runners_of(service):
+    for runner in runners_of(host, service):
         for path in ("/health", "/hardware/stats"):
             yield Inquiry(service.name, runner, path)
-    if any(port.purpose == "llm runner" for port in service.ports):
+    if any(port.purpose == "llm runner" for port in host.ports_of(service)):
         yield Inquiry(service.name, LANGUAGE_MODELS, "/api/version")
 
 
-def runners_of(service: Service) -> list[str]:
+def runners_of(host: HostBlueprint, service: Service) -> list[str]:
     """Where the runner containers of a node listen, each once."""
-    ports = {port.port for port in service.ports if port.purpose.endswith(" runner")}
+    ports = {port.port for port in host.ports_of(service) if port.purpose.endswith(" runner")}
     return [f"http://127.0.0.1:{port}" for port in sorted(ports)]

@@ -28,14 +28,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fleetc.analysis.listeners import of_host, of_stack
 from fleetc.analysis.slots import claims
-from fleetc.language import effective, effective_avatar
-from fleetc.language.effective import BoundPort
+from fleetc.blueprint.listeners import MONITORING, Listening
+from fleetc.language import effective_avatar
 from fleetc.language.effective_avatar import SlotInForce
 from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.upstream.avatar import FIXED_PORTS, HIGHEST_SLOT, SLOT_PORTS, FixedPort
-from fleetc.upstream.metrics import exporter_ports
 
 _SSH_PORT = 22  # where an SSH server listens by default; any other ssh_port may be forwarded
 _OF_THE_STACK = ("health", "turn")
@@ -54,45 +54,34 @@ class _Owner(NamedTuple):
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare each stack with everything on its host."""
     for stack in fleet.stacks:
-        owners = [*_nodes(fleet, stack), *_host(fleet, stack), *_exporters(fleet, stack), *_neighbours(fleet, stack)]
-        own = [bound for bound in effective_avatar.bound_ports(fleet, stack) if " of slot " not in bound.purpose]
+        owners = [*_others(fleet, stack), *_neighbours(fleet, stack)]
+        shared = (one for one in of_stack(fleet, stack) if " of slot " not in one.purpose)
+        own = [one for one in shared if one.port == one.last]
         taken = _Slots(fleet, stack, owners, own)
         yield from taken.clashes([*owners, *map(_as_owner, own)])
         for index, bound in enumerate(own):
             for owner in (*owners, *map(_as_owner, own[:index])):
                 if (owner.port, owner.protocol) == (bound.port, bound.protocol):
                     yield _own_port(stack, bound, owner)
-        yield from _relay(stack, [*owners, *(_as_owner(bound) for bound in own)])
+        yield from _relay(stack, [*owners, *map(_as_owner, own)])
 
 
-def _nodes(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
-    for node in fleet.nodes_by_host.get(stack.settings.host, ()):
-        for bound in effective.bound_ports(fleet, node):
-            note = f"{node.name}: {bound.purpose}" + (f" ({bound.origin.reason})" if bound.origin.reason else "")
-            what = f"{node.name} ({bound.purpose})"
-            yield _Owner(bound.port, bound.protocol, what, Label(bound.origin.paths[0], note))
-
-
-def _host(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
-    port = fleet.hosts[stack.settings.host].ssh_port
-    forwarded = port != _SSH_PORT
-    path = ("hosts", stack.settings.host, "ssh_port") if forwarded else ("hosts", stack.settings.host)
-    note = "unless this port is forwarded to another port of the host" if forwarded else "its SSH server"
-    yield _Owner(port, "tcp", "the SSH server", Label(path, note, on_key=not forwarded), not forwarded)
-
-
-def _exporters(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
-    """The programs on the host that serve metrics, which listen on all addresses by default."""
-    host, path = fleet.hosts[stack.settings.host], ("hosts", stack.settings.host)
-    exporter = host.gpu_exporter
-    if exporter is not None:
-        what = "the exporter of GPU metrics"
-        place = (*path, "gpu_exporter") if exporter.port is None else (*path, "gpu_exporter", "port")
-        note = f"{exporter.kind} listens on {exporter_ports()[exporter.kind]}" if exporter.port is None else what
-        yield _Owner(exporter.port or exporter_ports()[exporter.kind], "tcp", what, Label(place, note))
-    if host.blackbox_port is not None:
-        what = "the blackbox exporter"
-        yield _Owner(host.blackbox_port, "tcp", what, Label((*path, "blackbox_port"), what))
+def _others(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
+    """Everything else of the fleet that listens on the host; the ports of the monitoring project are another rule's."""
+    host = stack.settings.host
+    for one in of_host(fleet, host):
+        place, why = one.origin.paths[0], f" ({one.origin.reason})" if one.origin.reason else ""
+        if one.owner == ("hosts", host):
+            forwarded = one.port != _SSH_PORT
+            note = "unless this port is forwarded to another port of the host" if forwarded else "its SSH server"
+            yield _Owner(one.port, "tcp", "the SSH server", Label(place, note, on_key=not forwarded), not forwarded)
+        elif one.owner == MONITORING:
+            if one.purpose in ("exporter of GPU metrics", "blackbox exporter"):
+                what = f"the {one.purpose}"
+                yield _Owner(one.port, one.protocol, what, Label(place, one.origin.reason or what))
+        elif one.owner != stack.path:
+            label = Label(place, f"{one.name}: {one.purpose}{why}")
+            yield _Owner(one.port, one.protocol, f"{one.name} ({one.purpose})", label)
 
 
 def _neighbours(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
@@ -123,14 +112,14 @@ def _fixed(row: FixedPort, label: Label | None) -> _Owner:
     return _Owner(row.port, "tcp", row.purpose, label, certain=label is not None)
 
 
-def _as_owner(bound: BoundPort) -> _Owner:
+def _as_owner(bound: Listening) -> _Owner:
     return _Owner(bound.port, bound.protocol, bound.purpose, Label(bound.origin.paths[0], bound.purpose))
 
 
 class _Slots:
     """The slots of a stack, who uses their ports, and which numbers are free."""
 
-    def __init__(self, fleet: Fleet, stack: Stack, owners: list[_Owner], own: list[BoundPort]) -> None:
+    def __init__(self, fleet: Fleet, stack: Stack, owners: list[_Owner], own: list[Listening]) -> None:
         slots = effective_avatar.slots_of(fleet, stack)
         publish = {s: [slot.number for slot in slots if s != "game" or slot.game_command] for s in SLOT_PORTS}
         self._stack = stack
@@ -188,7 +177,7 @@ class _Slots:
         return None
 
 
-def _own_port(stack: Stack, bound: BoundPort, owner: _Owner) -> Diagnostic:
+def _own_port(stack: Stack, bound: Listening, owner: _Owner) -> Diagnostic:
     """orchestrator-health or TURN on a port of another program."""
     report = error if owner.certain else warning
     key = "turn.port" if bound.purpose == "TURN" else "health_port"

@@ -33,16 +33,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.analysis.listeners import of_host, of_project
 from fleetc.analysis.scraping import project_hosts
-from fleetc.language import effective, effective_avatar
-from fleetc.language.effective import ANY_ADDRESS, BoundPort
-from fleetc.language.effective_monitoring import grafana_listener, project_of, project_ports, prometheus_listener
+from fleetc.blueprint.listeners import MONITORING, Listening
+from fleetc.language.effective_monitoring import grafana_listener, project_of, prometheus_listener
 from fleetc.language.fleet import Fleet
 from fleetc.language.monitoring import MonitoringProject
-from fleetc.language.quantities import host_port
+from fleetc.language.quantities import host_port, reach_of
 from fleetc.places.diagnostic import Diagnostic, Label, error
-from fleetc.places.origin import given
-from fleetc.upstream.metrics import exporter_ports
 
 _FIELDS = {
     "Prometheus": 'prometheus = "{address}"',
@@ -53,7 +51,6 @@ _FIELDS = {
     "blackbox exporter": "blackbox_port = {port}",
 }
 """What to write for another port, by what listens there."""
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -62,43 +59,26 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if project is None:
         return
     told: set[tuple[str, str]] = set()
-    for host, agent in project_hosts(fleet):
-        own = [("the project", port) for port in project_ports(fleet, project, host, agent=agent)]
-        taken = [found for found in _others(fleet, host) if found[1].protocol == "tcp"]
-        used = {port.port for _, port in (*taken, *own)}
-        for _, port in own:
-            for owner, other in taken:
-                if _meet(port, other) and (port.purpose, other.purpose) not in told:
-                    told.add((port.purpose, other.purpose))  # once, and not for each of a hundred hosts
-                    yield _clash(project, host, port, owner, other, used)
-            taken.append(("the project", port))
+    for host, _ in project_hosts(fleet):
+        everything = [one for one in of_host(fleet, host) if one.protocol == "tcp"]
+        own = [*of_project(fleet, host)]
+        taken = [one for one in everything if one.owner != MONITORING or one.purpose not in _FIELDS]
+        used = {one.port for one in everything}
+        for one in own:
+            for other in taken:
+                if _meet(one, other) and (one.purpose, other.purpose) not in told:
+                    told.add((one.purpose, other.purpose))  # once, and not for each of a hundred hosts
+                    yield _clash(project, host, one, other, used)
+            taken.append(one)
 
 
-def _meet(one: BoundPort, other: BoundPort) -> bool:
-    everywhere = one.address in _EVERYWHERE or other.address in _EVERYWHERE
+def _meet(one: Listening, other: Listening) -> bool:
+    everywhere = any(reach_of(side.address) == "everywhere" for side in (one, other))
     return one.port == other.port and (everywhere or one.address == other.address)
 
 
-def _others(fleet: Fleet, host: str) -> Iterator[tuple[str, BoundPort]]:
-    """Other listeners on a host, with their owners."""
-    settings = fleet.hosts[host]
-    yield host, BoundPort(ANY_ADDRESS, settings.ssh_port, "tcp", "SSH", given("hosts", host))
-    for node in fleet.nodes_by_host.get(host, ()):
-        yield from ((node.name, port) for port in effective.bound_ports(fleet, node))
-    for stack in fleet.stacks_by_host.get(host, ()):
-        yield from ((stack.name, port) for port in effective_avatar.bound_ports(fleet, stack))
-    exporter = settings.gpu_exporter
-    if exporter is not None:
-        number = exporter.port or exporter_ports()[exporter.kind]
-        yield (
-            host,
-            BoundPort(ANY_ADDRESS, number, "tcp", "exporter of GPU metrics", given("hosts", host, "gpu_exporter")),
-        )
-
-
-def _clash(
-    project: MonitoringProject, host: str, port: BoundPort, owner: str, other: BoundPort, used: set[int]
-) -> Diagnostic:
+def _clash(project: MonitoringProject, host: str, port: Listening, other: Listening, used: set[int]) -> Diagnostic:
+    owner = "the project" if other.purpose in _FIELDS else host if other.owner == MONITORING else other.name
     free = next(number for number in range(port.port + 1, port.port + len(used) + 2) if number not in used)
     listener = grafana_listener(project) if port.purpose == "Grafana" else prometheus_listener(project)
     text = _FIELDS[port.purpose].format(port=free, address=host_port(listener.value.host, free))

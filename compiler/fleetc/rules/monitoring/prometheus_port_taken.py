@@ -27,9 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.analysis.listeners import of_host
 from fleetc.analysis.scraping import AGENT, PROMETHEUS_PORT, WRITE_PATH, prometheus_host, readings
-from fleetc.language import effective, effective_avatar
-from fleetc.language.effective import BoundPort
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import HostName, host_port
 from fleetc.places.diagnostic import Diagnostic, Label, error
@@ -46,20 +45,13 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         return
     if not any(reading.by == AGENT for reading in readings(fleet)):
         return
-    for owner, port in _ports(fleet, home.value):
+    for port in of_host(fleet, home.value):
         if port.port == PROMETHEUS_PORT and port.protocol == "tcp":
             authority = host_port(HostName(fleet.hosts[home.value].address), PROMETHEUS_PORT + 1)
             yield error(
                 "prometheus-port-taken",
-                f"agents would send metrics to port {PROMETHEUS_PORT} of host {home.value}, which {owner} uses",
+                f"agents would send metrics to port {PROMETHEUS_PORT} of host {home.value}, which {port.name} uses",
                 Label(home.origin.paths[0]),
-                [Label(port.origin.paths[0], f"{owner}: {port.purpose}")],
+                [Label(port.origin.paths[0], f"{port.name}: {port.purpose}")],
                 f'move Prometheus to another port and write receiver = "http://{authority}{WRITE_PATH}"',
             )
-
-
-def _ports(fleet: Fleet, host: str) -> Iterator[tuple[str, BoundPort]]:
-    for node in fleet.nodes_by_host.get(host, ()):
-        yield from ((node.name, port) for port in effective.bound_ports(fleet, node))
-    for stack in fleet.stacks_by_host.get(host, ()):
-        yield from ((stack.name, port) for port in effective_avatar.bound_ports(fleet, stack))

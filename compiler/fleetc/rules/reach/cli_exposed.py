@@ -18,28 +18,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.analysis.listeners import of_node
+from fleetc.blueprint.listeners import HOST, MOVE
 from fleetc.language.fleet import Fleet
-from fleetc.language.signing import talks_to_chain
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at every administration listener that the spec moves."""
     for node in fleet.nodes:
-        listener = node.settings.cli
-        if listener is None or listener.is_loopback:
-            continue
-        funds = talks_to_chain(fleet, node)
-        power = "transfer its funds and change its prices" if funds else "change its settings and read its state"
-        path = (*node.path, "cli")
-        message = f"anyone who can reach {listener} can administer {node.name} and {power}, without a password"
-        if node.settings.cli_exposed:
-            related = [Label((*node.path, "cli_exposed"), "stated explicitly")]
-            yield warning("cli-exposed", message, Label(path), related, "keep that port behind a firewall")
-        else:
-            yield error(
-                "cli-exposed",
-                message,
-                Label(path),
-                help=f'write cli = "127.0.0.1:{listener.port}", or cli_exposed = true if a firewall protects the port',
-            )
+        for one in of_node(fleet, node):
+            if one.purpose != "administration" or one.reach == HOST:
+                continue
+            does = ("change its settings and read its state", "transfer its funds and change its prices")
+            path, listener, power = (*node.path, "cli"), node.settings.cli, does[one.power == MOVE]
+            message = f"anyone who can reach {listener} can administer {node.name} and {power}, without a password"
+            if node.settings.cli_exposed:
+                related = [Label((*node.path, "cli_exposed"), "stated explicitly")]
+                yield warning("cli-exposed", message, Label(path), related, "keep that port behind a firewall")
+            else:
+                advice = f'write cli = "127.0.0.1:{one.port}", or cli_exposed = true if a firewall protects the port'
+                yield error("cli-exposed", message, Label(path), help=advice)

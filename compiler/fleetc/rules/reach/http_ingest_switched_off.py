@@ -13,8 +13,7 @@ Instead:
 
     [gateways.gate]
     mode = "ai"
-    http = "0.0.0.0:8935"
-    http_ingest = true
+    http = "127.0.0.1:8935"  # a proxy in front of it asks who calls
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ from fleetc.language import effective
 from fleetc.language.fleet import Fleet
 from fleetc.language.gateway import Gateway
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
-
-_HELP = "write http_ingest = true and protect the port, or set a webhook that admits streams: auth_webhook = ..."
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -45,11 +42,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 [Label((*node.path, "mode"), "serves AI")],
                 'write http_ingest = true, or mode = "video"',
             )
-        elif settings.http_ingest is None and settings.auth_webhook is None and not listener.is_loopback:
+        elif settings.http_ingest is None and not effective.ingests_over_http(node, settings):
             what = "all AI endpoints and HTTP streams" if ai else "streams over HTTP (RTMP stays on)"
             yield (error if ai else warning)(
                 "http-ingest-switched-off",
                 f"gateway {node.name} turns off {what}: {listener} is not on loopback, and no webhook admits streams",
                 Label((*node.path, "http"), "not on loopback"),
-                help=_HELP,
+                help=f'write http = "127.0.0.1:{listener.port}", and put a proxy in front of it that asks who calls',
             )

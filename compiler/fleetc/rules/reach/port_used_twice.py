@@ -26,8 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleetc.language import effective, effective_runners
-from fleetc.language.effective import BoundPort
+from fleetc.analysis.listeners import of_node, of_runner
+from fleetc.blueprint.listeners import Listening
+from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
@@ -41,7 +42,7 @@ _KEYS = {"administration": "cli", "HTTP": "http", "RTMP": "rtmp"}
 class _Taken(NamedTuple):
     """A port and the node or runner that uses it."""
 
-    bound: BoundPort
+    bound: Listening
     node: Node | PlacedRunner
 
     @property
@@ -77,11 +78,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         port = fleet.hosts[host].ssh_port
         nodes, runners = fleet.nodes_by_host.get(host, ()), fleet.runners_by_host.get(host, ())
         ports = [port, *(placed.port for placed in runners)]
-        ports += [bound.port for node in nodes for bound in effective.bound_ports(fleet, node)]
+        ports += [bound.port for node in nodes for bound in of_node(fleet, node)]
         if len(set(ports)) == len(ports):
             continue
-        taken = [_Taken(bound, node) for node in nodes for bound in effective.bound_ports(fleet, node)]
-        taken += [_Taken(effective_runners.bound_port(placed), placed) for placed in runners]
+        taken = [_Taken(bound, node) for node in nodes for bound in of_node(fleet, node)]
+        taken += [_Taken(of_runner(fleet, placed), placed) for placed in runners]
         free = _FreePorts(set(ports))
         for item in taken:
             if (item.bound.port, item.bound.protocol) == (port, "tcp"):

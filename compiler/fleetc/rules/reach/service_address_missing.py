@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.analysis.listeners import of_node
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
@@ -70,7 +71,7 @@ def _shown(service: ServiceAddress) -> str:
 def _with_port(fleet: Fleet, node: Node, settings: Orchestrator) -> Fix | None:
     """The documented port, unless the spec needs another: the node then listens there too."""
     others = (other for other in fleet.nodes_by_host[settings.host] if other.name != node.name)
-    taken = {bound.port for other in others for bound in effective.bound_ports(fleet, other)}
+    taken = {bound.port for other in others for bound in of_node(fleet, other)}
     if settings.service is None or settings.http is not None or effective.SERVICE_PORT in taken:
         return None
     return fix_set((*node.path, "service"), f"{_shown(settings.service)}:{effective.SERVICE_PORT}")

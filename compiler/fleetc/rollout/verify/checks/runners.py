@@ -23,7 +23,9 @@ def warm_runners(seen: NodeSeen) -> Iterator[Finding]:
     that counts.
     """
     for pipeline, wanted in _warm(seen).items():
-        places = [where for where in runners_of(seen.service) if _prefix(where) == PIPELINES[pipeline].port_prefix]
+        places = [
+            where for where in runners_of(seen.host, seen.service) if _prefix(where) == PIPELINES[pipeline].port_prefix
+        ]
         well = [where for where in places if _status(seen, where) == 200]
         if len(well) < wanted:
             states = ", ".join(_told(seen, where) for where in places if where not in well)
