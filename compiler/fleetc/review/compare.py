@@ -18,10 +18,10 @@ from fleetc.emit.source_copy import copies
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.fleet import NODE_TABLES, Fleet, Node
 from fleetc.language.signing import payer
+from fleetc.planner.fates import Journal, no_journal
 from fleetc.review.boxes import picture_of
 from fleetc.review.data import Cause, Change, NodeRef, Review
 from fleetc.review.gravity import gravity
-from fleetc.review.impact.avatars import with_shared
 from fleetc.review.impact.effects import Impact
 from fleetc.review.impact.restarts import moved
 from fleetc.review.items.deltas import Delta, deltas_of
@@ -36,8 +36,8 @@ from fleetc.review.unexplained import texts_of
 from fleetc.version import __version__
 
 
-def compare(old: Side, new: Side) -> Review:
-    """Everything that would change from one side to the other."""
+def compare(old: Side, new: Side, journal: Journal = no_journal) -> Review:
+    """Everything that would change from one side to the other; `journal` knows which hosts a rollout retires."""
     paths = sorted(path for path in {*old.files, *new.files} if old.files.get(path) != new.files.get(path))
     edits = Edits(edits_of(old.document, new.document) if paths and old.document and new.document else ())
     hosts = _hosts(old, new, paths, edits) if paths else set()
@@ -46,12 +46,12 @@ def compare(old: Side, new: Side) -> Review:
     deltas = deltas_of(before, after, edits)
     if blueprints is not None and _belied(old, blueprints[0], deltas, paths):
         note = f"the files in {old.name} were not compiled from the spec there, so only files are compared"
-        return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new)
+        return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new, journal)
     atlas = Atlas(old.document, new.document)
     evidence = Evidence(old, new, paths)
     evidence.attribute(deltas)
     deltas += texts_of(old, new, evidence, deltas, _read(old, new, paths, edits, atlas))
-    processes = with_shared(moved(old, new, paths), deltas, after)
+    processes = moved(old, new, journal)
     # Against a fleet that is not known, everything of the new one would look as if it came with this change.
     fleets = (None, None) if blueprints is None else (old.fleet, new.fleet)
     impact = Impact(*fleets, processes, before, after)
@@ -59,7 +59,7 @@ def compare(old: Side, new: Side) -> Review:
     pairs = [(_change(group, old, new, evidence, impact, atlas), group) for group in _groups(deltas)]
     pairs.sort(key=lambda pair: _rank(pair[0]))
     changes = [change for change, _ in pairs]
-    ends = frozenset[NodeRef]().union(*processes)
+    ends = processes.all
     boxes, edges = picture_of(old, new, blueprints, hosts, changes, ends)
     return Review(
         fleet=new.fleet.fleet.name if new.fleet else "",

@@ -50,7 +50,7 @@ def meaning_of(flag: str, role: str = "") -> Meaning:
 
 @cache
 def passing(way: str, flag: str, role: str) -> dict[str, str]:
-    """What a flag means by class when its process comes, goes, moves or stays behind; {} stands for the value."""
+    """What a flag means by class when its process comes, goes or moves; {} stands for the value."""
     row = _DATA[way].get(flag, {})
     return {name: text for name, text in row.get("roles", {}).get(role, row).items() if name not in _FIELDS}
 

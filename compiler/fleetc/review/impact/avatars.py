@@ -5,31 +5,25 @@ In: the items of both blueprints. Out: `Fact`s. Called by `effects.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from ipaddress import ip_network
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, FIREWALL_ALLOWLIST
+from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST
 from fleetc.language.quantities.addresses import IpNetwork
-from fleetc.review.data import NodeRef
 from fleetc.review.impact.facts import Fact
-from fleetc.review.impact.restarts import Moved
-from fleetc.review.items.deltas import Delta
 from fleetc.review.items.item import Item, Key
-from fleetc.review.items.of_stacks import TURN_UNIT
 
 
-def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[NodeRef]) -> Iterator[Fact]:
-    """Callers, ports and slots that come and go, host by host. What is left running keeps its callers and ports."""
+def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
+    """Callers, ports and slots that come and go, host by host."""
     slots: dict[str, list[int]] = {}
-    left_on = {target.host for target in left if target.node.startswith(f"{AVATAR_DIRECTORY}/")}
     for key in [*new, *(key for key in old if key not in new)]:
         item = new.get(key) or old[key]
         if item.kind == "allow" and item.what == FIREWALL_ALLOWLIST:
-            if item.host not in left_on:
-                yield from _callers(item, old.get(key), new.get(key))
+            yield from _callers(item, old.get(key), new.get(key))
         elif item.kind == "reach":
-            yield from _reach(item, old.get(key), new.get(key), item.host in left_on)
+            yield from _reach(item, old.get(key), new.get(key))
         elif item.kind == "slot" and item.presence and (key in old) != (key in new):
             slots.setdefault(item.host, [0, 0])[key in new] += 1
     for host, (gone, come) in slots.items():
@@ -80,15 +74,12 @@ def _listed(networks: Iterable[IpNetwork]) -> str:
     return ", ".join(map(str, networks))
 
 
-def _reach(item: Item, before: Item | None, after: Item | None, left: bool) -> Iterator[Fact]:
+def _reach(item: Item, before: Item | None, after: Item | None) -> Iterator[Fact]:
     """A port, or a range of them, that others reach in another way. What nobody reaches exposes nothing."""
     was, now = (("", "for", "nobody") if side is None else side.value.partition(" for ") for side in (before, after))
     if was == now or (was[2] == "nobody" and now[2] == "nobody"):
         return
     hints = ("slot-", "stack ", "TURN", "ORCHESTRATOR")
-    if left:
-        yield Fact("exposure", item.host, f"{item.what}: still {_told(was, item.host)}", Decimal(0), hints)
-        return
     wider = _ORDER[now[2]] > _ORDER[was[2]] or (now[2] != "nobody" and now[0] != was[0])
     here = "gone" if after is None else _told(now, item.host)
     there = "there was none" if before is None else _told(was, item.host)
@@ -108,24 +99,3 @@ def _told(opening: tuple[str, str, str], host: str) -> str:
         return "for the host itself at most"
     who = "everyone who can reach the host" if reach == "everyone" else "those on the allowlist"
     return f"port {ports} of {host}, open to {who}"
-
-
-def with_shared(moved: Moved, deltas: Iterable[Delta], new: Mapping[Key, Item]) -> Moved:
-    """Also the processes of stacks that start again for what they share.
-
-    Secrets of the host reach all of its services, and the settings of TURN reach every slot. A rollout takes both into
-    what it compares, though the files of a slot show neither.
-    """
-    of_host: dict[str, list[str]] = {}
-    for item in new.values():
-        if item.kind == "slot" and item.presence:
-            of_host.setdefault(item.host, []).append(item.what)
-    more: set[NodeRef] = set()
-    for item in (part.item for delta in deltas for part in delta.all()):
-        if item.kind == "secret" and item.key[2:3] == (AVATAR_DIRECTORY,) and len(item.key) > 4:
-            more.add(NodeRef(item.host, f"{AVATAR_DIRECTORY}/{item.key[3]}"))
-            more |= {NodeRef(item.host, f"{AVATAR_DIRECTORY}/{slot}") for slot in of_host.get(item.host, ())}
-    for target in moved.restarted:
-        if target.node == f"{AVATAR_DIRECTORY}/{TURN_UNIT}":
-            more |= {NodeRef(target.host, f"{AVATAR_DIRECTORY}/{slot}") for slot in of_host.get(target.host, ())}
-    return moved._replace(restarted=moved.restarted | (more - moved.started - moved.stopped - moved.left))

@@ -6,7 +6,7 @@ gives each to the change that brings it. What prices come to is in `money.py` be
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -21,7 +21,6 @@ from fleetc.language.node import AiSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import reach_of
 from fleetc.language.worker import AiWorker, Transcoder
-from fleetc.review.data import NodeRef
 from fleetc.review.items.item import Item, Key
 
 COLD_START = "30 to 120 s"
@@ -70,11 +69,8 @@ class Opening(NamedTuple):
         return f"port {self.port} of {self.host}, open to {_reach(self.address)}"
 
 
-def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[NodeRef]) -> Iterator[Fact]:
-    """Ports that come within or out of the reach of others. One that stays on loopback exposes nothing.
-
-    The ports of a process that is left running stay open, also beside those of one that takes its place elsewhere.
-    """
+def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
+    """Ports that come within or out of the reach of others. One that stays on loopback exposes nothing."""
     for key in [*new, *(key for key in old if key not in new)]:
         item = new.get(key) or old[key]
         if item.what == "-httpAddr" and key in old and key in new and _is_plain(old[key]) != _is_plain(new[key]):
@@ -92,17 +88,10 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
         wider = [o for o in after if o not in before and not any(_covers(b, o) for b in before)]
         purpose = item.what.rpartition(" (")[0]
         flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
-        stays = before if key in old and NodeRef(old[key].host, item.node) in left else ()
-        if stays:
-            headline = f"{item.node} is left running, and {_port(purpose, stays)} stays open to {_everyone(stays)}"
-            still = f"{item.what}: still {_listed(stays)}"
-            yield Fact("exposure", item.node, still, Decimal(0), (flag,), headline=headline)
-        text = _reached(before, after, key in old, key in new) if not stays else _listed(after)
-        if after or not stays:
-            weight = ("critical" if purpose in _CRITICAL else "worse") if wider else "" if stays else "better"
-            headline = f"Opens {_port(purpose, wider)} of {item.node} to {_everyone(wider)}" if wider else ""
-            what = f"{item.what}: {text}"
-            yield Fact("exposure", item.node, what, Decimal(len(wider)), (flag,), weight=weight, headline=headline)
+        weight = ("critical" if purpose in _CRITICAL else "worse") if wider else "better"
+        headline = f"Opens {_port(purpose, wider)} of {item.node} to {_everyone(wider)}" if wider else ""
+        text = f"{item.what}: {_reached(before, after, key in old, key in new)}"
+        yield Fact("exposure", item.node, text, Decimal(len(wider)), (flag,), weight=weight, headline=headline)
 
 
 def _port(purpose: str, wider: Sequence[Opening]) -> str:

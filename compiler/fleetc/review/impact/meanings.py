@@ -41,7 +41,9 @@ KINDS: dict[str, Meaning] = {
 """What a change of each kind of item means, but for those that flags, variables, hosts and the spec decide."""
 
 HOST: dict[str, Meaning] = {
-    "address": Meaning({"identity": "rollouts go to a different address; what runs at the old one keeps running"}),
+    "address": Meaning(
+        {"identity": "rollouts go to a different address; another machine there is refused until the old one stops"}
+    ),
     "public": Meaning({"identity": "the network reaches the host at a different name"}),
     "runtime": Meaning(none="processes run differently"),
     "region": Meaning(none="a label"),

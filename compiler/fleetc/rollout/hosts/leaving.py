@@ -1,7 +1,7 @@
 """Hosts that left the spec while they may still run nodes of the fleet.
 
-In: what the journal says of hosts, the blueprint, a tree. Out: which hosts left, and a tree whose Ansible project has
-them too, with nothing to run. Only this run's private copy of the tree is changed.
+In: what the journal says of them, the blueprint, a tree. Out: a tree whose Ansible project has them too, with nothing
+to run. Only this run's private copy of the tree is changed.
 """
 
 from __future__ import annotations
@@ -20,17 +20,6 @@ from fleetc.text.encoders import ansible_unsafe
 _INVENTORY = "ansible/inventory.json"
 NOTHING = hashlib.sha256(b"").hexdigest()
 """The digest of a release without files."""
-
-
-def left_hosts(known: Mapping[str, Given], blueprint: Blueprint) -> dict[str, Given]:
-    """The hosts that rollouts changed, that the spec no longer has, and whose machine has no other name now."""
-    names = {host.name for host in blueprint.hosts}
-    machines = {(host.address, host.ssh_port) for host in blueprint.hosts}
-    return {
-        name: given
-        for name, given in sorted(known.items())
-        if name not in names and (given.place.address, given.place.port) not in machines
-    }
 
 
 def with_left(tree: Tree, blueprint: Blueprint, left: Mapping[str, Given]) -> Tree:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from fleetc.emit.release import release_of_files
 from fleetc.emit.tree import MANIFEST
+from fleetc.planner.data import UNKNOWN, HostState
+from fleetc.planner.states import recorded_states
 from fleetc.review.compare import compare
 from fleetc.review.data import Effect, Review
 from fleetc.review.sides import Side
-from fleetc.rollout.plan.data import UNKNOWN, Comparison, HostState
+from fleetc.rollout.plan.data import Comparison
 from fleetc.rollout.plan.make import Effects, Meaning, effects_of
-from fleetc.rollout.plan.states import recorded_states
 
 _SHORT = 12
 
