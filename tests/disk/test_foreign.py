@@ -146,7 +146,8 @@ def test_foreign_file_that_a_rollout_would_use_is_refused_and_named(folder: Path
     assert checked.stderr.startswith("error[foreign-in-rollout]:") and shown in checked.stderr
     review = fleetc("diff", "--against", "HEAD")
     first = review.stdout.splitlines()[0]
-    assert first.startswith("ERROR: Not from this spec, but used by a rollout: ") and shown in first
+    assert first.startswith("ERROR: Not what the spec compiles to, but in the tree: ") and shown in first
+    assert review.returncode == 1 and shown in review.stderr
     assert "Nothing changes" not in review.stdout
 
 

@@ -44,9 +44,11 @@ def compare(old: Side, new: Side, journal: Journal = no_journal) -> Review:
     old, blueprints = _blueprints(old, new, hosts) if paths else (old, None)
     before, after = ({}, {}) if blueprints is None else map(items_of, blueprints)
     deltas = deltas_of(before, after, edits)
-    if blueprints is not None and _belied(old, blueprints[0], deltas, paths):
+    belied = tuple(_belied(old, blueprints[0], deltas, paths)) if blueprints is not None else ()
+    if belied:
         note = f"the files in {old.name} were not compiled from the spec there, so only files are compared"
-        return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new, journal)
+        old = replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note))
+        return replace(compare(old, new, journal), foreign=belied)
     atlas = Atlas(old.document, new.document)
     evidence = Evidence(old, new, paths)
     evidence.attribute(deltas)
@@ -70,7 +72,8 @@ def compare(old: Side, new: Side, journal: Journal = no_journal) -> Review:
         restarts=impact.restarts(),
         picture=boxes,
         edges=edges,
-        notes=(*old.notes, *new.notes, *evidence.notes()),
+        notes=(*old.notes, *new.notes),
+        foreign=tuple(path for path in paths if evidence.edited(path)),
         files_only=bool(paths) and blueprints is None,
         stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
         cold_starts=impact.cold_starts(),
@@ -78,19 +81,20 @@ def compare(old: Side, new: Side, journal: Journal = no_journal) -> Review:
     )
 
 
-def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
-    """Whether a recorded tree does not hold what the copy of its spec says: then somebody edited the copy.
+def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Iterable[str]) -> Iterator[str]:
+    """The files of a recorded tree that are not what the copy of its spec says: somebody edited them, or the copy.
 
     The manifest has no digest of that copy, because any two changes of a spec would meet in it.
     """
     if old.whole is not None or old.tool != __version__:
-        return False
+        return
     for host in blueprint.hosts:
         for draft in (*flags.emit(host), *data_files.emit(host), *env.emit(host)):
             there = old.files.get(draft.path)
             if there is not None and there != draft.artifact().content and not old.edited(draft.path):
-                return True
-    return FLEET_PAGE not in paths and any(delta.item.kind == "funds" for delta in deltas)
+                yield draft.path
+    if FLEET_PAGE not in paths and any(delta.item.kind == "funds" for delta in deltas):
+        yield FLEET_PAGE
 
 
 def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]:

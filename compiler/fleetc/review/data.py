@@ -171,10 +171,10 @@ class Review:
     `restarts` are the processes that restart or stop (host, node) and how many live sessions each can drop at most
     (None is not known); `stops` are those of them that do not start again there, `live` those that take what changes
     while they run. `cold_starts` are the warm models that load again, each once for its process. `baseline` says in
-    words what it is compared with; `notes` what could not be compared, and why. `foreign` are paths in the directory of
-    the tree that a rollout would use and that hold what the spec does not compile to: nothing of them is in the other
-    parts. `files_only` says that there was no spec to compare with, so that what lines mean (prices, funds) is not
-    known. `rules` are about the rules beside the spec, and stand before everything else.
+    words what it is compared with; `notes` what could not be compared, and why. `foreign` are paths of a tree that hold
+    what its spec does not compile to, because somebody edited them or put them there: the review is an error.
+    `files_only` says that there was no spec to compare with, so that what lines mean (prices, funds) is not known.
+    `rules` are about the rules beside the spec, and stand before everything else.
     """
 
     fleet: str

@@ -246,7 +246,7 @@ class Impact:
         alone = len({delta.item.node or delta.item.host for delta in group}) == 1
         for impact in IMPACTS:
             several = [(text, facts) for (kind, text), facts in same.items() if kind == impact]
-            several.sort(key=lambda pair: _weight(pair[1]))
+            several.sort(key=lambda pair: (_weight(pair[1]), -max(fact.amount for fact in pair[1])))
             for text, facts in several[:_NAMED]:
                 named = dict.fromkeys(f.node for f in facts if f.node not in own or not alone)
                 head = f"{_names(named)}: " if named else ""

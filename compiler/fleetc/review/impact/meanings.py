@@ -92,6 +92,8 @@ def meaning(item: Item, role: str) -> Meaning:
         if path[0] == "hosts" and "gpus" in path:
             return _SPEC_GPUS
         return FUNDS.get(path[-1], _SPEC_NOTHING) if path[0] == "wallets" else _SPEC_NOTHING
+    if item.kind == "text" and item.origin.reason:
+        return Meaning(none=item.origin.reason)
     return KINDS.get(item.kind, KINDS["service"])
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from fleetc.emit.release import release_of_files
 from fleetc.emit.tree import MANIFEST
 from fleetc.planner.data import UNKNOWN, HostState
+from fleetc.planner.fates import Journal, no_journal
 from fleetc.planner.states import recorded_states
 from fleetc.review.compare import compare
 from fleetc.review.data import Effect, Review
@@ -48,7 +49,13 @@ class RunningTree(NamedTuple):
     side: Side
 
 
-def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, why: Callable[[], str]) -> Meaning:
+def meaning_of(
+    states: Sequence[HostState],
+    trees: Iterable[Known],
+    new: Side,
+    why: Callable[[], str],
+    journal: Journal = no_journal,
+) -> Meaning:
     """What the rollout of `new` means for hosts that run what `states` say.
 
     `trees` are asked in their order, and no further than needed. `why` says, once all were asked, why no tree has the
@@ -65,7 +72,7 @@ def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, w
     effects: dict[tuple[str, str], Sequence[Effect]] = {}
     compared = []
     for place, tree in enumerate(running):
-        review = compare(tree.side, new)
+        review = compare(tree.side, new, journal)
         effects |= _told(effects_of(review), tree.hosts, fleet=place == first)
         compared.append(_comparison(tree, review))
     known = {host for tree in running for host in tree.hosts}
