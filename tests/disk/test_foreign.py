@@ -207,7 +207,7 @@ def test_base_with_the_same_file_hides_nothing(folder: Path) -> None:
 def test_review_of_every_form_begins_with_it(folder: Path) -> None:
     put("ansible/filter_plugins/x.py")(folder / "rendered")
     forms = {form: fleetc("diff", "--format", form).stdout for form in ("markdown", "html", "json")}
-    assert forms["markdown"].splitlines()[0].startswith("## ERROR: Not from this spec")
+    assert forms["markdown"].splitlines()[0].startswith("## ERROR: Not what the spec compiles to")
     told = json.loads(forms["json"])
     assert told["foreign"] == ["ansible/filter_plugins/"]
     assert told["verdict"].startswith("Foreign files in the rollout (1)")

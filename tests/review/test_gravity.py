@@ -140,9 +140,7 @@ def test_node_on_a_host_that_leaves_is_of_unknown_fate_and_that_comes_first() ->
         ("us-edge", "gateways.us-live", "video may still be bought from us-video-1"),
     ],
 )
-def test_purchases_of_what_may_go_on_end_for_certain_only_where_a_list_ends_them(
-    host: str, node: str, said: str
-) -> None:
+def test_purchases_of_what_may_go_on_end_only_where_a_list_ends_them(host: str, node: str, said: str) -> None:
     gone = TWO.replace('"us-video-2", ', "")
     for table in (f"hosts.{host}", node):
         match = re.search(rf"\n\[{table}\].*?(?=\n\[)", gone, re.S)

@@ -342,6 +342,8 @@ class Impact:
         if stops and len(stops) == len(targets) and all(target.node in self._arrivals for target in targets):
             ways = dict.fromkeys(f"on {t.host} and start{s} on {self._arrivals[t.node]}" for t in targets)
             verb += f" {next(iter(ways))}" if len(ways) == 1 else " and start on other hosts"
+        elif stops and self.moved.left.keys() >= {target.host for target in targets}:
+            verb += f" as a rollout of all hosts retires {_names(dict.fromkeys(t.host for t in targets))}"
         counts = {target: live_sessions(self.old, target.node) for target in targets}
         known, unknown = sum(count or 0 for count in counts.values()), [t.node for t, c in counts.items() if c is None]
         drops = f"at most {wording.count(known, 'live session')} drop{'s' if known == 1 else ''}"
