@@ -146,7 +146,8 @@ def test_foreign_file_that_a_rollout_would_use_is_refused_and_named(folder: Path
     assert checked.stderr.startswith("error[foreign-in-rollout]:") and shown in checked.stderr
     review = fleetc("diff", "--against", "HEAD")
     first = review.stdout.splitlines()[0]
-    assert first.startswith("ERROR: Not from this spec, but used by a rollout: ") and shown in first
+    assert first.startswith("ERROR: Not what the spec compiles to, but in the tree: ") and shown in first
+    assert review.returncode == 1 and shown in review.stderr
     assert "Nothing changes" not in review.stdout
 
 
@@ -206,7 +207,7 @@ def test_base_with_the_same_file_hides_nothing(folder: Path) -> None:
 def test_review_of_every_form_begins_with_it(folder: Path) -> None:
     put("ansible/filter_plugins/x.py")(folder / "rendered")
     forms = {form: fleetc("diff", "--format", form).stdout for form in ("markdown", "html", "json")}
-    assert forms["markdown"].splitlines()[0].startswith("## ERROR: Not from this spec")
+    assert forms["markdown"].splitlines()[0].startswith("## ERROR: Not what the spec compiles to")
     told = json.loads(forms["json"])
     assert told["foreign"] == ["ansible/filter_plugins/"]
     assert told["verdict"].startswith("Foreign files in the rollout (1)")

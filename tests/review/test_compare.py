@@ -20,14 +20,15 @@ from fleetc.disk import files
 from fleetc.emit.tree import Artifact, tree_of
 from fleetc.pipeline import compile_spec
 from fleetc.review.compare import compare
-from fleetc.review.data import Change, Review
+from fleetc.review.data import Change, NodeRef, Review
+from fleetc.review.gravity import gravity
 from fleetc.review.limits import breaches, parse_limits
 from fleetc.review.reports import wording
 from fleetc.review.sides import Side, of_compiled, of_recorded
 from fleetc.toml.document import Source
 from tests.mutating import mutations, spread
 from tests.review import support
-from tests.review.support import classes, compiled_or_none, example, review, side
+from tests.review.support import classes, compiled_or_none, example, review, service_digests, side
 from tests.rules.support import SECRET, gateway, model, onchain, orchestrator
 from tests.support import EXAMPLES, example_sources, shipped
 from tests.upstream.test_releases import RICH
@@ -369,35 +370,69 @@ monitor = true
 """
 
 
-def test_host_that_leaves_keeps_running_and_keeps_its_ports_and_wallet() -> None:
+IF_KNOWN = "if the journal of rollouts knows the host, a rollout of all hosts stops"
+NOT_KNOWN = "the journal here does not know the host, so no rollout from here stops"
+
+
+@pytest.mark.parametrize(("journal", "stops"), [(None, IF_KNOWN), (frozenset({"us-gpu-1"}), NOT_KNOWN)])
+def test_nobody_can_tell_what_becomes_of_a_host_that_no_journal_knows(
+    journal: frozenset[str] | None, stops: str
+) -> None:
     check(side(TWO), side(WITHOUT_HOST))
-    found = review(TWO, WITHOUT_HOST)
+    found = compare(side(TWO), side(WITHOUT_HOST), lambda: journal)
     assert [target.node for target, _ in found.restarts] == ["us-live"]
     assert not any("us-video-2 stops" in effect.text for change in found.changes for effect in change.effects)
     node = one(found, "us-video-2")
     assert text_of(node, "exposure") == [
-        "service (tcp): still port 8935 of us-gpu-2, open to everyone who can reach the host",
-        "us-video-2 is left running on us-gpu-2, which left the fleet: no rollout stops it",
+        f"us-video-2 on us-gpu-2, which leaves the spec: {stops} it" + "; else it is unknown who does" * (not journal),
+        "once stopped: service (tcp): gone; before: port 8935 of us-gpu-2, open to everyone who can reach the host",
     ]
-    assert text_of(node, "price") == ["still asks 1300 wei / pixel"]
-    assert text_of(node, "funds")[0].startswith("what is left running keeps paying and being paid with account 0x2222")
+    assert "once stopped: no longer asks 1300 wei / pixel" in text_of(node, "price")
+    assert all(effect.text.startswith(("once stopped: ", "us-video-2 on us-gpu-2, ")) for effect in node.effects)
     assert not list(breaches(found, parse_limits("exposure=0")))
     assert {breach.limit.impact for breach in breaches(found, parse_limits("identity=none,exposure=none"))} == {
         "identity", "exposure",
     }  # fmt: skip
 
 
-def test_node_that_moves_off_a_host_that_leaves_runs_twice() -> None:
+def test_host_that_the_journal_knows_is_stopped_and_retired() -> None:
+    found = compare(side(TWO), side(WITHOUT_HOST), lambda: frozenset({"us-gpu-2"}))
+    assert NodeRef("us-gpu-2", "us-video-2") in found.stops
+    node = one(found, "us-video-2")
+    assert text_of(node, "restart")[0].startswith("us-video-2 stops as a rollout of all hosts retires us-gpu-2: ")
+    assert "no longer asks 1300 wei / pixel" in text_of(node, "price")
+    assert not any("may still" in effect.text for change in found.changes for effect in change.effects)
+    assert not any("unknown who" in effect.text for change in found.changes for effect in change.effects)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_node_that_moves_off_a_host_that_leaves(known: bool) -> None:
     new = TWO.replace("us-gpu-2", "us-gpu-9").replace("198.51.100.13", "198.51.100.99")
     check(side(TWO), side(new))
-    node = one(review(TWO, new), "host")
-    assert text_of(node, "exposure") == [
-        "service (tcp): still port 8935 of us-gpu-2, open to everyone who can reach the host",
-        "us-video-2 is left running on us-gpu-2, which left the fleet: no rollout stops it; on us-gpu-9 it"
-        " starts as well",
-        "service (tcp): port 8935 of us-gpu-9, open to everyone who can reach the host",
-    ]
-    assert not text_of(node, "restart")
+    node = one(compare(side(TWO), side(new), lambda: frozenset({"us-gpu-2"}) if known else None), "host")
+    moved = "us-video-2 stops on us-gpu-2 and starts on us-gpu-9"
+    unknown = f"us-video-2 on us-gpu-2, which leaves the spec: {IF_KNOWN} it; on us-gpu-9 it starts"
+    assert (unknown in text_of(node, "exposure")) != known
+    assert [text.startswith(moved) for text in text_of(node, "restart")] == [True] * known
+
+
+def test_avatar_stack_that_leaves_with_its_host_is_one_change_whose_gravest_effects_are_shown() -> None:
+    old = example("avatar-stage")
+    new = cut(old, *[name for name in re.findall(r"(?m)^\[(.*)\]$", old) if name.startswith("avatars.front")])
+    new = new.replace('host = "stage-1"', 'host = "stage-3"').replace("[hosts.stage-1]", "[hosts.stage-3]")
+    new = new.replace("203.0.113.11", "203.0.113.31")
+    for journal in (None, frozenset({"stage-1"})):
+        found = compare(side(old), side(new), lambda known=journal: known)  # type: ignore[misc]
+        assert not [change for change in found.changes if change.kind == "spec" and "avatars" in change.what]
+        host = one(found, "stage-1")
+        assert {cause.path for cause in host.causes} >= {"hosts.stage-1", "avatars.front"}
+        ways = [gravity(effect) for effect in host.effects]
+        assert ways == sorted(ways)
+        shown, _ = wording.effects(host, 3)
+        assert any("fewer slots" in effect.text for effect in shown)
+        assert any("avatar/host, avatar/slot-00" in effect.text for effect in shown)
+        assert bool([stop for stop in found.stops if stop.host == "stage-1"]) == (journal is not None)
+        assert all(text.startswith("once stopped: ") for text in text_of(host, "capacity")) == (journal is None)
 
 
 def test_host_with_another_name_alone_is_the_same_machine() -> None:
@@ -409,18 +444,6 @@ def test_host_with_another_name_alone_is_the_same_machine() -> None:
         assert found.restarts == ()
         assert classes(found) == {"none"}
         assert "the same machine" in one(found, "host").effects[0].text
-
-
-def test_avatar_stack_of_a_host_that_leaves_is_left_running() -> None:
-    old = example("avatar-stage")
-    new = cut(old, *[name for name in re.findall(r"(?m)^\[(.*)\]$", old) if name.startswith("avatars.front")])
-    new = new.replace('host = "stage-1"', 'host = "stage-3"').replace("[hosts.stage-1]", "[hosts.stage-3]")
-    new = new.replace("203.0.113.11", "203.0.113.31")
-    check(side(old), side(new))
-    host = next(change for change in review(old, new).changes if (change.kind, change.what) == ("host", "stage-1"))
-    texts = text_of(host, "exposure")
-    assert any(text.startswith("avatar/host, avatar/slot-00") and "left running on stage-1" in text for text in texts)
-    assert not any("before" in text or "no longer" in text for text in texts)
 
 
 def test_node_that_comes_goes_or_is_renamed_brings_its_account_and_address() -> None:
@@ -623,16 +646,18 @@ def test_committed_tree_of_an_example_reviews_its_edits(name: str, tmp_path: Pat
     assert classes(compare(old, side(example(name) + "# more\n"))) == {"none"}
 
 
-def test_file_edited_by_hand_is_a_change_of_text_with_a_note() -> None:
+def test_file_edited_by_hand_is_an_error_of_the_review() -> None:
     path = "hosts/studio/orch/launch.flags"
     old = recorded(DEMO, {path: side(DEMO).files[path] + b"-maxSessions=99\n"})
     found = compare(old, side(DEMO))
     (change,) = found.changes
     assert (change.kind, change.what, change.causes) == ("text", "launch.flags", ())
     assert (change.old, change.new) == ("-maxSessions=99", "")
-    assert [effect.impact for effect in change.effects] == ["none"]
+    assert [effect.text for effect in change.effects] == [
+        "somebody edited the file by hand: the spec does not say this"
+    ]
     assert found.restarts == ()
-    assert found.notes == (f"edited by hand after it was written: {path}",)
+    assert found.foreign == (path,)
 
 
 def test_edit_by_hand_beside_a_change_of_the_spec_is_told_apart() -> None:
@@ -660,17 +685,26 @@ def test_tree_whose_copy_of_the_spec_was_edited_is_compared_file_by_file() -> No
     found = compare(old, side(DEMO))
     assert "were not compiled from the spec there" in found.notes[0]
     assert {change.what for change in found.changes} == {"spec/base.toml"}
+    assert found.foreign, "an edit of the copy that the tree does not follow is an error"
+
+
+def older(text: str, path: str, content: bytes, host: str, digest: str) -> Side:
+    """A tree of another version in which one file, and so one digest of the record of its host, is another."""
+    plain, record = side(text), f"ansible/host_vars/{host}.json"
+    files_then = {path: content, record: plain.files[record].replace(digest.encode(), b"0" * 64)}
+    manifest = json.loads(plain.files["manifest.json"])
+    manifest["tool"]["version"] = "0.0.9"
+    for name, then in files_then.items():
+        next(entry for entry in manifest["files"] if entry["path"] == name)["sha256"] = Artifact(name, then).sha256
+    return recorded(text, {**files_then, "manifest.json": json.dumps(manifest).encode()})
 
 
 def test_tree_of_another_version_shows_what_the_version_changed() -> None:
     path = "hosts/studio/orch/compose.yaml"
     plain = side(DEMO)
-    manifest = json.loads(plain.files["manifest.json"])
-    manifest["tool"]["version"] = "0.0.9"
+    digest = service_digests(plain)["studio", "orch"]
     old_file = plain.files[path].replace(b"max-size: 50m", b"max-size: 10m")
-    entry = next(entry for entry in manifest["files"] if entry["path"] == path)
-    entry["sha256"] = Artifact(path, old_file).sha256
-    old = recorded(DEMO, {path: old_file, "manifest.json": json.dumps(manifest).encode()})
+    old = older(DEMO, path, old_file, "studio", str(digest))
     found = compare(old, plain)
     assert "was written by fleetc 0.0.9" in found.notes[0]
     change = one(found, "compose.yaml")
@@ -690,12 +724,9 @@ def test_overlay_that_comes_is_named_with_its_line() -> None:
 def test_tree_of_another_version_restarts_the_slots_whose_files_it_changed() -> None:
     path = "hosts/stage-1/avatar/slots/slot-01.env"
     plain = side(example("avatar-stage"))
-    manifest = json.loads(plain.files["manifest.json"])
-    manifest["tool"]["version"] = "0.0.9"
-    old_file = b"# older\n" + plain.files[path]
-    entry = next(entry for entry in manifest["files"] if entry["path"] == path)
-    entry["sha256"] = Artifact(path, old_file).sha256
-    old = recorded(example("avatar-stage"), {path: old_file, "manifest.json": json.dumps(manifest).encode()})
+    record = json.loads(plain.files["ansible/host_vars/stage-1.json"])
+    (digest,) = (slot["environment"] for slot in record["fleet_host_stack_slots"] if slot["name"] == "slot-01")
+    old = older(example("avatar-stage"), path, b"# older\n" + plain.files[path], "stage-1", digest)
     found = compare(old, plain)
     assert [(target.host, target.node) for target, _ in found.restarts] == [("stage-1", "avatar/slot-01")]
     change = one(found, "slot-01.env")

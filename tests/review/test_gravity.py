@@ -118,7 +118,7 @@ def test_purchase_that_ends_is_said_with_who_can_no_longer_buy() -> None:
     assert wording.gravest(found) == "us-live can no longer buy video from us-video-1, and 1 more like it"
 
 
-def test_node_that_is_left_running_is_said_to_be() -> None:
+def test_node_on_a_host_that_leaves_is_of_unknown_fate_and_that_comes_first() -> None:
     ai = [re.search(rf"\n\[{table}\].*?(?=\n\[)", TWO, re.S) for table in ("hosts.us-ai", "orchestrators.us-images-1")]
     gone = TWO
     for table in ai:
@@ -127,10 +127,11 @@ def test_node_that_is_left_running_is_said_to_be() -> None:
     gone = gone.replace('instances = ["https://us-ai.example.net:8935"]', "")
     found = review(TWO, gone)
     assert wording.gravest(found) == (
-        "us-images-1 is left running, and the service port (8935) stays open to everyone who can reach us-ai"
+        "us-images-1 on us-ai, which leaves the spec: if the journal of rollouts knows the host, a rollout of all hosts"
+        " stops it; else it is unknown who does"
     )
     prices = [effect.text for effect in found.changes[0].effects if effect.impact == "price"]
-    assert "timbrooks/instruct-pix2pix may still be bought by eu-images" in prices, "the registry still has it"
+    assert "once stopped: timbrooks/instruct-pix2pix may still be bought by eu-images" in prices, "the registry has it"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_node_that_is_left_running_is_said_to_be() -> None:
         ("us-edge", "gateways.us-live", "video may still be bought from us-video-1"),
     ],
 )
-def test_purchases_of_what_is_left_running_end_only_where_a_list_ends_them(host: str, node: str, said: str) -> None:
+def test_purchases_of_what_may_go_on_end_only_where_a_list_ends_them(host: str, node: str, said: str) -> None:
     gone = TWO.replace('"us-video-2", ', "")
     for table in (f"hosts.{host}", node):
         match = re.search(rf"\n\[{table}\].*?(?=\n\[)", gone, re.S)

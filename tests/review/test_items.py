@@ -169,7 +169,7 @@ def test_flag_that_nobody_knows_may_do_anything() -> None:
 
 def test_rows_of_passing_processes_and_directions_name_what_there_is() -> None:
     data = load("impacts.toml")
-    for way in ("comes", "goes", "moves", "stays"):
+    for way in ("comes", "goes", "moves"):
         assert set(data[way]) <= set(FLAGS)
         for flag, row in data[way].items():
             for texts in (row, *row.get("roles", {}).values()):

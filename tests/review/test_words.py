@@ -146,14 +146,14 @@ def test_verdict_counts_each_class() -> None:
     assert set(wording.MEANINGS) == set(IMPACTS)
 
 
-def test_last_effect_is_never_counted_alone_and_a_restart_never_at_all() -> None:
+def test_last_effect_is_never_counted_alone_and_nothing_as_grave_as_a_restart_at_all() -> None:
     def change(*impacts: str) -> Change:
         found = tuple(Effect(impact, str(place), Decimal(1)) for place, impact in enumerate(impacts))
         return Change("port", "p", "a", "b", (), (), found, ())
 
     assert wording.effects(change(*["price"] * 5), 4)[1] == 0
     assert wording.effects(change(*["price"] * 6), 4) == (list(change(*["price"] * 4).effects), 2)
-    told, rest = wording.effects(change(*["price"] * 6, "restart"), 4)
-    assert ([effect.impact for effect in told], rest) == (["price"] * 4 + ["restart"], 2)
+    told, rest = wording.effects(change(*["price"] * 6, "restart", "live", "live"), 4)
+    assert ([effect.impact for effect in told], rest) == (["price"] * 6 + ["restart"], 2)
     assert wording.effects(change(*["price"] * 5, "restart"), 4)[1] == 0
     assert "comments or order only" not in wording.MEANINGS["none"]

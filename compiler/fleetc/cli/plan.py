@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fleetc.cli.shared.comparing import known_hosts
 from fleetc.cli.shared.options import (
     HERE,
     LimitOption,
@@ -199,7 +200,8 @@ def _meaning(baseline: Baseline, before: Side | None, spec: Path, settings: Sett
     from fleetc.rollout.plan.meaning import meaning_of
 
     trees = KnownTrees(spec, settings, [state.host for state in baseline.hosts], before)
-    return meaning_of(baseline.hosts, trees, of_compiled(str(spec), compiled), trees.why)
+    new = of_compiled(str(spec), compiled)
+    return meaning_of(baseline.hosts, trees, new, trees.why, lambda: known_hosts(spec, settings, compiled))
 
 
 def _inputs(

@@ -96,7 +96,7 @@ def rollback(
 
 def _tell_of_spec(tree: Tree, back_to: Mapping[str, str]) -> None:
     """Print where the spec still differs: the next rollout would undo this one."""
-    from fleetc.rollout.plan.states import release_in
+    from fleetc.planner.states import release_in
 
     other = [host for host, release in back_to.items() if release_in(tree, host) != release]
     if other:

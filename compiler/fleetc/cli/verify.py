@@ -176,10 +176,11 @@ def _look(request: _Request, shows: bool = True) -> _Look:
         answers = ask_hosts(tree, fleet, blueprint, request.settings, hosts, show)
     public = _of_public(fleet, blueprint, hosts) if request.public else ()
     verdict = judge(fleet, blueprint, answers, public, _rolled_back(request))
-    located = locate(diagnostics_of(verdict.findings), compiled.checked.sources, compiled.checked.document)
+    found, checked = diagnostics_of(verdict.findings), compiled.checked
+    located, own = (locate(found, checked.sources, checked.document, apart) for apart in (False, True))
     now = int(time.time())
     when = time.strftime(_TIME, time.gmtime(now))
-    return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, when), now)
+    return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, own, when), now)
 
 
 def _rolled_back(request: _Request) -> Mapping[str, Back]:

@@ -60,7 +60,7 @@ def _unknown(
     fleet: Fleet, what: str, name: str, path: Path, known: Collection[str], otherwise: str = "", fix: Fix | None = None
 ) -> Diagnostic:
     if "{" in name:
-        message, advice = f'there is no {what} "{name}"', "a list takes no counters: write each name"
+        message, advice = f'there is no {what} "{name}"', "a list takes one counter in a name, such as name-{1..4}"
         return error("unknown-reference", message, Label(path), help=advice, fix=fix)
     lone = _only_unused(fleet).get(what, "")
     near = fleet.suggestions.near(name, known)

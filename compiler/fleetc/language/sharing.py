@@ -10,7 +10,7 @@ Tables merge, and all else is replaced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, get_origin
 
@@ -24,6 +24,9 @@ from fleetc.toml.document import Document, nothing_to_remove, value_at
 DEFAULTS, CLASSES, LIKE, ON = "defaults", "classes", "like", "on"
 ALL_LIMIT = 100_000
 """The most members of all counter tables together."""
+
+LISTS = {"orchestrators": "orchestrators", "runners": "runners", "buys_runners": "runners"}
+"""The lists of names, and the tables that they name: they take patterns and counters."""
 
 _REFERENCE = frozenset(SecretRef.model_fields)
 _Table = dict[str, Any]
@@ -78,7 +81,8 @@ def _shares(raw: Mapping[str, Any]) -> bool:
         return True
     named = (raw[table] for table in tables() if isinstance(raw.get(table), dict))
     return any(
-        "{" in name or (isinstance(body, dict) and (LIKE in body or ON in body))
+        "{" in name
+        or (isinstance(body, dict) and (LIKE in body or ON in body or any(map(_names_many, map(body.get, LISTS)))))
         for table in named
         for name, body in table.items()
     )
@@ -110,6 +114,10 @@ class _Work:
             if isinstance(named, dict):
                 hosts = raw.get("hosts")
                 raw[table] = self._written_out(table, named, hosts if isinstance(hosts, dict) else {})
+        for table in tables():
+            for name, body in raw[table].items() if isinstance(raw.get(table), dict) else ():
+                if isinstance(body, dict) and any(map(_names_many, map(body.get, LISTS))):
+                    raw[table][name] = body | self._listed((table, name), body, raw)
         removed = self.document.removed.items()
         self.found += [nothing_to_remove(path, place) for path, place in removed if path not in self.layers]
         for path, _ in removed:
@@ -173,18 +181,12 @@ class _Work:
         if "host" in value_at(self.document.raw, path):
             self._error("on-invalid", "on names the hosts, so host has no place here", (*path, "host"), "remove it")
             return
-        before, _, behind = pattern.partition("*")
-        matching = [
-            host
-            for host in hosts
-            if len(host) > len(before) + len(behind) and host.startswith(before) and host.endswith(behind)
-        ]
+        matching = {host: star for host in hosts if (star := _star(pattern, host)) is not None}
         if not matching:
             near = self.suggestions.near(pattern, tuple(hosts))
             advice = f"the hosts are like {', '.join(near or list(hosts)[:3])}" if hosts else "add hosts"
             self._error("on-matches-nothing", f'no host is called like "{pattern}"', here, advice)
-        for host in matching:
-            counter = host[len(before) : len(host) - len(behind)]
+        for host, counter in matching.items():
             yield _Member(str(path[0]), name.at(0, counter), str(path[1]), counter, host=host)
 
     def _twice(self, member: _Member) -> None:
@@ -197,6 +199,21 @@ class _Work:
         there = (Label(first, "the first", on_key=True),)
         message = f"{member.table}.{member.name} comes out of two tables"
         self.found.append(error("member-twice", message, here, there, "give one of them other names or another range"))
+
+    def _listed(self, path: Path, body: _Table, raw: _Table) -> _Table:
+        """The lists of names of a table, with each pattern or counter as the names that it stands for."""
+        lists: _Table = {}
+        for field in (field for field in LISTS if _names_many(body.get(field))):
+            known = raw.get(LISTS[field])
+            names: dict[str, int] = {}
+            for place, text in enumerate(body[field]):
+                for name in _meant(text, known if isinstance(known, dict) else {}):
+                    names.setdefault(name, place)
+            layers = self.layers.get(path, (path,))
+            said = next(layer for layer in layers if value_at(self.document.raw, (*layer, field)) is not None)
+            self.moved |= {(*path, field, now): (*said, field, place) for now, place in enumerate(names.values())}
+            lists[field] = list(names)
+        return lists
 
     # --------------------------------------------------------------------------------------------- their values
 
@@ -385,6 +402,32 @@ class _Work:
         if (code, path) not in self._told:
             self._told.add((code, path))
             self.found.append(error(code, message, Label(path, on_key=on_key), related, help))
+
+
+def _names_many(value: Any) -> bool:
+    """Whether a list of names has a pattern or a counter."""
+    texts = value if isinstance(value, list) and all(isinstance(text, str) for text in value) else ()
+    return any("*" in text or "{" in text for text in texts)
+
+
+def _meant(text: str, known: Collection[str]) -> Sequence[str]:
+    """The names that an entry of a list stands for; itself where it stands for none: references say what is wrong."""
+    if text.count("*") == 1:
+        return [name for name in known if _star(text, name) is not None] or (text,)
+    try:
+        read = counted(text)
+    except CounterError:
+        return (text,)
+    if read is None or len(read.counters) != 1 or None in read.pieces:
+        return (text,)
+    return [read.at(place, "") for place in range(len(read.counters[0]))]
+
+
+def _star(pattern: str, name: str) -> str | None:
+    """What the star of a pattern stands for in a name; None where the name is not like it."""
+    before, _, behind = pattern.partition("*")
+    fits = len(name) > len(before) + len(behind) and name.startswith(before) and name.endswith(behind)
+    return name[len(before) : len(name) - len(behind)] if fits else None
 
 
 def _has_brace(value: Any) -> bool:

@@ -149,15 +149,20 @@ def _unnamed(word: str) -> str:
     return "" if re.fullmatch(r"\$\{[A-Za-z_]\w*\}", value) else value
 
 
-def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None) -> list[Located]:
-    """Give every diagnostic its places, remove duplicates, and sort by file, position and code."""
+def locate(
+    diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None, apart: bool = False
+) -> list[Located]:
+    """Give every diagnostic its places, remove duplicates, and sort by file, position and code.
+
+    Those that members share are one, unless they are to be `apart`.
+    """
     diagnostics = list(diagnostics)
     if not diagnostics:
         return []  # looking through a whole spec takes time
     atlas = _Atlas(sources, document)
     order = {source.name: index for index, source in enumerate(sources)}
     items: dict[Any, Located] = {}
-    if document is not None and document.layers:
+    if document is not None and document.layers and not apart:
         diagnostics = _by_line(diagnostics, document)
     for diagnostic in diagnostics:
         primary = atlas.place(diagnostic.primary)

@@ -17,10 +17,10 @@ from fleetc.emit.source_copy import copies
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.fleet import NODE_TABLES, Fleet, Node
 from fleetc.language.signing import payer
+from fleetc.planner.fates import Journal, no_journal
 from fleetc.review.boxes import picture_of
 from fleetc.review.data import Cause, Change, NodeRef, Review
 from fleetc.review.gravity import gravity
-from fleetc.review.impact.avatars import with_shared
 from fleetc.review.impact.effects import Impact
 from fleetc.review.impact.restarts import moved
 from fleetc.review.items.deltas import Delta, deltas_of
@@ -35,22 +35,24 @@ from fleetc.review.unexplained import texts_of
 from fleetc.version import __version__
 
 
-def compare(old: Side, new: Side) -> Review:
-    """Everything that would change from one side to the other."""
+def compare(old: Side, new: Side, journal: Journal = no_journal) -> Review:
+    """Everything that would change from one side to the other; `journal` knows which hosts a rollout retires."""
     paths = sorted(path for path in {*old.files, *new.files} if old.files.get(path) != new.files.get(path))
     edits = Edits(edits_of(old.document, new.document) if paths and old.document and new.document else ())
     hosts = _hosts(old, new, paths, edits) if paths else set()
     old, blueprints = _blueprints(old, new, hosts) if paths else (old, None)
     before, after = ({}, {}) if blueprints is None else map(items_of, blueprints)
     deltas = deltas_of(before, after, edits)
-    if blueprints is not None and _belied(old, blueprints[0], deltas, paths):
+    belied = tuple(_belied(old, blueprints[0], deltas, paths)) if blueprints is not None else ()
+    if belied:
         note = f"the files in {old.name} were not compiled from the spec there, so only files are compared"
-        return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new)
+        old = replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note))
+        return replace(compare(old, new, journal), foreign=belied)
     atlas = Atlas(old.document, new.document)
     evidence = Evidence(old, new, paths)
     evidence.attribute(deltas)
     deltas += texts_of(old, new, evidence, deltas, _read(old, new, paths, edits, atlas))
-    processes = with_shared(moved(old, new, paths), deltas, after)
+    processes = moved(old, new, journal)
     # Against a fleet that is not known, everything of the new one would look as if it came with this change.
     fleets = (None, None) if blueprints is None else (old.fleet, new.fleet)
     impact = Impact(*fleets, processes, before, after)
@@ -58,7 +60,7 @@ def compare(old: Side, new: Side) -> Review:
     pairs = [(_change(group, old, new, evidence, impact, atlas), group) for group in _groups(deltas)]
     pairs.sort(key=lambda pair: _rank(pair[0]))
     changes = [change for change, _ in pairs]
-    ends = frozenset[NodeRef]().union(*processes)
+    ends = processes.all
     boxes, edges = picture_of(old, new, blueprints, hosts, changes, ends)
     return Review(
         fleet=new.fleet.fleet.name if new.fleet else "",
@@ -69,7 +71,8 @@ def compare(old: Side, new: Side) -> Review:
         restarts=impact.restarts(),
         picture=boxes,
         edges=edges,
-        notes=(*old.notes, *new.notes, *evidence.notes()),
+        notes=(*old.notes, *new.notes),
+        foreign=tuple(path for path in paths if evidence.edited(path)),
         files_only=bool(paths) and blueprints is None,
         stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
         cold_starts=impact.cold_starts(),
@@ -77,19 +80,20 @@ def compare(old: Side, new: Side) -> Review:
     )
 
 
-def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
-    """Whether a recorded tree differs from the copy of its spec: then the copy was edited.
+def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Iterable[str]) -> Iterator[str]:
+    """The files of a recorded tree that differ from the copy of its spec: somebody edited them, or the copy.
 
     The manifest has no digest of that copy, because any two changes of a spec would meet in it.
     """
     if old.whole is not None or old.tool != __version__:
-        return False
+        return
     for host in blueprint.hosts:
         for draft in (*flags.emit(host), *data_files.emit(host), *env.emit(host)):
             there = old.files.get(draft.path)
             if there is not None and there != draft.artifact().content and not old.edited(draft.path):
-                return True
-    return FLEET_PAGE not in paths and any(delta.item.kind == "funds" for delta in deltas)
+                yield draft.path
+    if FLEET_PAGE not in paths and any(delta.item.kind == "funds" for delta in deltas):
+        yield FLEET_PAGE
 
 
 def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]:

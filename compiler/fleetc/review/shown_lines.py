@@ -80,13 +80,6 @@ class Evidence:
         """Whether the file was edited after it was written."""
         return path in self.old.files and self.old.edited(path)
 
-    def notes(self) -> Iterator[str]:
-        """What was edited by hand, in one sentence."""
-        edited = [path for path in self.paths if self.edited(path)]
-        if edited:
-            more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
-            yield f"edited by hand after it was written: {edited[0]}{more}"
-
     def attribute(self, deltas: Iterable[Delta]) -> None:
         """Give each line to the deltas that it shows; `left` gets the remaining lines."""
         by_name: dict[str, list[Delta]] = {}

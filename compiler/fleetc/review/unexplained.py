@@ -30,6 +30,9 @@ _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 NO_ORIGIN = Origin("constant", ())
 """The origin of text that no setting makes."""
 
+BY_HAND = Origin("constant", (), "somebody edited the file by hand: the spec does not say this")
+"""That of text which nothing has compiled."""
+
 
 def texts_of(old: Side, new: Side, evidence: Evidence, deltas: Sequence[Delta], read: set[str]) -> list[Delta]:
     """A delta for each file, or rest of one, that nothing explains. `read` are the sources that contain edits.
@@ -55,10 +58,10 @@ def _texts(old: Side, new: Side, evidence: Evidence, read: set[str]) -> Iterator
         left = evidence.left.get(path, []) if foreign or path not in evidence.explained else []
         bare = path not in evidence.explained and not evidence.pairs(path) and not path.startswith(_HOST_VARS)
         if left or bare:
-            yield _of_pairs(path, left, old, new)
+            yield _of_pairs(path, left, old, new, BY_HAND if evidence.edited(path) else NO_ORIGIN)
 
 
-def _of_pairs(path: str, pairs: Sequence[LinePair], old: Side, new: Side) -> Delta:
+def _of_pairs(path: str, pairs: Sequence[LinePair], old: Side, new: Side, origin: Origin = NO_ORIGIN) -> Delta:
     parts = path.split("/")
     host, node = (parts[1], parts[2]) if parts[0] == "hosts" and len(parts) > 3 else ("", "")
     process = service_of(path)
@@ -68,7 +71,7 @@ def _of_pairs(path: str, pairs: Sequence[LinePair], old: Side, new: Side) -> Del
         host = parts[-1].removesuffix(".json")
     before = _joined([pair.old for pair in pairs]) if path in old.files else None
     after = _joined([pair.new for pair in pairs]) if path in new.files else None
-    return _delta(path, parts[-1] if host else path, host, node, before, after)
+    return _delta(path, parts[-1] if host else path, host, node, before, after, origin)
 
 
 def _joined(lines: Sequence[str | None]) -> str:
@@ -79,8 +82,8 @@ def _joined(lines: Sequence[str | None]) -> str:
     return "\n".join([*shown_lines[:_SHOWN], *more])
 
 
-def _delta(path: str, what: str, host: str, node: str, before: str | None, after: str | None) -> Delta:
+def _delta(path: str, what: str, host: str, node: str, before: str | None, after: str | None, origin: Origin) -> Delta:
     def item(value: str) -> Item:
-        return Item(("text", path), host, node, "text", what, value, NO_ORIGIN)
+        return Item(("text", path), host, node, "text", what, value, origin)
 
     return Delta(None if before is None else item(before), None if after is None else item(after), ())

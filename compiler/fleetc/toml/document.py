@@ -117,6 +117,9 @@ class Document:
         """
         if value_at(self.raw, path) is None:
             return path if value_at(self.written, path) is not None else ()
+        for length in range(len(path), 2, -1):  # an item of a list may be at another place than it is said
+            if isinstance(path[length - 1], int) and path[:length] in self.moved:
+                return (*self.moved[path[:length]], *path[length:])
         for layer in self.layers.get(path[:2], (path[:2],)):
             at = (*layer, *path[2:])
             if value_at(self.written, at) is not None:

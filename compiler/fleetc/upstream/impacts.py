@@ -50,7 +50,7 @@ def meaning_of(flag: str, role: str = "") -> Meaning:
 
 @cache
 def passing(way: str, flag: str, role: str) -> dict[str, str]:
-    """The meaning of a flag by class when its process comes, goes, moves or stays behind; {} is the value."""
+    """The meaning of a flag by class when its process comes, goes or moves; {} is the value."""
     row = _DATA[way].get(flag, {})
     return {name: text for name, text in row.get("roles", {}).get(role, row).items() if name not in _FIELDS}
 

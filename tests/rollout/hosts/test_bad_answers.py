@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleetc.planner.data import UNKNOWN
 from fleetc.rollout.findings import diagnostics_of
 from fleetc.rollout.hosts.begun import begun_of
 from fleetc.rollout.hosts.deploy import Outcome, _findings, _steps, _write_host
@@ -22,7 +23,6 @@ from fleetc.rollout.hosts.journal import opened, to_read
 from fleetc.rollout.hosts.observe import _seen
 from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult, _command_line
 from fleetc.rollout.moves import moves_of
-from fleetc.rollout.plan.data import UNKNOWN
 from fleetc.rollout.reports.events import outcome_event
 from fleetc.rollout.reports.junit import as_junit
 from fleetc.rollout.reports.markdown import as_markdown

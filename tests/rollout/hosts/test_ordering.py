@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from fleetc.blueprint.shards import Shard, canary_hosts
+from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.deploy import _stopped
 from fleetc.rollout.hosts.gate import BEGIN, OBSERVE, HostOutcome, Result
@@ -19,7 +20,6 @@ from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated, 
 from fleetc.rollout.hosts.runner import Event, Project, RunOptions, RunResult
 from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Move
-from fleetc.rollout.plan.states import release_in
 from tests.support import compiled_example
 
 REWARD = "calls reward for 0x1"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fleetc.emit.host_program import HOST_STEPS
+from fleetc.planner.states import recorded_states, steps_between
 from fleetc.review.data import Review
 from fleetc.review.limits import breaches, parse_limits
 from fleetc.review.reports import wording
-from fleetc.rollout.plan.states import actions_for, recorded_states
 from tests.review.labelled import EDITS, Edited
 from tests.review.support import example, review
 from tests.support import compile_text, shipped
@@ -26,7 +26,7 @@ def planned(before: str, after: str) -> dict[str, set[str]]:
     for host in new.blueprint.hosts:
         if host.name in was:
             program = shipped()[1][HOST_STEPS]
-            actions = actions_for(program, host, was[host.name], will[host.name], new.blueprint.live)
+            actions = steps_between(program, was[host.name], will[host.name], new.blueprint.live)
             for action in actions:
                 found.setdefault(action.do, set()).add(action.node)
     return found

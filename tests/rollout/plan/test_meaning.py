@@ -13,12 +13,13 @@ import pytest
 from fleetc.cli.shared.known_trees import KnownTrees
 from fleetc.disk import files
 from fleetc.pipeline import compile_spec
+from fleetc.planner.data import OBSERVED, UNKNOWN, HostState
+from fleetc.planner.states import recorded_states
 from fleetc.review.sides import of_compiled
 from fleetc.rollout.hosts import plans
 from fleetc.rollout.plan import summary
-from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, Baseline, HostState, SealedPlan
+from fleetc.rollout.plan.data import Baseline, SealedPlan
 from fleetc.rollout.plan.meaning import meaning_of
-from fleetc.rollout.plan.states import recorded_states
 from fleetc.settings import Settings
 from tests.review.git_support import commit, git_in
 from tests.rollout.plan.support import DAY, NOW, Workplace

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from fleetc.planner.data import OBSERVED, RECORDED, UNKNOWN, HostState, ProcessState
 from fleetc.rollout.hosts import plans
 from fleetc.rollout.plan import judge
-from fleetc.rollout.plan.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, ProcessState
+from fleetc.rollout.plan.data import FORMAT, Baseline
 from fleetc.rollout.plan.document import encode
 from tests.rollout.plan.support import DAY, NOW, Answer, Workplace, make_key
 

@@ -17,6 +17,9 @@ from fleetc.cli.shared.baseline import baseline
 from fleetc.disk import files
 from fleetc.emit.tree import Tree
 from fleetc.pipeline import compile_spec
+from fleetc.planner.data import OBSERVED, HostState, ProcessState
+from fleetc.planner.stacks import HOST, is_unit
+from fleetc.planner.states import in_order, recorded_states
 from fleetc.review.compare import compare
 from fleetc.review.sides import of_compiled
 from fleetc.rollout.hosts import plans
@@ -24,10 +27,8 @@ from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome, Result
 from fleetc.rollout.hosts.observe import HostSeen
 from fleetc.rollout.hosts.rolling import Goal
-from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, NodeRelease, ProcessState, SealedPlan
+from fleetc.rollout.plan.data import NewestPlan, NodeRelease, SealedPlan
 from fleetc.rollout.plan.make import effects_of, meaning_in
-from fleetc.rollout.plan.stacks import HOST, is_unit
-from fleetc.rollout.plan.states import in_order, recorded_states
 from fleetc.settings import Settings
 from tests.rollout.plan.support import NOW, Workplace
 from tests.rollout.plan.test_refusals import edit

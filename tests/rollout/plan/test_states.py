@@ -11,16 +11,16 @@ from fleetc.disk.reading import read_playbooks
 from fleetc.emit.artifacts import json_document
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Tree, tree_of
-from fleetc.review.data import Change, Effect, NodeRef, Review
-from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, ProcessState
-from fleetc.rollout.plan.make import effects_of
-from fleetc.rollout.plan.states import (
+from fleetc.planner.data import OBSERVED, RECORDED, UNKNOWN, HostState, ProcessState
+from fleetc.planner.states import (
     RecordError,
-    actions_for,
     is_reached,
     recorded_places,
     recorded_states,
+    steps_between,
 )
+from fleetc.review.data import Change, Effect, NodeRef, Review
+from fleetc.rollout.plan.make import effects_of
 from tests.emit import support
 
 PROGRAM = read_playbooks()[HOST_STEPS]
@@ -35,9 +35,7 @@ def observed(*processes: ProcessState, release: str = A) -> HostState:
 
 
 def steps(now: HostState) -> list[str]:
-    return [
-        f"{a.do} {a.node or 'release'}: {a.reason}".removesuffix(": ") for a in actions_for(PROGRAM, HOST, now, WANTED)
-    ]
+    return [f"{a.do} {a.node or 'release'}: {a.reason}".removesuffix(": ") for a in steps_between(PROGRAM, now, WANTED)]
 
 
 FIRST, SECOND = ProcessState("first", A, "systemd", True), ProcessState("second", B, "systemd", True)
@@ -146,7 +144,7 @@ LIVE_CASES = {
 def test_a_change_of_settings_alone_is_set_live_as_the_spec_says(name: str) -> None:
     runs, gets, live, expected = LIVE_CASES[name]
     wanted = replace(WANTED, processes=(gets, SECOND))
-    actions = actions_for(PROGRAM, HOST, observed(runs, SECOND, release=C), wanted, live)
+    actions = steps_between(PROGRAM, observed(runs, SECOND, release=C), wanted, live)
     assert [f"{a.do} {a.node}: {a.reason}" for a in actions if a.node == "first"] == [expected]
 
 
@@ -154,7 +152,7 @@ def test_a_container_is_restarted_because_docker_keeps_its_arguments() -> None:
     runs, gets = replace(RUNS, runtime="docker"), replace(GETS, runtime="docker")
     wanted = replace(WANTED, processes=(gets, SECOND))
     for live, do in (("try", "restart"), ("only", "halt")):
-        action = actions_for(PROGRAM, HOST, observed(runs, SECOND, release=C), wanted, live)[1]
+        action = steps_between(PROGRAM, observed(runs, SECOND, release=C), wanted, live)[1]
         assert action.do == do and "a container keeps the values that it was made with" in action.reason
 
 

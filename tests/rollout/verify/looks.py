@@ -94,7 +94,7 @@ def look(
     hosts = limit or [host.name for host in compiled.blueprint.hosts]
     verdict = Verdict(tuple(findings), tuple(facts))
     located: list[Located] = locate(diagnostics_of(findings), example_sources(fleet), compiled.checked.document)
-    return report_of(compiled.checked.fleet, compiled.blueprint, hosts, verdict, located, time)
+    return report_of(compiled.checked.fleet, compiled.blueprint, hosts, verdict, located, located, time)
 
 
 def every_day() -> Report:

@@ -86,16 +86,18 @@ class Compared(NamedTuple):
     def unchecked(self) -> tuple[str, ...]:
         """Why no limit can be checked, in a sentence; empty if all can be."""
         if self.request.limits and self.review.foreign:
-            return ("every limit is broken, because a rollout would use files that the spec does not compile to",)
+            return ("every limit is broken, because the tree has files that the spec does not compile to",)
         if self.request.limits and self.review.files_only:
             return ("the limits cannot be checked, because only files are compared; see the notes of the review",)
         return ()
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """A line for each broken limit and for the changes that break it; one line if no limit can be checked."""
-        unchecked = tuple(f"error: {reason}" for reason in self.unchecked)
-        return unchecked or tuple(line for breach in self.breaches for line in _lines(breach))
+        """Lines for what is not of the spec, for each broken limit and for the changes that break it."""
+        from fleetc.review.reports import wording
+
+        reasons = tuple(f"error: {reason}" for reason in (wording.alarm(self.review), *self.unchecked) if reason)
+        return reasons or tuple(line for breach in self.breaches for line in _lines(breach))
 
 
 def run(request: Options, spec: Path, compiled: Compiled, settings: Settings, today: date | None = None) -> Compared:
@@ -110,14 +112,29 @@ def run(request: Options, spec: Path, compiled: Compiled, settings: Settings, to
     recorded = target_of(spec, settings)
     old = baseline(request.against, spec, settings, shipped, limit, like=compiled)
     new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
-    review = replace(compare(old, comparable(old, new)), rules=_rules(old, new, compiled, today))
+    review = compare(old, comparable(old, new), lambda: known_hosts(spec, settings, compiled))
+    review = replace(review, rules=_rules(old, new, compiled, today))
     mine = request.against is None or (
         Path(request.against).exists() and recorded.exists() and recorded.samefile(request.against)
     )
     foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
-    review = replace(review, foreign=foreign, notes=(*review.notes, *notes))
+    review = replace(review, foreign=tuple(sorted({*review.foreign, *foreign})), notes=(*review.notes, *notes))
     pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
     return Compared(review, request, shipped[0], _sources(compiled), pages, _standing(old, compiled, today))
+
+
+def known_hosts(spec: Path, settings: Settings, compiled: Compiled) -> frozenset[str] | None:
+    """The hosts that the journal of the fleet on this machine knows; None where there is none that can be read."""
+    from fleetc.disk.files import FilesError, find_spec
+    from fleetc.rollout.hosts.journal import to_read
+    from fleetc.settings import journals
+
+    assert compiled.blueprint is not None  # noqa: S101  # it compiled
+    try:
+        history = to_read(journals(settings, find_spec(spec)), compiled.blueprint.fleet).history
+    except FilesError:
+        return None
+    return frozenset(history.hosts) if history.runs else None
 
 
 def _standing(old: Side, compiled: Compiled, today: date | None) -> tuple[Diagnostic, ...]:

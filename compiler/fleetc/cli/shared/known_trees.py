@@ -14,10 +14,10 @@ from fleetc.cli.shared.baseline import tree_at
 from fleetc.disk import files, git
 from fleetc.disk.manifest import FilesError
 from fleetc.emit.tree import FILE_MODE, Artifact
+from fleetc.planner.data import HostState
+from fleetc.planner.states import HOST_FILES, RecordError, recorded_state, recorded_states
 from fleetc.review.sides import Side, of_recorded
-from fleetc.rollout.plan.data import HostState
 from fleetc.rollout.plan.meaning import Known
-from fleetc.rollout.plan.states import HOST_FILES, RecordError, recorded_state, recorded_states
 from fleetc.settings import Settings
 
 MOST = 100

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fleetc.cli.shared.known_trees import KnownTrees
+from fleetc.planner.data import RECORDED, UNKNOWN, HostState
 from fleetc.rollout.hosts.kept import Ran, releases_of, rolled_out
 from fleetc.rollout.journal.history import MAY_RUN, History, Run
-from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Comparison, HostState
+from fleetc.rollout.plan.data import Comparison
 from fleetc.rollout.plan.make import Meaning
 from fleetc.rollout.plan.meaning import meaning_of, trees_of
 from fleetc.rollout.plan.summary import NOT_KNOWN, effect_line

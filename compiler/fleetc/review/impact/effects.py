@@ -8,7 +8,7 @@ change that causes it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -30,7 +30,7 @@ from fleetc.review.impact.facts import (
 )
 from fleetc.review.impact.meanings import flag_of, meaning, opens, which_way
 from fleetc.review.impact.money import UNBOUNDED, trade
-from fleetc.review.impact.restarts import Moved, renamed
+from fleetc.review.impact.restarts import Moved
 from fleetc.review.impact.runners import loading, selling, taken_live
 from fleetc.review.impact.streams import streams
 from fleetc.review.items.deltas import Delta
@@ -49,7 +49,7 @@ _NAMED = 6
 class Impact:
     """Both fleets, what moves, and the facts, each with the change that brings it.
 
-    `_renamed` has the new names of hosts that are the same machine still, `_arrivals` the hosts that nodes start on.
+    `_arrivals` has the hosts that nodes start on.
     """
 
     old: Fleet | None
@@ -59,7 +59,6 @@ class Impact:
     after: Mapping[Key, Item]
     _facts: dict[int, list[Fact]] = field(default_factory=dict)
     _roles: dict[str, str] = field(default_factory=dict)
-    _renamed: dict[str, str] = field(default_factory=dict)
     _arrivals: dict[str, str] = field(default_factory=dict)
     _flags: tuple[dict[str, list[Item]], ...] = ({}, {})
 
@@ -68,21 +67,20 @@ class Impact:
         for items in (self.before, self.after):
             self._roles |= {i.node: i.value for i in items.values() if (i.kind, i.what) == ("service", "role")}
         names = sorted({item.node for items in (self.before, self.after) for item in items.values() if item.node})
-        self._renamed = renamed(self.old, self.new)
         self._arrivals = {target.node: target.host for target in self.moved.started}
         self._flags = (_by_node(self.before), _by_node(self.after))
-        before = _under(self._renamed, self.before)
+        before = _under(self.moved.renamed, self.before)
         rates = any(delta.item.kind == "rate" for delta in deltas)
         homes = _Homes(deltas)
         for fact in (
-            *exposure(before, self.after, self.moved.left),
+            *exposure(before, self.after),
             *root_of_host(before, self.after),
-            *stacks(before, self.after, self.moved.left),
+            *stacks(before, self.after),
             *streams(before, self.after),
             *capacity(self.old, self.new, names),
             *cooled(self.old, self.new, names),
             *selling(self.old, self.new),
-            *trade(self.old, self.new, names, rates, {target.node for target in self.moved.left}),
+            *trade(self.old, self.new, names, rates, {target.node for target in self.moved.unknown}),
         ):
             home = homes.of(fact)
             if home is not None:
@@ -100,13 +98,10 @@ class Impact:
 
     def effects(self, group: Sequence[Delta]) -> tuple[Effect, ...]:
         """What equal deltas mean together, the gravest class first; a single effect "none" where it is nothing."""
-        effects = [
-            *self._of_rows(group),
-            *self._of_passing(group),
-            *self._of_facts(group),
-            *self._of_left(group),
-            *self._of_processes(group),
-        ]
+        effects = [*self._of_rows(group), *self._of_passing(group), *self._of_facts(group)]
+        if all(delta.new is None and self._unknown(delta) for delta in group):
+            effects = [replace(effect, text=f"once stopped: {effect.text}", headline="") for effect in effects]
+        effects += [*self._of_unknown(group), *self._of_processes(group)]
         if not effects:
             reasons = dict.fromkeys(self._nothing(delta) for delta in group)
             effects = [Effect("none", "; ".join(reasons), Decimal(0))]
@@ -137,12 +132,12 @@ class Impact:
         """Why a delta means nothing."""
         if (delta.item.kind == "host" and delta.item.presence) or _is_host_of_node(delta):
             names = {item.host for item in (delta.old, delta.new) if item is not None}
-            for old, new in self._renamed.items():
+            for old, new in self.moved.renamed.items():
                 if names <= {old, new}:
                     return f"{old} and {new} are the same machine with a different name"
         if delta.item.kind == "host" and delta.item.presence:
-            gone = "rollouts no longer reach the host, and none stops what runs there"
-            return gone if delta.new is None else "rollouts reach the host from now on"
+            knows = self.moved.left.get(delta.item.host)
+            return _RETIRED[knows] if delta.new is None else "rollouts reach the host from now on"
         return meaning(delta.item, self._role(delta)).none or "nothing that runs changes"
 
     def _role(self, delta: Delta) -> str:
@@ -195,15 +190,12 @@ class Impact:
             yield Effect(impact, "; ".join([*list(texts)[:_NAMED], *more]), Decimal(1))
 
     def _ways(self, delta: Delta) -> Iterator[str]:
-        """The fate of a node's process with this delta: comes, goes, moves, or stays unmanaged."""
+        """The fate of a node's process with this delta: comes, goes or moves."""
         item, old, new = delta.item, delta.old, delta.new
         if item.kind == "service" and item.presence:
-            yield "comes" if old is None else "stays" if NodeRef(item.host, item.node) in self.moved.left else "goes"
-        elif _is_host_of_node(delta) and old is not None and new is not None:
-            if self._renamed.get(old.host) != new.host:
-                yield "moves"
-            if NodeRef(old.host, old.node) in self.moved.left:
-                yield "stays"
+            yield "comes" if old is None else "goes"
+        elif _is_host_of_node(delta) and old and new and self.moved.renamed.get(old.host) != new.host:
+            yield "moves"
 
     def _passing(self, delta: Delta, way: str) -> Iterator[tuple[str, str]]:
         """Classes and sentences of all flags of a node. A flag with another value than before is told on its own."""
@@ -221,26 +213,29 @@ class Impact:
 
     def _takes_over(self, directory: Item) -> bool:
         """Whether a node of the new fleet has this data directory, on the same machine."""
-        host = self._renamed.get(directory.host, directory.host)
+        host = self.moved.renamed.get(directory.host, directory.host)
         alike = (item for items in self._flags[1].values() for item in items if item.what == directory.what)
         return any((item.host, item.value) == (host, directory.value) for item in alike)
 
-    def _of_left(self, group: Sequence[Delta]) -> Iterator[Effect]:
-        """Processes that keep running because their host left the fleet."""
-        for delta in group:
-            whole = delta.item.presence and delta.item.kind in ("service", "host")
-            if not whole and not _is_host_of_node(delta):
-                continue
-            hosts = {item.host for item in (delta.old, delta.new) if item is not None}
-            of_hosts = [t for t in sorted(self.moved.left, key=lambda t: t.node) if t.host in hosts]
-            left = [t for t in of_hosts if (t.node == delta.item.node if delta.item.node else "/" in t.node)]
-            if left:
-                verb = "is" if len(left) == 1 else "are"
-                text = f"{_names(t.node for t in left)} {verb} left running on {left[0].host}, which left the fleet:"
-                arrival = self._arrivals.get(left[0].node)
-                again = f"; on {arrival} it starts as well" if arrival else ""
-                sentence = f"{text} no rollout stops it{again}"
-                yield Effect("exposure", sentence, Decimal(0), headline=sentence)
+    def _unknown(self, delta: Delta) -> list[NodeRef]:
+        """The processes of what comes, goes or moves of which nobody can tell whether they stop."""
+        if not (delta.item.presence and delta.item.kind in ("service", "host")) and not _is_host_of_node(delta):
+            return []
+        hosts = {item.host for item in (delta.old, delta.new) if item is not None}
+        of_hosts = [t for t in sorted(self.moved.unknown, key=lambda t: t.node) if t.host in hosts]
+        return [t for t in of_hosts if (t.node == delta.item.node if delta.item.node else "/" in t.node)]
+
+    def _of_unknown(self, group: Sequence[Delta]) -> Iterator[Effect]:
+        """Processes on hosts that left the spec, which only those stop who know that they run."""
+        for targets in filter(None, map(self._unknown, group)):
+            host, arrival = targets[0].host, self._arrivals.get(targets[0].node)
+            knows = self.moved.left.get(host)
+            own = "the journal here does not know the host, so no rollout from here stops" if knows is False else ""
+            stops = own or "if the journal of rollouts knows the host, a rollout of all hosts stops"
+            it = "it" if len(targets) == 1 else "them"
+            sentence = f"{_names(t.node for t in targets)} on {host}, which leaves the spec: {stops} {it}"
+            sentence += f"; on {arrival} it starts" if arrival else "" if own else "; else it is unknown who does"
+            yield Effect("exposure", sentence, Decimal(0), headline=sentence)
 
     def _of_facts(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Equal facts of many nodes as one; of many different ones the first, and the number of the rest."""
@@ -251,7 +246,7 @@ class Impact:
         alone = len({delta.item.node or delta.item.host for delta in group}) == 1
         for impact in IMPACTS:
             several = [(text, facts) for (kind, text), facts in same.items() if kind == impact]
-            several.sort(key=lambda pair: _weight(pair[1]))
+            several.sort(key=lambda pair: (_weight(pair[1]), -max(fact.amount for fact in pair[1])))
             for text, facts in several[:_NAMED]:
                 named = dict.fromkeys(f.node for f in facts if f.node not in own or not alone)
                 head = f"{_names(named)}: " if named else ""
@@ -280,6 +275,11 @@ class Impact:
         ended = [target for target in targets if target not in self.moved.started]
         if ended:
             yield Effect("restart", self._restart(ended), Decimal(len(ended)))
+        halted = dict.fromkeys(target for delta in group for target in self._processes(delta, self._halted_on))
+        for target in halted:
+            yield Effect(
+                "restart", f"a rollout refuses to change {target.node}: {self.moved.halted[target]}", Decimal(1)
+            )
         live = list(dict.fromkeys(target for delta in group for target in self._processes(delta, self._live_on)))
         if live:
             items = [item for delta in group for item in _items(delta)]
@@ -327,14 +327,23 @@ class Impact:
         """What takes its change while it runs, by host, sorted."""
         return _by_host(self.moved.live)
 
+    @cached_property
+    def _halted_on(self) -> dict[str, list[NodeRef]]:
+        """What a rollout refuses to change, by host, sorted."""
+        return _by_host(self.moved.halted)
+
     def _restart(self, targets: Sequence[NodeRef]) -> str:
         alone = len(targets) == 1
         stops = [target for target in targets if target in self.moved.stopped]
         s = "s" if alone else ""
         verb = f"stop{s}" if len(stops) == len(targets) else "restart or stop" if stops else f"restart{s}"
+        if self.moved.maybe.issuperset(targets):
+            verb = "may restart"
         if stops and len(stops) == len(targets) and all(target.node in self._arrivals for target in targets):
             ways = dict.fromkeys(f"on {t.host} and start{s} on {self._arrivals[t.node]}" for t in targets)
             verb += f" {next(iter(ways))}" if len(ways) == 1 else " and start on other hosts"
+        elif stops and self.moved.left.keys() >= {target.host for target in targets}:
+            verb += f" as a rollout of all hosts retires {_names(dict.fromkeys(t.host for t in targets))}"
         counts = {target: live_sessions(self.old, target.node) for target in targets}
         known, unknown = sum(count or 0 for count in counts.values()), [t.node for t, c in counts.items() if c is None]
         drops = f"at most {wording.count(known, 'live session')} drop{'s' if known == 1 else ''}"
@@ -357,6 +366,14 @@ class Impact:
         if len(nodes) == len(targets):
             return _names(nodes)
         return f"{len(targets)} processes on {len({target.host for target in targets})} hosts ({_names(nodes)})"
+
+
+_RETIRED = {
+    True: "a rollout of all hosts retires the host",
+    False: "the journal here does not know the host, so no rollout from here retires it",
+    None: "a rollout of all hosts retires the host if its journal knows it",
+}
+"""What becomes of a host that leaves the spec, by whether the journal knows it."""
 
 
 def _by_host(targets: Iterable[NodeRef]) -> dict[str, list[NodeRef]]:

@@ -6,7 +6,7 @@ gives each to the change that brings it. Prices are in `money.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -22,7 +22,6 @@ from fleetc.language.node import AiSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import reach_of
 from fleetc.language.worker import AiWorker, Transcoder
-from fleetc.review.data import NodeRef
 from fleetc.review.items.item import Item, Key
 from fleetc.upstream import AI_RUNNER_ENDS
 
@@ -83,12 +82,8 @@ class Side(NamedTuple):
         return not any(part.startswith("meant for ") for part in self.rest)
 
 
-def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[NodeRef]) -> Iterator[Fact]:
-    """Ports that come within or out of the reach of others. One that stays with its host exposes nothing.
-
-    The ports of a process that is left running stay open, also beside those of one that takes its place elsewhere.
-    """
-    left_on = {target.host for target in left if target.node.startswith(f"{AVATAR_DIRECTORY}/")}
+def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
+    """Ports that come within or out of the reach of others. One that stays with its host exposes nothing."""
     for key in [*new, *(key for key in old if key not in new)]:
         item = new.get(key) or old[key]
         if item.what == "-httpAddr" and key in old and key in new and _is_plain(old[key]) != _is_plain(new[key]):
@@ -99,33 +94,27 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
             weight = "worse" if plain else "better"
             yield Fact("exposure", item.node, text, Decimal(plain), ("-httpAddr",), weight=weight, headline=headline)
         if item.kind == "port":
-            before = old.get(key)
-            stays = before is not None and (NodeRef(before.host, item.node) in left or before.host in left_on)
-            yield from _opening(item, before, new.get(key), stays)
+            yield from _opening(item, old.get(key), new.get(key))
 
 
-def _opening(item: Item, before: Item | None, after: Item | None, stays: bool) -> Iterator[Fact]:
-    """One purpose of listening. `stays` says whether the process before goes on, because nobody stops it."""
+def _opening(item: Item, before: Item | None, after: Item | None) -> Iterator[Fact]:
+    """One purpose of listening."""
     was, now = (_side(before), _side(after))
     worse = now.grave and not was.grave
     same_host = before is None or after is None or before.host == after.host
-    if was[:2] == now[:2] and same_host and not stays and not worse:
+    if was[:2] == now[:2] and same_host and not worse:
         return
     purpose, who = item.what.rpartition(" (")[0], item.node or item.host
     flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
     hints = (flag,) if item.node else _OF_STACKS
-    if stays and before is not None and was.reach != HOST:
-        headline = f"{who} is left running, and {_port(purpose, was)} stays open to {_told(before.host, was)}"
-        still = f"{item.what}: still {_listed(before.host, was)}"
-        yield Fact("exposure", who, still, Decimal(0), hints, headline=headline)
-    if was.reach == now.reach == HOST or (stays and after is None):
+    if was.reach == now.reach == HOST:
         return
     come = [at for at in now.addresses if now.reach != HOST and not _reached_before(at, now, was, before, after)]
     worse = bool(come) or worse
     weight = "critical" if worse and now.grave else "usual" if come and now.usual else "worse" if worse else "better"
     headline = f"Opens {_port(purpose, now)} of {who} to {_told(item.host, now)}" if worse else ""
     headline += f": they can {now.power}, and nothing asks who they are" if worse and now.grave else ""
-    text = f"{item.what}: {_difference(item, was, now, before, after) if not stays else _listed(item.host, now)}"
+    text = f"{item.what}: {_difference(item, was, now, before, after)}"
     amount = Decimal(0 if weight == "usual" else len(come) or worse)
     yield Fact("exposure", who, text, amount, hints, weight=weight, headline=headline)
 

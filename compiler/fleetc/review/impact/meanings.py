@@ -40,7 +40,9 @@ KINDS: dict[str, Meaning] = {
 """What a change of each kind of item means, but for those that flags, variables, hosts and the spec decide."""
 
 HOST: dict[str, Meaning] = {
-    "address": Meaning({"identity": "rollouts go to a different address; what runs at the old one keeps running"}),
+    "address": Meaning(
+        {"identity": "rollouts go to a different address; another machine there is refused until the old one stops"}
+    ),
     "public": Meaning({"identity": "the network reaches the host at a different name"}),
     "runtime": Meaning(none="processes run differently"),
     "region": Meaning(none="a label"),
@@ -89,6 +91,8 @@ def meaning(item: Item, role: str) -> Meaning:
         if path[0] == "hosts" and "gpus" in path:
             return _SPEC_GPUS
         return FUNDS.get(path[-1], _SPEC_NOTHING) if path[0] == "wallets" else _SPEC_NOTHING
+    if item.kind == "text" and item.origin.reason:
+        return Meaning(none=item.origin.reason)
     return KINDS.get(item.kind, KINDS["service"])
 
 

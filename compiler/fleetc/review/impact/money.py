@@ -30,18 +30,18 @@ _PAIRS = 200_000
 
 
 def trade(
-    old: Fleet | None, new: Fleet | None, names: Iterable[str], rates: bool, left: Collection[str]
+    old: Fleet | None, new: Fleet | None, names: Iterable[str], rates: bool, unknown: Collection[str]
 ) -> Iterator[Fact]:
     """All facts of price and funds about some nodes; about all of them where a rate was changed.
 
-    `left` are nodes whose process is left running on a host that left the fleet.
+    `unknown` are nodes of which nobody can tell whether their process stops.
     """
     nodes = list(names)
     before, after = (fleet if fleet is not None and fleet.on_chain else None for fleet in (old, new))
     if before is None and after is None:
         return
-    yield from _prices(before, after, nodes, left)
-    yield from _purchases(before, after, nodes, rates, left)
+    yield from _prices(before, after, nodes)
+    yield from _purchases(before, after, nodes, rates, unknown)
     yield from _funds(before, after)
 
 
@@ -109,7 +109,7 @@ def _leaf(entry: str, file: str) -> tuple[str, ...]:
     return (f"{file}: {entry} price_per_unit", f"{file}: {entry}", file)
 
 
-def _prices(old: Fleet | None, new: Fleet | None, names: list[str], left: Collection[str]) -> Iterator[Fact]:
+def _prices(old: Fleet | None, new: Fleet | None, names: list[str]) -> Iterator[Fact]:
     scales = [Scale(fleet.rates if fleet else {}) for fleet in (old, new)]
     for name in names:
         before, after = quotes(old, name), quotes(new, name)
@@ -120,7 +120,7 @@ def _prices(old: Fleet | None, new: Fleet | None, names: list[str], left: Collec
                 continue
             hints = (here or there or Quote(None, ())).hints
             if node_of(old, name) is None or node_of(new, name) is None:
-                verb = "" if here else "still " if name in left else "no longer "
+                verb = "" if here else "no longer "
                 text, amount = f"{verb}{deal.said(_price(here or there))}", UNBOUNDED
             elif there and here and not same:
                 text = f"{deal.said(_price(here))} ({here.entry}) instead of {_price(there)} ({there.entry})"
@@ -172,7 +172,7 @@ def _price(quote: Quote | None) -> str:
 
 
 def _purchases(
-    old: Fleet | None, new: Fleet | None, names: list[str], rates: bool, left: Collection[str]
+    old: Fleet | None, new: Fleet | None, names: list[str], rates: bool, unknown: Collection[str]
 ) -> Iterator[Fact]:
     """Who can no longer buy what from whom, and who newly can."""
     markets = [None if fleet is None else market_of(fleet) for fleet in (old, new)]
@@ -191,7 +191,7 @@ def _purchases(
         for gateway, seller, goods in sorted(less - more):
             home, other = (seller, gateway) if seller in changed else (gateway, seller)
             thing = "video" if goods == VIDEO else goods[1]
-            goes_on = ended and _goes_on(markets[1], gateway, seller, left)
+            goes_on = ended and _goes_on(markets[1], gateway, seller, unknown)
             verb = _LEFT if goes_on else words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
             because = "" if goes_on else _because(markets[1], gateway, seller, goods)
@@ -206,13 +206,13 @@ def _payers(markets: list[Market | None], gateway: str) -> list[str]:
     return [name for name in dict.fromkeys(payers) if name not in (gateway, "")]
 
 
-def _goes_on(market: Market | None, gateway: str, seller: str, left: Collection[str]) -> bool:
-    """Whether a purchase may continue against the spec, because one process keeps running.
+def _goes_on(market: Market | None, gateway: str, seller: str, unknown: Collection[str]) -> bool:
+    """Whether a purchase may continue against the spec, because one of the two processes may keep running.
 
-    A seller left running keeps buyers that do not find it by a list of this fleet.
+    A seller that keeps running keeps buyers that do not find it by a list of this fleet.
     """
     finds = market is not None and gateway in market.caps and market.searches[gateway].listed is None
-    return gateway in left or (seller in left and finds)
+    return gateway in unknown or (seller in unknown and finds)
 
 
 _LEFT = "may still be bought"

@@ -1,82 +1,64 @@
-"""Which processes a rollout would restart, stop, start or change live: those whose files have another digest.
+"""Which processes a rollout restarts, stops, starts or changes live, as its planner says.
 
-In: two sides and the paths that differ. Out: `Moved`. Called by `review/compare.py`. The manifest's digests decide, not
-the directory: a rollout compares with the last one, so an edit by hand restarts nothing. No rollout reaches a host that
-left the spec, so its processes keep running. A host that only has another name is still reached.
+In: two sides, and the hosts that a journal knows. Out: `Moved`. Called by `review/compare.py`. The record of a tree
+decides, not its other files: a rollout compares with what it rolled out, so an edit by hand restarts nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
-from fleetc.language.fleet import Fleet
+from fleetc.planner.fates import Journal, fates
+from fleetc.planner.stacks import FIREWALL
 from fleetc.review.data import NodeRef
-from fleetc.review.impact.live import changed_live
 from fleetc.review.sides import Side
 
 
 class Moved(NamedTuple):
     """Processes by what happens to them.
 
-    Those of `left` keep running on hosts that left the fleet. Those that are `live` take what changes while they run.
+    Nobody can tell whether those of `unknown` stop: they are on hosts that left the spec. Those that are `live` take
+    what changes while they run. Of those that are restarted, `maybe` go on if the values of their secrets are the same.
+    `halted` says why a rollout refuses to change a process. `renamed` has new names of machines, `left` whether the
+    journal knows a host that left, None where nobody can tell.
     """
 
     restarted: frozenset[NodeRef]
     stopped: frozenset[NodeRef]
     started: frozenset[NodeRef]
-    left: frozenset[NodeRef]
-    live: frozenset[NodeRef] = frozenset()
+    unknown: frozenset[NodeRef]
+    live: frozenset[NodeRef]
+    maybe: frozenset[NodeRef]
+    halted: Mapping[NodeRef, str]
+    renamed: Mapping[str, str]
+    left: Mapping[str, bool | None]
+
+    @property
+    def all(self) -> frozenset[NodeRef]:
+        """Every process that something happens to, or may."""
+        return self.restarted | self.stopped | self.started | self.unknown | self.live
 
 
-def moved(old: Side, new: Side, paths: Iterable[str]) -> Moved:
-    """Judge every process that a path of these belongs to. Paths are `hosts/<host>/<service>/<name>`.
-
-    What ran on a host that was renamed is the process of the host's new name.
-    """
-    names = renamed(old.fleet, new.fleet)
-    concerned = {_known_as(target, names) for path in paths if (target := service_of(path)) is not None}
-    before, after = _digests(old, concerned, names), _digests(new, concerned, {})
-    there, here = ({target for target, _ in digests} for digests in (before, after))
-    differ = {target for target, _ in before.keys() ^ after.keys()}
-    differ |= {key[0] for key in before.keys() & after.keys() if before[key] != after[key]}
-    gone = there - here
-    left = {target for target in gone if f"ansible/host_vars/{target.host}.json" not in new.digests}
-    changed = differ & there & here
-    live = changed_live(old, new, changed, names)
-    return Moved(*map(frozenset, (changed - live, gone - left, here - there, left, live)))
-
-
-def renamed(old: Fleet | None, new: Fleet | None) -> dict[str, str]:
-    """The hosts that have another name, with it: one name went, another came, and both lead to the same machine."""
-    if old is None or new is None:
-        return {}
-    come = {(host.address, host.ssh_port): name for name, host in new.hosts.items() if name not in old.hosts}
-    gone = ((name, host) for name, host in old.hosts.items() if name not in new.hosts)
-    return {name: come[host.address, host.ssh_port] for name, host in gone if (host.address, host.ssh_port) in come}
-
-
-def _known_as(target: NodeRef, names: Mapping[str, str]) -> NodeRef:
-    return NodeRef(names.get(target.host, target.host), target.node)
-
-
-def _digests(side: Side, concerned: Collection[NodeRef], names: Mapping[str, str]) -> dict[tuple[NodeRef, str], str]:
-    """The digest of each file of some processes, by process and file. `names` are new names of hosts."""
-    hosts = {target.host for target in concerned}
-    digests = {}
-    for path in side.digests:
-        host = _host_of(path)
-        if names.get(host, host) in hosts and (target := service_of(path)) is not None:
-            process = _known_as(target, names)
-            if process in concerned:
-                digests[process, path.split("/", 3)[3]] = side.digests[path]
-    return digests
-
-
-def _host_of(path: str) -> str:
-    return path[6 : path.find("/", 6)] if path.startswith("hosts/") else ""
+def moved(old: Side, new: Side, journal: Journal) -> Moved:
+    """Judge every process on a host whose record differs; one that only has another project restarts."""
+    planned = fates(old.files, new.files, journal)
+    does: dict[str, set[NodeRef]] = {}
+    halted = {}
+    for host, steps in planned.steps.items():
+        for step in steps:
+            if step.node and step.node != FIREWALL:
+                does.setdefault(step.do, set()).add(NodeRef(host, step.node))
+            if step.do == "halt":
+                halted[NodeRef(host, step.node)] = step.reason
+    of = {do: frozenset(does.get(do, ())) for do in ("retire", "start", "restart", "ensure", "live", "unknown")}
+    again = of["retire"] & of["start"]
+    restarted = of["restart"] | of["ensure"] | again
+    stopped, started = of["retire"] - restarted, of["start"] - restarted
+    maybe = of["ensure"] - of["restart"] - again
+    return Moved(restarted, stopped, started, of["unknown"], of["live"], maybe, halted, planned.renamed, planned.left)
 
 
 def service_of(path: str) -> NodeRef | None:

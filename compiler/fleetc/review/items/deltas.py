@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import given
 from fleetc.review.items.avatars import seat_pairs
@@ -67,6 +68,9 @@ def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) ->
     pairs = [*seat_pairs(_items(old, seats), _items(new, seats))]
     pairs += [(old.get(key), new.get(key)) for key in kept if key[-1] != SEAT]
     deltas = [Delta(before, after, edits.causes_of(before, after)) for before, after in pairs]
+    for delta in deltas:
+        if delta.item.kind == "host" and delta.item.presence:
+            delta.edits += edits.tables_with(old.get(_stack(delta)), new.get(_stack(delta)))
     known = {
         edit
         for delta in deltas
@@ -76,6 +80,11 @@ def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) ->
     below = [path for delta in deltas if delta.item.presence for path in delta.item.origin.paths]
     silent = [edit for edit in edits.all if edit not in known and not _is_below(edit.path, below)]
     return _settled(_paired([*deltas, *_of_edits(_without_consents(silent, deltas))]))
+
+
+def _stack(delta: Delta) -> Key:
+    """The key of the avatar stack of a host, which comes and goes with it."""
+    return (*delta.item.key[:2], AVATAR_DIRECTORY)
 
 
 def _above(key: Key) -> int:

@@ -140,6 +140,11 @@ class Edits:
         paths = (path for item in (old, new) if item is not None for path in item.origin.paths)
         return tuple(dict.fromkeys(edit for path in paths for edit in self._above(path)))
 
+    def tables_with(self, old: Item | None, new: Item | None) -> tuple[SpecEdit, ...]:
+        """The table of an item, or one above it, if it came or went with the item."""
+        edits = (*self.tables_of(old, new), *self.table_of(old, new))
+        return tuple(edit for edit in edits if None in (edit.old, edit.new))
+
     def moving(self, path: Path) -> list[SpecEdit]:
         """The entries that came or went before or at a place in a list: what is there now was somewhere else."""
         for length in range(len(path) - 1, 0, -1):

@@ -47,7 +47,7 @@ def located(review: Review, broken: Sequence[Breach], unchecked: Sequence[str], 
     whole = Place(spec, 0, 0, 0, 0, "", "", "")
     items += [_located(LIMIT, Severity.ERROR, reason, "", (whole,)) for reason in unchecked]
     if review.foreign:
-        advice = "find out who put them there, and remove them"
+        advice = "put into the spec what is meant, remove what is foreign, and run fleetc compile"
         items.append(_located(_FOREIGN, Severity.ERROR, wording.alarm(review), advice, (whole,)))
     return sorted(items, key=lambda item: item.key)
 

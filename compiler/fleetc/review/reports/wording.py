@@ -90,13 +90,11 @@ def tags(change: Change) -> tuple[str, ...]:
 
 
 def effects(change: Change, shown: int) -> tuple[list[Effect], int]:
-    """The first few effects of a change and how many are left out: never one alone, and never a restart."""
-    all_effects = list(change.effects)
-    if len(all_effects) <= shown + 1:
-        return all_effects, 0
-    shown_effects = [effect for place, effect in enumerate(all_effects) if place < shown or effect.impact == "restart"]
-    rest = len(all_effects) - len(shown_effects)
-    return (all_effects, 0) if rest == 1 else (shown_effects, rest)
+    """The first few effects of a change and how many are left out: never one alone, and none as grave as a restart."""
+    every = list(change.effects)
+    restart = max((place for place, effect in enumerate(every, 1) if effect.impact == "restart"), default=0)
+    rest = len(every) - max(shown, restart)
+    return (every[:-rest], rest) if rest > 1 else (every, 0)
 
 
 def hosts_of(targets: Iterable[NodeRef]) -> list[str]:
@@ -167,11 +165,11 @@ def _tally(impact: str, changes: int, hosts: int, gravest: Effect | None) -> Tal
 
 
 def alarm(review: Review) -> str:
-    """What would be rolled out although it is not from the spec, as a sentence without a full stop; or nothing."""
+    """What of a tree is not from its spec, as a sentence without a full stop; or nothing."""
     if not review.foreign:
         return ""
     paths = [visible(path) for path in review.foreign]
-    return f"Not from this spec, but used by a rollout: {names(paths, _FOREIGN)}; this review does not cover it"
+    return f"Not what the spec compiles to, but in the tree: {names(paths, _FOREIGN)}; this review does not cover it"
 
 
 def headline(review: Review) -> str:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fleetc.planner.data import HostState
 from fleetc.rollout.findings import HostFinding, clock_finding
 from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_number, as_text, outcomes
 from fleetc.rollout.hosts.observe import said
 from fleetc.rollout.hosts.runner import RunResult
-from fleetc.rollout.plan.data import HostState
 
 CLAIMED = "host-claimed"
 _FORMAT = 1

@@ -15,11 +15,12 @@ from typing import Literal
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.tree import MANIFEST, Tree
+from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep
 from fleetc.rollout.hosts.gate import ASKED_BEFORE, TASKS, WITH_MOVES, HostOutcome, outcomes
 from fleetc.rollout.hosts.journal import Journal
-from fleetc.rollout.hosts.leaving import left_hosts, with_left
+from fleetc.rollout.hosts.leaving import with_left
 from fleetc.rollout.hosts.ordering import arrivals, order_of
 from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.hosts.rolling import (
@@ -33,6 +34,7 @@ from fleetc.rollout.hosts.rolling import (
     hosts_of,
     need_known,
     options_of,
+    place_of,
 )
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
 from fleetc.rollout.hosts.secret_commands import secret_values
@@ -94,7 +96,9 @@ def deploy_tree(
     """
     goal = goal or Goal()
     chosen = hosts_of(blueprint, limit, goal.shard)
-    left = {} if limit or goal.back_to else left_hosts(journal.history.hosts, blueprint)
+    known, here = journal.history.hosts, {host.name: place_of(host)[:2] for host in blueprint.hosts}
+    gone = [] if limit or goal.back_to else left_hosts({name: given.place[:2] for name, given in known.items()}, here)
+    left = {name: known[name] for name in gone}
     every = _names(blueprint)
     need_known((*stated.clear, *stated.renamed), every)
     need_known(stated.dead, (*every, *left, *(given.place.address for given in journal.history.hosts.values())))

@@ -1,7 +1,7 @@
 """Hosts that left the spec while they may still run nodes of the fleet.
 
-In: the journal's hosts, the blueprint, a tree. Out: the hosts that left, and a tree with them in its Ansible project,
-with nothing to run. Only this run's private copy of the tree is changed.
+In: the journal's hosts, the blueprint, a tree. Out: a tree whose Ansible project has them too, with nothing to run.
+Only this run's private copy of the tree is changed.
 """
 
 from __future__ import annotations
@@ -20,17 +20,6 @@ from fleetc.text.encoders import ansible_unsafe
 _INVENTORY = "ansible/inventory.json"
 NOTHING = hashlib.sha256(b"").hexdigest()
 """The digest of a release without files."""
-
-
-def left_hosts(known: Mapping[str, Given], blueprint: Blueprint) -> dict[str, Given]:
-    """Hosts of earlier rollouts that the spec no longer has under any name."""
-    names = {host.name for host in blueprint.hosts}
-    machines = {(host.address, host.ssh_port) for host in blueprint.hosts}
-    return {
-        name: given
-        for name, given in sorted(known.items())
-        if name not in names and (given.place.address, given.place.port) not in machines
-    }
 
 
 def with_left(tree: Tree, blueprint: Blueprint, left: Mapping[str, Given]) -> Tree:

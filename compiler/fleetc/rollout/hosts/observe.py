@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleetc.emit.tree import Tree
+from fleetc.planner.data import OBSERVED, UNKNOWN, HostState, ProcessState
+from fleetc.planner.states import in_order
 from fleetc.rollout.hosts.gate import OBSERVE, as_mapping
 from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunResult, private_project, reaching, run_playbook
-from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, ProcessState
-from fleetc.rollout.plan.states import in_order
+from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
 

@@ -22,24 +22,16 @@ from fleetc.disk.manifest import failure, read_path
 from fleetc.disk.whole import need_regular, write_whole
 from fleetc.emit.tree import MANIFEST, Tree, is_rolled_out
 from fleetc.pipeline import compile_spec
+from fleetc.planner.data import RECORDED, UNKNOWN, HostState
+from fleetc.planner.fates import left_hosts
+from fleetc.planner.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from fleetc.rollout.hosts import signatures
 from fleetc.rollout.hosts.observe import SSH_SAYS, observe
 from fleetc.rollout.hosts.runner import Event
 from fleetc.rollout.plan import judge
-from fleetc.rollout.plan.data import (
-    RECORDED,
-    UNKNOWN,
-    Baseline,
-    HostState,
-    NewestPlan,
-    PlanRefusedError,
-    Refusal,
-    SealedPlan,
-    SettingMade,
-)
+from fleetc.rollout.plan.data import Baseline, NewestPlan, PlanRefusedError, Refusal, SealedPlan, SettingMade
 from fleetc.rollout.plan.document import decode, seal_of
 from fleetc.rollout.plan.make import Inputs, Meaning, make, meaning_in, spec_of, tool_of, wanted_states
-from fleetc.rollout.plan.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -101,10 +93,8 @@ def recorded_baseline(inputs: Inputs, tree: Tree | None, name: str) -> tuple[Bas
         raise PlanRefusedError(Refusal("plan-baseline-unreadable", message, advice)) from None
     manifest = hashlib.sha256(tree.as_mapping()[MANIFEST].content).hexdigest()
     hosts = tuple(_recorded(host, states, places) for host in inputs.hosts)
-    known = {host.name for host in inputs.blueprint.hosts}
-    reached = {(host.address, host.ssh_port) for host in inputs.blueprint.hosts}  # a host that has another name now
-    left = (name for name in states if name not in known and places[name] not in reached)
-    return Baseline(manifest, hosts), tuple(sorted(left))
+    here = {host.name: (host.address, host.ssh_port) for host in inputs.blueprint.hosts}
+    return Baseline(manifest, hosts), tuple(left_hosts(places, here))
 
 
 def _recorded(host: HostBlueprint, states: Mapping[str, HostState], places: Mapping[str, tuple[str, int]]) -> HostState:

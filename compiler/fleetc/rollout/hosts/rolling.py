@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.shards import Shard, canary_hosts, shards_of
 from fleetc.emit.tree import Tree
+from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.gate import CHECKED_HERE, OBSERVE, TASKS
 from fleetc.rollout.hosts.journal import Journal
@@ -31,7 +32,6 @@ from fleetc.rollout.hosts.secrets import DeployError, SecretValues, absolute, va
 from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Nodes
 from fleetc.rollout.plan.data import NewestPlan
-from fleetc.rollout.plan.states import release_in
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
 

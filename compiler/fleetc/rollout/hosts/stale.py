@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from fleetc.planner.data import HostState
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.gate import OBSERVE
 from fleetc.rollout.hosts.rolling import OBSERVE_PLAYBOOK, Rollout
 from fleetc.rollout.moves import Move
-from fleetc.rollout.plan.data import HostState
 from fleetc.rollout.plan.judge import differences
 
 _NAMED = 3

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleetc.planner.data import HostState, Step
 from fleetc.review.data import Effect
 
 FORMAT = 7
 """Version of the plan's format."""
-
-UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
-"""The knowledge about a host: nothing, from a rolled-out tree, or from the host itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,49 +63,6 @@ class NodeRelease:
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessState:
-    """What a host has of one node, or of one unit of its avatar stack: avatar/firewall, avatar/host, avatar/turn and
-    avatar/slot-NN.
-
-    `digest` is that of the files it was started from, "" when its host does not say. `running` is None where nobody
-    looked; of a stack it says whether there are containers, since one that sleeps is left asleep. Only a slot has a
-    Compose `project`, and in `turn` the digest of the settings of TURN that it was started with. `secrets` tells where
-    its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says. `drift` says how it differs from what
-    it was started from, in the words of its host. `live` and `silent` are settings that it takes while it runs, such as
-    "maxSessions=8"; nobody can ask for those that are silent. `rest` is the digest of its files without them, "" where
-    it is not known. `exclusive` is what only one process of the fleet may do at a time.
-    """
-
-    node: str
-    digest: str
-    runtime: str
-    running: bool | None
-    project: str = ""
-    turn: str = ""
-    secrets: str | None = None
-    drift: tuple[str, ...] = ()
-    rest: str = ""
-    live: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ()
-    exclusive: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class HostState:
-    """What a host runs, as far as it is `known`: UNKNOWN, RECORDED or OBSERVED.
-
-    `release` is the digest that the link to the current release leads to, "" without one. `processes` are sorted by
-    node and project. `note` is why nothing is known.
-    """
-
-    host: str
-    known: str
-    release: str = ""
-    processes: tuple[ProcessState, ...] = ()
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Baseline:
     """What the rollout starts from. `manifest` is the digest of the recorded tree's manifest, "" without a tree."""
 
@@ -116,22 +71,9 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
-    """One step on a host. `do` is one of:
+class Action(Step):
+    """One step on a host, and what it means there."""
 
-    - copy: bring the release `digest` to the host and make it the current one; node is "";
-    - retire: stop `node`, which has no place on the host any more, or a slot that gives up its ports;
-    - start, restart: run `node` from files with `digest`; `reason` is why;
-    - live: set on `node` what changes, while it runs, and give it files with `digest`: no session drops;
-    - halt: nothing, as `node` would have to be restarted for a setting and the spec does not allow it;
-    - keep: the release, or `node`, is already what it should be;
-    - ensure: the state of the host is unknown, or `node` reads its secrets elsewhere: any of these.
-    """
-
-    do: str
-    node: str
-    digest: str
-    reason: str = ""
     effects: tuple[Effect, ...] = ()
 
 

@@ -10,21 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from fleetc.rollout.plan.data import (
-    NO_PLAN,
-    UNKNOWN,
-    HostState,
-    NewestPlan,
-    ProcessState,
-    Refusal,
-    SealedPlan,
-    SettingMade,
-    SourceDigest,
-    Tool,
-)
+from fleetc.planner.data import UNKNOWN, HostState, ProcessState
+from fleetc.planner.stacks import reads_elsewhere
+from fleetc.planner.states import is_reached
+from fleetc.rollout.plan.data import NO_PLAN, NewestPlan, Refusal, SealedPlan, SettingMade, SourceDigest, Tool
 from fleetc.rollout.plan.make import is_inventory, is_playbook
-from fleetc.rollout.plan.stacks import reads_elsewhere
-from fleetc.rollout.plan.states import is_reached
 from fleetc.text.counting import first_of
 from fleetc.text.encoders import visible
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,15 +17,18 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.shards import Shard, shards_of
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Artifact, Tree
+from fleetc.planner.data import HostState
+from fleetc.planner.stacks import is_unit
+from fleetc.planner.states import recorded_states, steps_between
 from fleetc.review.data import Effect, Review
 from fleetc.rollout.moves import Batches, CircleError, Nodes, arranged, handovers_of, moves_of
 from fleetc.rollout.plan.data import (
     FORMAT,
+    Action,
     Baseline,
     Comparison,
     FileDigest,
     HostActions,
-    HostState,
     NodeRelease,
     SealedPlan,
     SecretName,
@@ -33,8 +36,6 @@ from fleetc.rollout.plan.data import (
     SourceDigest,
     Tool,
 )
-from fleetc.rollout.plan.stacks import is_unit
-from fleetc.rollout.plan.states import actions_for, recorded_states
 from fleetc.toml.document import Source
 from fleetc.upstream import format_release
 from fleetc.version import __version__
@@ -172,15 +173,14 @@ def is_playbook(path: str) -> bool:
 
 
 def _steps(inputs: Inputs, host: HostBlueprint, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
-    actions = actions_for(inputs.playbooks[HOST_STEPS], host, now, wanted, inputs.blueprint.live)
-    last = {action.node: place for place, action in enumerate(actions)}  # a node that moves is retired, then started
-    with_effects = [
-        replace(action, effects=tuple(effects.get((host.name, action.node), ())))
-        if action.node and last[action.node] == place
-        else action
-        for place, action in enumerate(actions)
-    ]
-    return HostActions(host.name, tuple(with_effects), tuple(effects.get((host.name, ""), ())))
+    order = [service.name for service in host.services]
+    steps = steps_between(inputs.playbooks[HOST_STEPS], now, wanted, inputs.blueprint.live, order)
+    last = {step.node: step for step in steps if step.node}  # a node that moves is retired, then started
+    actions = []
+    for step in steps:
+        means = effects.get((host.name, step.node), ()) if step is last.get(step.node) else ()
+        actions.append(Action(step.do, step.node, step.digest, step.reason, tuple(means)))
+    return HostActions(host.name, tuple(actions), tuple(effects.get((host.name, ""), ())))
 
 
 def meaning_in(plan: SealedPlan) -> Meaning:

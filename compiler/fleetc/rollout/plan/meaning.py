@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 from fleetc.emit.release import release_of_files
 from fleetc.emit.tree import MANIFEST
+from fleetc.planner.data import UNKNOWN, HostState
+from fleetc.planner.fates import Journal, no_journal
+from fleetc.planner.states import recorded_states
 from fleetc.review.compare import compare
 from fleetc.review.data import Effect, Review
 from fleetc.review.sides import Side
-from fleetc.rollout.plan.data import UNKNOWN, Comparison, HostState
+from fleetc.rollout.plan.data import Comparison
 from fleetc.rollout.plan.make import Effects, Meaning, effects_of
-from fleetc.rollout.plan.states import recorded_states
 
 _SHORT = 12
 
@@ -46,7 +48,13 @@ class RunningTree(NamedTuple):
     side: Side
 
 
-def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, why: Callable[[], str]) -> Meaning:
+def meaning_of(
+    states: Sequence[HostState],
+    trees: Iterable[Known],
+    new: Side,
+    why: Callable[[], str],
+    journal: Journal = no_journal,
+) -> Meaning:
     """The meaning of the rollout of `new` for hosts with these `states`.
 
     `trees` are read in their order, no further than needed. `why` is, after all were read, why no tree has the release
@@ -63,7 +71,7 @@ def meaning_of(states: Sequence[HostState], trees: Iterable[Known], new: Side, w
     effects: dict[tuple[str, str], Sequence[Effect]] = {}
     compared = []
     for place, tree in enumerate(running):
-        review = compare(tree.side, new)
+        review = compare(tree.side, new, journal)
         effects |= _told(effects_of(review), tree.hosts, fleet=place == first)
         compared.append(_comparison(tree, review))
     known = {host for tree in running for host in tree.hosts}

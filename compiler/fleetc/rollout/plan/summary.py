@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from fleetc.planner.data import OBSERVED, RECORDED, UNKNOWN
 from fleetc.review.data import Effect
-from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, Action, Comparison, HostActions, SealedPlan
+from fleetc.rollout.plan.data import Action, Comparison, HostActions, SealedPlan
 from fleetc.text.counting import counted, first_of
 from fleetc.text.encoders import plain_output
 

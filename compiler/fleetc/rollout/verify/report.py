@@ -94,9 +94,10 @@ def report_of(
     hosts: Collection[str],
     verdict: Verdict,
     located: Sequence[Located],
+    own: Sequence[Located],
     time: str,
 ) -> Report:
-    """The report of a look at `hosts`; `located` are the diagnostics of the verdict."""
+    """The report of a look at `hosts`; `located` are the diagnostics of the verdict, `own` those of each host."""
     here = [host for host in blueprint.in_order if host.name in hosts]
     nodes = tuple(node for host in here for node in _nodes(host, verdict))
     ours = {service.name for host in blueprint.hosts for service in host.services}
@@ -109,7 +110,7 @@ def report_of(
         ),
         size=sum(len(host.services) + len(host.avatar.slots if host.avatar else ()) for host in here),
         left_out=len(blueprint.hosts) - len(here),
-        findings=tuple(_told(verdict.findings, located)),
+        findings=tuple(_told(verdict.findings, own)),
         located=tuple(located),
         nodes=nodes,
         payers=tuple(_payers(fleet, nodes)),

@@ -1,21 +1,20 @@
 """States of hosts: by a recorded tree, by the fleet, and the steps between.
 
-In: a tree, a host of the blueprint, its `HostState`. Out: states, and the actions that a rollout will take. These come
-from the program that takes them: fleetc asks the same function of it as the host does.
+In: files of a tree, a `HostState`. Out: states, and the steps that a rollout will take. These come from the program
+that takes them: fleetc asks the same function of it as the host does.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.host_program import steps_in
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
-from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, ProcessState
-from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places
+from fleetc.planner.data import RECORDED, UNKNOWN, HostState, ProcessState, Step
+from fleetc.planner.stacks import recorded_units, secret_places
 
 HOST_FILES = "ansible/host_vars/"
 """The files of a tree with the state of each host."""
@@ -36,7 +35,7 @@ def recorded_states(tree: Tree) -> dict[str, HostState]:
 
 def recorded_places(tree: Tree) -> dict[str, tuple[str, int]]:
     """Address and SSH port of each host of a tree, by host: which machine its name means. Raises RecordError."""
-    return {_host_of(artifact): _recorded_place(artifact) for artifact in _host_files(tree)}
+    return {_host_of(artifact): recorded_place(artifact) for artifact in _host_files(tree)}
 
 
 def release_in(tree: Tree, host: str) -> str:
@@ -58,7 +57,8 @@ def _host_of(artifact: Artifact) -> str:
     return artifact.path.removeprefix(HOST_FILES).removesuffix(".json")
 
 
-def _recorded_place(artifact: Artifact) -> tuple[str, int]:
+def recorded_place(artifact: Artifact) -> tuple[str, int]:
+    """Address and SSH port of the host of one file of a tree. Raises RecordError."""
     try:
         variables = json.loads(artifact.content)
         return str(variables["ansible_host"]["__ansible_unsafe"]), int(variables["ansible_port"])
@@ -132,25 +132,19 @@ def is_reached(now: HostState, wanted: HostState) -> bool:
     return started_from(now) == started_from(wanted)
 
 
-def actions_for(
-    program: bytes, host: HostBlueprint, now: HostState, wanted: HostState, live: str = "try"
-) -> tuple[Action, ...]:
+def steps_between(
+    program: bytes, now: HostState, wanted: HostState, live: str = "try", order: Sequence[str] = ()
+) -> tuple[Step, ...]:
     """The steps that bring a host from what it runs `now` to what is wanted, as the program on the host takes them.
 
-    `live` is the mode for changes of running nodes: try, only or never.
+    `live` is the mode for changes of running nodes: try, only or never; `order` names the nodes in the order of start.
     """
-    services = [_wanted(wanted, service) for service in host.services]
-    units = [process for process in wanted.processes if is_unit(process)]
+    place = {name: number for number, name in enumerate(order)}
     before = None if now.known == UNKNOWN else _plain(now.release, now.processes)
-    after = _plain(wanted.release, [*services, *units]) | {"live": live}
-    steps = steps_in(program)(before, after)
-    return tuple(Action(step["do"], step["node"], step["digest"], step["reason"]) for step in steps)
+    after = _plain(wanted.release, sorted(wanted.processes, key=lambda process: place.get(process.node, len(place))))
+    return tuple(Step(**step) for step in steps_in(program)(before, after | {"live": live}))
 
 
 def _plain(release: str, processes: Iterable[ProcessState]) -> dict[str, Any]:
     """A state as the program has it."""
     return {"release": release, "processes": [asdict(process) for process in processes]}
-
-
-def _wanted(wanted: HostState, service: Service) -> ProcessState:
-    return next(process for process in wanted.processes if process.node == service.name)

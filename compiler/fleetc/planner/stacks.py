@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
-from fleetc.rollout.plan.data import ProcessState
+from fleetc.planner.data import ProcessState
 
 FIREWALL = f"{AVATAR_DIRECTORY}/firewall"
 HOST = f"{AVATAR_DIRECTORY}/host"
