@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, get_origin
 from fleetc.language.counters import Counted, CounterError, counted
 from fleetc.language.fleet import Fleet
 from fleetc.language.secret_fields import SecretRef
-from fleetc.places.diagnostic import Diagnostic, Label, Path, error, has_errors, warning
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 from fleetc.text.suggestions import Suggestions
 from fleetc.toml.document import Document, nothing_to_remove, value_at
 
@@ -68,12 +68,11 @@ class _Member(NamedTuple):
 
 
 def resolve(document: Document) -> tuple[Document, list[Diagnostic]]:
-    """Write out all that is said once. With errors, the document comes back as it was."""
+    """Write out all that is said once; a table with an error is left out, and its kind is lost."""
     if not _shares(document.raw):
         return document, [nothing_to_remove(path, place) for path, place in document.removed.items()]
     work = _Work(document)
-    resolved = work.resolved()
-    return (document if has_errors(work.found) else resolved), work.found
+    return work.resolved(), work.found
 
 
 def _shares(raw: Mapping[str, Any]) -> bool:
@@ -102,6 +101,8 @@ class _Work:
         self._plain: dict[Path, bool] = {}
         self._told: set[tuple[str, Path]] = set()
         self._members_left = ALL_LIMIT
+        self._lost: set[str] = set()
+        self._faults = 0
 
     def resolved(self) -> Document:
         raw = {key: value for key, value in self.document.raw.items() if key not in (DEFAULTS, CLASSES)}
@@ -119,8 +120,10 @@ class _Work:
         self.found += [nothing_to_remove(path, place) for path, place in removed if path not in self.layers]
         for path, _ in removed:
             raw.get(str(path[0]), {}).pop(path[1], None)
-        self._unused()
-        return Document(self.document.sources, raw, self.document.raw, self.layers, self.moved)
+        if not self._lost:  # else a table that is left out may take them
+            self._unused()
+        lost = frozenset(self._lost)
+        return Document(self.document.sources, raw, self.document.raw, self.layers, self.moved, lost=lost)
 
     # ------------------------------------------------------------------------------------------------- members
 
@@ -133,13 +136,22 @@ class _Work:
                 if member.path in self.layers:
                     self._twice(member)
                 else:
-                    written[member.name] = self._merged(member)
+                    self._write(member, written)
         for name in named:
             if isinstance(named[name], dict) and name not in many and name not in written:
-                written[name] = self._merged(_Member(table, name, name))
+                self._write(_Member(table, name, name), written)
             elif name not in many and name not in written:
                 written[name] = named[name]  # the language says what is wrong with it
         return written
+
+    def _write(self, member: _Member, written: _Table) -> None:
+        """Write a member out, unless something of it is not what it should be."""
+        before = self._faults
+        merged = self._merged(member)
+        if self._faults == before:
+            written[member.name] = merged
+        else:
+            self._lost.add(member.table)
 
     def _members(self, path: Path, hosts: _Table) -> Iterator[_Member]:
         """The members that a table stands for: one for each value of its counter, or one for each host."""
@@ -169,8 +181,15 @@ class _Work:
         """One member for each host that `on` matches; `{}` in the name is what the star stands for."""
         here: Path = (*path, ON)
         if not isinstance(pattern, str) or pattern.count("*") != 1:
-            self._error("on-invalid", "on takes a pattern of host names with one star", here, 'write on = "gpu-*"')
-            return
+            lost, text = set(self._lost), pattern if isinstance(pattern, str) else ""
+            meant = [host for host in _meant(text, hosts) if host in hosts] if "{" in text else []
+            pattern = f"{text.partition('{')[0]}*{text.rpartition('}')[2]}" if meant else "gpu-*"
+            advice = f'write on = "{pattern}"'
+            self._error("on-invalid", "on takes a pattern of host names with one star", here, advice)
+            if not meant:
+                return
+            self._lost = lost  # it is clear which hosts are meant
+            hosts = {host: hosts[host] for host in meant}
         if name is None or name.counters or None not in name.pieces:
             advice = f'write [{path[0]}."orch-{{}}"]: {{}} is what the star of on = "{pattern}" stands for'
             self._error("on-invalid", "the name of a table with on needs {} and no other counter", path, advice, True)
@@ -222,10 +241,10 @@ class _Work:
         merged: _Table = {}
         for layer in reversed(layers):
             said = value_at(self.document.raw, layer)
-            own = layer == member.path
+            said, own = {key: said[key] for key in said if key != ON}, layer == member.path
             merged = _laid_over(merged, said if own else self._filled(said, layer, member.path, member))
         merged.pop(LIKE, None)
-        if merged.pop(ON, None) is not None:
+        if member.host:
             merged["host"] = member.host
             self.moved[(*member.path, "host")] = (member.table, member.of, ON)
         return merged
@@ -391,6 +410,9 @@ class _Work:
         self, code: str, message: str, path: Path, help: str, on_key: bool = False, related: tuple[Label, ...] = ()
     ) -> None:
         """One error for a line, however many members it is about."""
+        self._faults += 1
+        if path[:1] not in ((CLASSES,), (DEFAULTS,)):
+            self._lost.add(str(path[0]))
         if (code, path) not in self._told:
             self._told.add((code, path))
             self.found.append(error(code, message, Label(path, on_key=on_key), related, help))

@@ -75,6 +75,7 @@ class Document:
     values from others (`language/sharing.py`), `raw` has every table written out, `written` is what the sources say,
     and `layers` has the tables that each one takes values from, the strongest first. `moved` has what is said for keys
     that no source has, and `removed` the places where an overlay removes tables that only come with writing out.
+    `lost` are the kinds of tables of which some could not be written out: what is there can still be checked.
     """
 
     sources: tuple[Source, ...]
@@ -83,6 +84,7 @@ class Document:
     layers: Mapping[Path, tuple[Path, ...]] = field(default_factory=dict, compare=False)
     moved: Mapping[Path, Path] = field(default_factory=dict, compare=False)
     removed: Mapping[Path, Label] = field(default_factory=dict, compare=False)
+    lost: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.written:
