@@ -16,8 +16,8 @@ from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.problems import problems_of
 from fleetc.language.references import check_references, too_many_nodes
 from fleetc.language.sharing import resolve, tables
-from fleetc.places.diagnostic import Diagnostic, Label, Span, error, has_errors
-from fleetc.toml.document import Document, Source, read_document
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error, has_errors
+from fleetc.toml.document import Document, Source, read_document, value_at
 
 NODE_LIMIT = 100_000
 
@@ -54,7 +54,7 @@ def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -
             return read_fleet(document)
         problems = problems_of(found, document, Fleet)
         return None, problems + _references_of_sound(document, problems)
-    diagnostics = _references(fleet, document.lost)
+    diagnostics = _references(fleet, document, ())
     return (None if has_errors(diagnostics) else fleet), diagnostics
 
 
@@ -71,17 +71,21 @@ def _references_of_sound(document: Document, problems: Sequence[Diagnostic]) -> 
         fleet = Fleet.model_validate(raw)
     except ValidationError:
         return []
-    return _references(fleet, document.lost | {str(path[0]) for path in wrong if path})
+    return _references(fleet, document, {path for path in wrong if path})
 
 
-def _references(fleet: Fleet, lost: Collection[str]) -> list[Diagnostic]:
-    return [found for found in check_references(fleet) if not _follows(found, lost)]
+def _references(fleet: Fleet, document: Document, left_out: Collection[Path]) -> list[Diagnostic]:
+    """What is wrong with references, but for unknown names that may be those of a table that was left out."""
+    kinds = document.lost | {str(path[0]) for path in left_out}
+    missing = tuple(f"there is no {kind.removesuffix('s').replace('_', ' ')} " for kind in kinds)
+    names = {path[-1] for path in left_out}
 
+    def follows(found: Diagnostic) -> bool:
+        place = found.primary.place
+        said = () if isinstance(place, Span) else (value_at(document.raw, place), place[-1])
+        return found.message.startswith(missing) or any(isinstance(text, str) and text in names for text in said)
 
-def _follows(found: Diagnostic, lost: Collection[str]) -> bool:
-    """Whether a missing name may be that of a table that was left out."""
-    singular = (f"there is no {kind.removesuffix('s').replace('_', ' ')} " for kind in lost)
-    return found.code == "unknown-reference" and found.message.startswith(tuple(singular))
+    return [found for found in check_references(fleet) if found.code != "unknown-reference" or not follows(found)]
 
 
 def _newer(version: int) -> Diagnostic:
