@@ -11,11 +11,11 @@ all else is replaced.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_origin
 
-from fleetc.language.counters import Counted, CounterError, counted
+from fleetc.language.counters import Counted, CounterError, counted, meant_by, names_many, star_in
 from fleetc.language.fleet import Fleet
 from fleetc.language.secret_fields import SecretRef
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
@@ -82,7 +82,7 @@ def _shares(raw: Mapping[str, Any]) -> bool:
     named = (raw[table] for table in tables() if isinstance(raw.get(table), dict))
     return any(
         "{" in name
-        or (isinstance(body, dict) and (LIKE in body or ON in body or any(map(_names_many, map(body.get, LISTS)))))
+        or (isinstance(body, dict) and (LIKE in body or ON in body or any(map(names_many, map(body.get, LISTS)))))
         for table in named
         for name, body in table.items()
     )
@@ -114,7 +114,7 @@ class _Work:
                 raw[table] = self._written_out(table, named, hosts if isinstance(hosts, dict) else {})
         for table in tables():
             for name, body in raw[table].items() if isinstance(raw.get(table), dict) else ():
-                if isinstance(body, dict) and any(map(_names_many, map(body.get, LISTS))):
+                if isinstance(body, dict) and any(map(names_many, map(body.get, LISTS))):
                     raw[table][name] = body | self._listed((table, name), body, raw)
         removed = self.document.removed.items()
         self.found += [nothing_to_remove(path, place) for path, place in removed if path not in self.layers]
@@ -182,7 +182,7 @@ class _Work:
         here: Path = (*path, ON)
         if not isinstance(pattern, str) or pattern.count("*") != 1:
             lost, text = set(self._lost), pattern if isinstance(pattern, str) else ""
-            meant = [host for host in _meant(text, hosts) if host in hosts] if "{" in text else []
+            meant = [host for host in meant_by(text, hosts) if host in hosts] if "{" in text else []
             pattern = f"{text.partition('{')[0]}*{text.rpartition('}')[2]}" if meant else "gpu-*"
             advice = f'write on = "{pattern}"'
             self._error("on-invalid", "on takes a pattern of host names with one star", here, advice)
@@ -197,7 +197,7 @@ class _Work:
         if "host" in value_at(self.document.raw, path):
             self._error("on-invalid", "on says which hosts, so host has no place here", (*path, "host"), "remove it")
             return
-        matching = {host: star for host in hosts if (star := _star(pattern, host)) is not None}
+        matching = {host: star for host in hosts if (star := star_in(pattern, host)) is not None}
         if not matching:
             near = self.suggestions.near(pattern, tuple(hosts))
             advice = f"the hosts are like {', '.join(near or list(hosts)[:3])}" if hosts else "add hosts"
@@ -219,11 +219,11 @@ class _Work:
     def _listed(self, path: Path, body: _Table, raw: _Table) -> _Table:
         """The lists of names of a table, with each pattern or counter as the names that it stands for."""
         lists: _Table = {}
-        for field in (field for field in LISTS if _names_many(body.get(field))):
+        for field in (field for field in LISTS if names_many(body.get(field))):
             known = raw.get(LISTS[field])
             names: dict[str, int] = {}
             for place, text in enumerate(body[field]):
-                for name in _meant(text, known if isinstance(known, dict) else {}):
+                for name in meant_by(text, known if isinstance(known, dict) else {}):
                     names.setdefault(name, place)
             layers = self.layers.get(path, (path,))
             said = next(layer for layer in layers if value_at(self.document.raw, (*layer, field)) is not None)
@@ -416,32 +416,6 @@ class _Work:
         if (code, path) not in self._told:
             self._told.add((code, path))
             self.found.append(error(code, message, Label(path, on_key=on_key), related, help))
-
-
-def _names_many(value: Any) -> bool:
-    """Whether a list of names has a pattern or a counter."""
-    texts = value if isinstance(value, list) and all(isinstance(text, str) for text in value) else ()
-    return any("*" in text or "{" in text for text in texts)
-
-
-def _meant(text: str, known: Collection[str]) -> Sequence[str]:
-    """The names that an entry of a list stands for; itself where it stands for none: references say what is wrong."""
-    if text.count("*") == 1:
-        return [name for name in known if _star(text, name) is not None] or (text,)
-    try:
-        read = counted(text)
-    except CounterError:
-        return (text,)
-    if read is None or len(read.counters) != 1 or None in read.pieces:
-        return (text,)
-    return [read.at(place, "") for place in range(len(read.counters[0]))]
-
-
-def _star(pattern: str, name: str) -> str | None:
-    """What the star of a pattern stands for in a name; None where the name is not like it."""
-    before, _, behind = pattern.partition("*")
-    fits = len(name) > len(before) + len(behind) and name.startswith(before) and name.endswith(behind)
-    return name[len(before) : len(name) - len(behind)] if fits else None
 
 
 def _has_brace(value: Any) -> bool:

@@ -18,7 +18,7 @@ COUNTERS = (
     "A name with a counter stands for many tables: {01..20} counts, {a,b} lists, {1..3,7} does both, and {eu*10,us*10} "
     "repeats. In the texts of such a table, and of its classes and defaults, {} is the counter of the name, and a "
     "counter of equal length gives each member the value at its own position. Braces that mean themselves are written "
-    "twice there."
+    "twice there. A list of names takes one counter in a name, or one star: orch-* is every name that is like it."
 )
 EXCEPTIONS = (
     "A table with the plain name of one member is an exception for that member. An overlay may remove a member by its "
