@@ -70,18 +70,18 @@ def check_spec(
     today: date | None = None,
     like: Checked | None = None,
 ) -> Checked:
-    """Text, language and rules, those beside the spec too. Each stage sees only what the one before found sound.
+    """Text, language and rules, those beside the spec too. Each stage sees what the one before found sound.
 
     `today` is the day by which silences end. Without one they all hold: the tree does not depend on the day. `like` is
     what a similar spec left: tables that say the same are not typed again.
     """
     fleet = None
     document, diagnostics = read_spec(sources)
-    if document is not None and not has_errors(diagnostics):
+    if document is not None:
         known = (like.document, like.fleet) if like is not None and like.document and like.fleet else None
         fleet, problems = read_fleet(document, known)
         diagnostics += problems
-        if fleet is not None:
+        if fleet is not None and not document.lost:  # rules judge the fleet as a whole
             diagnostics += judge(document, fleet, today, policies)
     sound = None if has_errors(diagnostics) else fleet
     return Checked(document, sound, tuple(diagnostics), tuple(sources), policies)

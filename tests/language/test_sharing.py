@@ -16,6 +16,8 @@ from fleetc.language.counters import MEMBERS_LIMIT, CounterError, counted
 from fleetc.language.sharing import resolve
 from fleetc.language.spec import read_spec
 from fleetc.messages.sharing import EXAMPLE
+from fleetc.pipeline import check_spec
+from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source, read_document
 from tests.support import check_text, compile_text, example_sources, fleetc, sources_of
 
@@ -289,11 +291,71 @@ def test_what_cannot_be_written_out_is_an_error_at_its_line(code: str) -> None:
         ('[hosts.a-1]\n[gateways.g]\non = "a-*"\n', "needs {} and no other counter"),
     ],
 )
-def test_bad_input_gets_one_message_and_writes_nothing(text: str, message: str) -> None:
+def test_bad_input_gets_one_message(text: str, message: str) -> None:
     shown = check_text("spec = 1\n" + text)
     assert message in shown
     document, found = read_spec([Source("fleet.toml", "spec = 1\n" + text)])
-    assert found and document is not None and not document.layers
+    assert found and document is not None
+
+
+GOES_ON = '[fleet]\nname = "f"\nnetwork = "offchain"\nnode_release = "v0.9.1"\n[hosts."gpu-{1..2}"]\n'
+GOES_ON += 'address = "198.51.100.{1..2}"\nruntime = "docker"\n[classes.box.orchestrators]\nmode = "video"\n'
+GOES_ON += 'price = "1 wei / pixel"\nmax_sessions = 2\nservice = "x.example.net:8935"\n'
+
+SOUND = '[gateways.h]\nhost = "gpu-2"\nmode = "video"\nhttp = "127.0.0.1:8935"\n'
+SOUND += 'orchestrators = ["orch-1"]\nladder = "x"'
+"""A sound table that names a table of a sound kind that there is not."""
+
+
+@pytest.mark.parametrize(
+    ("orchestrators", "gateway", "codes"),
+    [
+        ('on = "gpu-{1..2}"', '["orch-1"]', {"on-invalid"}),
+        ('on = "cpu-*"', '["orch-1"]', {"on-matches-nothing"}),
+        ('on = "gpu-*"\nlike = "bx"', '["orch-1"]', {"class-unknown"}),
+        ('on = "gpu-*"\nmax_sessions = "x"', '["orch-2"]', {"invalid-value"}),
+        ('on = "gpu-*"\nmax_sessions = "x"', f'["orch-1"]\n{SOUND}', {"invalid-value", "unknown-reference"}),
+    ],
+)
+def test_check_goes_on_after_an_error_and_drops_what_follows_from_it(
+    orchestrators: str, gateway: str, codes: set[str]
+) -> None:
+    """Other tables have their own errors told beside; a name that the faulty table may have is not unknown."""
+    like = "" if "like" in orchestrators else 'like = "box"\n'
+    text = f'spec = 1\n{GOES_ON}[orchestrators."orch-{{}}"]\n{orchestrators}\n{like}[gateways.g]\nhost = "gpu-1"\n'
+    text += f'mode = "video"\nhttp = ":8935"\norchestrators = {gateway}\n'
+    found = check_spec([Source("fleet.toml", text)]).diagnostics
+    told = {diagnostic.code for diagnostic in found if diagnostic.severity is Severity.ERROR}
+    assert "invalid-value" in told, "that of the gateway"
+    assert told == codes | {"invalid-value"}
+    assert "class-unused" not in {diagnostic.code for diagnostic in found}
+
+
+@pytest.mark.parametrize("names", ['["orch-*"]', '["orch-{1..2}"]', '["orch-1", "orch-*"]'])
+def test_a_list_of_names_takes_patterns_and_counters(names: str) -> None:
+    text = f'spec = 1\n{GOES_ON}[orchestrators."orch-{{}}"]\non = "gpu-*"\nlike = "box"\n[gateways.g]\nhost = "gpu-1"\n'
+    text += f'mode = "video"\nhttp = "127.0.0.1:8935"\norchestrators = {names}\n'
+    document, found = read_spec([Source("fleet.toml", text)])
+    assert document is not None and not found
+    assert document.raw["gateways"]["g"]["orchestrators"] == ["orch-1", "orch-2"]
+    last = document.span(("gateways", "g", "orchestrators", 1))
+    assert last is not None and text[last.start : last.end] == names.strip("[]").split(", ")[-1]
+    grown, _ = read_spec([Source("fleet.toml", text.replace("{1..2}", "{1..3}"))])
+    assert grown is not None and len(grown.raw["gateways"]["g"]["orchestrators"]) == 3, "nobody edits the list"
+    runners = text.replace(
+        "[gateways.g]",
+        '[runners."r-{1..2}"]\nurl = "http://x"\n[remote_signers.s]\nbuys_runners = ["r-*"]\n[gateways.g]',
+    )
+    other, _ = read_spec([Source("fleet.toml", runners)])
+    assert other is not None and other.raw["remote_signers"]["s"]["buys_runners"] == ["r-1", "r-2"]
+
+
+@pytest.mark.parametrize("names", ['["zorch-*"]', '["orch-*-*"]', '["*"]', '["orch-{1..9}"]', '["orch-{"]'])
+def test_pattern_that_names_nothing_is_an_unknown_name(names: str) -> None:
+    text = f'spec = 1\n{GOES_ON}[orchestrators."orch-{{}}"]\non = "gpu-*"\nlike = "box"\n[gateways.g]\nhost = "gpu-1"\n'
+    text += f'mode = "video"\nhttp = "127.0.0.1:8935"\norchestrators = {names}\n'
+    told = check_text(text)
+    assert ("error[unknown-reference]: there is no orchestrator" in told) == (names != '["*"]'), told
 
 
 def test_many_tables_for_many_members_are_bounded() -> None:

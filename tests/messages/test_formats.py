@@ -209,7 +209,9 @@ def test_fixes_as_replacements_repair_exactly_their_problem() -> None:
         found = check_spec(sources)
         left = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document, {}))
         codes = {(r["ruleId"], r["message"]["text"]) for r in left["runs"][0]["results"]}
-        assert codes == before - {(result["ruleId"], result["message"]["text"])}
+        new = {code for code, _ in codes - before}
+        assert codes & before == before - {(result["ruleId"], result["message"]["text"])}
+        assert new <= {"unknown-reference"}, "the table is sound now, so that its references can be checked"
 
 
 def test_fix_in_an_overlay_names_the_overlay() -> None:
@@ -243,7 +245,7 @@ def test_fingerprints_stay_while_lines_move_and_differ_from_one_another() -> Non
     before = prints(FLAWED)
     assert len(set(before)) == len(before) > 2
     assert prints("# one\n\n# two\n" + FLAWED.replace("\n[", "\n\n# more\n[")) == before
-    assert prints(FLAWED.replace('"Docker"', '"docker"')) == [p for p in before if p != before[0]]
+    assert set(prints(FLAWED.replace('"Docker"', '"docker"'))) >= set(before) - {before[0]}
     unread = prints(TEXTS["syntax"])
     assert prints("# moved\n" + TEXTS["syntax"]) == unread
 

@@ -8,8 +8,9 @@ Raises `CounterError`, in words for people. A literal brace is written twice.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MEMBERS_LIMIT = 10_000
 """How many members one counter may have."""
@@ -101,3 +102,29 @@ def _range(first: str, last: str) -> list[str]:
     if wide and len(last) != wide:
         raise CounterError("both ends of this range must be equally wide", f"write {{{first}..{end:0{wide}}}}")
     return [f"{number:0{wide}}" for number in range(start, end + 1)]
+
+
+def names_many(value: Any) -> bool:
+    """Whether a list of names has a pattern or a counter."""
+    texts = value if isinstance(value, list) and all(isinstance(text, str) for text in value) else ()
+    return any("*" in text or "{" in text for text in texts)
+
+
+def meant_by(text: str, known: Collection[str]) -> Sequence[str]:
+    """The names that an entry of a list stands for; itself where it stands for none: references say what is wrong."""
+    if text.count("*") == 1:
+        return [name for name in known if star_in(text, name) is not None] or (text,)
+    try:
+        read = counted(text)
+    except CounterError:
+        return (text,)
+    if read is None or len(read.counters) != 1 or None in read.pieces:
+        return (text,)
+    return [read.at(place, "") for place in range(len(read.counters[0]))]
+
+
+def star_in(pattern: str, name: str) -> str | None:
+    """What the star of a pattern stands for in a name; None where the name is not like it."""
+    before, _, behind = pattern.partition("*")
+    fits = len(name) > len(before) + len(behind) and name.startswith(before) and name.endswith(behind)
+    return name[len(before) : len(name) - len(behind)] if fits else None

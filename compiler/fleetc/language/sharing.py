@@ -10,14 +10,14 @@ Tables merge, and all else is replaced.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_origin
 
-from fleetc.language.counters import Counted, CounterError, counted
+from fleetc.language.counters import Counted, CounterError, counted, meant_by, names_many, star_in
 from fleetc.language.fleet import Fleet
 from fleetc.language.secret_fields import SecretRef
-from fleetc.places.diagnostic import Diagnostic, Label, Path, error, has_errors, warning
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 from fleetc.text.suggestions import Suggestions
 from fleetc.toml.document import Document, nothing_to_remove, value_at
 
@@ -67,12 +67,11 @@ class _Member(NamedTuple):
 
 
 def resolve(document: Document) -> tuple[Document, list[Diagnostic]]:
-    """Write out all shared values. With errors, the document comes back as it was."""
+    """Write out all shared values. A table with an error is left out, and its kind is lost."""
     if not _shares(document.raw):
         return document, [nothing_to_remove(path, place) for path, place in document.removed.items()]
     work = _Work(document)
-    resolved = work.resolved()
-    return (document if has_errors(work.found) else resolved), work.found
+    return work.resolved(), work.found
 
 
 def _shares(raw: Mapping[str, Any]) -> bool:
@@ -82,7 +81,7 @@ def _shares(raw: Mapping[str, Any]) -> bool:
     named = (raw[table] for table in tables() if isinstance(raw.get(table), dict))
     return any(
         "{" in name
-        or (isinstance(body, dict) and (LIKE in body or ON in body or any(map(_names_many, map(body.get, LISTS)))))
+        or (isinstance(body, dict) and (LIKE in body or ON in body or any(map(names_many, map(body.get, LISTS)))))
         for table in named
         for name, body in table.items()
     )
@@ -105,6 +104,8 @@ class _Work:
         self._plain: dict[Path, bool] = {}
         self._told: set[tuple[str, Path]] = set()
         self._members_left, self._room = ALL_LIMIT, _MOST_TEXT
+        self._lost: set[str] = set()
+        self._faults = 0
 
     def resolved(self) -> Document:
         raw = {key: value for key, value in self.document.raw.items() if key not in (DEFAULTS, CLASSES)}
@@ -116,14 +117,16 @@ class _Work:
                 raw[table] = self._written_out(table, named, hosts if isinstance(hosts, dict) else {})
         for table in tables():
             for name, body in raw[table].items() if isinstance(raw.get(table), dict) else ():
-                if isinstance(body, dict) and any(map(_names_many, map(body.get, LISTS))):
+                if isinstance(body, dict) and any(map(names_many, map(body.get, LISTS))):
                     raw[table][name] = body | self._listed((table, name), body, raw)
         removed = self.document.removed.items()
         self.found += [nothing_to_remove(path, place) for path, place in removed if path not in self.layers]
         for path, _ in removed:
             raw.get(str(path[0]), {}).pop(path[1], None)
-        self._unused()
-        return Document(self.document.sources, raw, self.document.raw, self.layers, self.moved)
+        if not self._lost:  # else a table that is left out may take them
+            self._unused()
+        lost = frozenset(self._lost)
+        return Document(self.document.sources, raw, self.document.raw, self.layers, self.moved, lost=lost)
 
     # ------------------------------------------------------------------------------------------------- members
 
@@ -136,13 +139,22 @@ class _Work:
                 if member.path in self.layers:
                     self._twice(member)
                 else:
-                    written[member.name] = self._merged(member)
+                    self._write(member, written)
         for name in named:
             if isinstance(named[name], dict) and name not in many and name not in written:
-                written[name] = self._merged(_Member(table, name, name))
+                self._write(_Member(table, name, name), written)
             elif name not in many and name not in written:
                 written[name] = named[name]  # the language says what is wrong with it
         return written
+
+    def _write(self, member: _Member, written: _Table) -> None:
+        """Write a member out, unless something of it is not what it should be."""
+        before = self._faults
+        merged = self._merged(member)
+        if self._faults == before:
+            written[member.name] = merged
+        else:
+            self._lost.add(member.table)
 
     def _members(self, path: Path, hosts: _Table) -> Iterator[_Member]:
         """The members of a counter table: one for each value of its counter, or one for each host."""
@@ -172,8 +184,15 @@ class _Work:
         """One member for each host that `on` matches; `{}` in the name is the text that the star matches."""
         here: Path = (*path, ON)
         if not isinstance(pattern, str) or pattern.count("*") != 1:
-            self._error("on-invalid", "on takes a pattern of host names with one star", here, 'write on = "gpu-*"')
-            return
+            lost, text = set(self._lost), pattern if isinstance(pattern, str) else ""
+            meant = [host for host in meant_by(text, hosts) if host in hosts] if "{" in text else []
+            pattern = f"{text.partition('{')[0]}*{text.rpartition('}')[2]}" if meant else "gpu-*"
+            advice = f'write on = "{pattern}"'
+            self._error("on-invalid", "on takes a pattern of host names with one star", here, advice)
+            if not meant:
+                return
+            self._lost = lost  # it is clear which hosts are meant
+            hosts = {host: hosts[host] for host in meant}
         if name is None or name.counters or None not in name.pieces:
             advice = f'write [{path[0]}."orch-{{}}"]: {{}} is what the star of on = "{pattern}" stands for'
             self._error("on-invalid", "the name of a table with on needs {} and no other counter", path, advice, True)
@@ -181,7 +200,7 @@ class _Work:
         if "host" in value_at(self.document.raw, path):
             self._error("on-invalid", "on names the hosts, so host has no place here", (*path, "host"), "remove it")
             return
-        matching = {host: star for host in hosts if (star := _star(pattern, host)) is not None}
+        matching = {host: star for host in hosts if (star := star_in(pattern, host)) is not None}
         if not matching:
             near = self.suggestions.near(pattern, tuple(hosts))
             advice = f"the hosts are like {', '.join(near or list(hosts)[:3])}" if hosts else "add hosts"
@@ -203,11 +222,11 @@ class _Work:
     def _listed(self, path: Path, body: _Table, raw: _Table) -> _Table:
         """The lists of names of a table, with each pattern or counter as the names that it stands for."""
         lists: _Table = {}
-        for field in (field for field in LISTS if _names_many(body.get(field))):
+        for field in (field for field in LISTS if names_many(body.get(field))):
             known = raw.get(LISTS[field])
             names: dict[str, int] = {}
             for place, text in enumerate(body[field]):
-                for name in _meant(text, known if isinstance(known, dict) else {}):
+                for name in meant_by(text, known if isinstance(known, dict) else {}):
                     names.setdefault(name, place)
             layers = self.layers.get(path, (path,))
             said = next(layer for layer in layers if value_at(self.document.raw, (*layer, field)) is not None)
@@ -225,10 +244,10 @@ class _Work:
         merged: _Table = {}
         for layer in reversed(layers):
             said = value_at(self.document.raw, layer)
-            own = layer == member.path
+            said, own = {key: said[key] for key in said if key != ON}, layer == member.path
             merged = _laid_over(merged, said if own else self._filled(said, layer, member.path, member))
         merged.pop(LIKE, None)
-        if merged.pop(ON, None) is not None:
+        if member.host:
             merged["host"] = member.host
             self.moved[(*member.path, "host")] = (member.table, member.of, ON)
         return merged
@@ -399,35 +418,12 @@ class _Work:
         self, code: str, message: str, path: Path, help: str, on_key: bool = False, related: tuple[Label, ...] = ()
     ) -> None:
         """One error for a line, however many members it is about."""
+        self._faults += 1
+        if path[:1] not in ((CLASSES,), (DEFAULTS,)):
+            self._lost.add(str(path[0]))
         if (code, path) not in self._told:
             self._told.add((code, path))
             self.found.append(error(code, message, Label(path, on_key=on_key), related, help))
-
-
-def _names_many(value: Any) -> bool:
-    """Whether a list of names has a pattern or a counter."""
-    texts = value if isinstance(value, list) and all(isinstance(text, str) for text in value) else ()
-    return any("*" in text or "{" in text for text in texts)
-
-
-def _meant(text: str, known: Collection[str]) -> Sequence[str]:
-    """The names that an entry of a list stands for; itself where it stands for none: references say what is wrong."""
-    if text.count("*") == 1:
-        return [name for name in known if _star(text, name) is not None] or (text,)
-    try:
-        read = counted(text)
-    except CounterError:
-        return (text,)
-    if read is None or len(read.counters) != 1 or None in read.pieces:
-        return (text,)
-    return [read.at(place, "") for place in range(len(read.counters[0]))]
-
-
-def _star(pattern: str, name: str) -> str | None:
-    """What the star of a pattern stands for in a name; None where the name is not like it."""
-    before, _, behind = pattern.partition("*")
-    fits = len(name) > len(before) + len(behind) and name.startswith(before) and name.endswith(behind)
-    return name[len(before) : len(name) - len(behind)] if fits else None
 
 
 def _has_brace(value: Any) -> bool:

@@ -6,7 +6,7 @@ values and references that lead somewhere, so rules and lowering need no defensi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,9 +15,9 @@ from pydantic import BaseModel, ValidationError
 from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.problems import problems_of
 from fleetc.language.references import check_references, too_many_nodes
-from fleetc.language.sharing import resolve
-from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
-from fleetc.toml.document import Document, Source, read_document
+from fleetc.language.sharing import resolve, tables
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error, has_errors
+from fleetc.toml.document import Document, Source, read_document, value_at
 
 NODE_LIMIT = 100_000
 
@@ -37,6 +37,8 @@ def read_spec(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnost
 def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -> tuple[Fleet | None, list[Diagnostic]]:
     """Check the document against the language and then its references. Returns no fleet when there are errors.
 
+    References of sound tables are checked although others have errors, but for names that these may have.
+
     `like` is a similar document with its fleet. Equal tables of both are one object in both fleets.
     """
     version = document.raw.get("spec")
@@ -48,9 +50,42 @@ def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -
     try:
         fleet = Fleet.model_validate(document.raw if like is None else _with_known(document.raw, *like))
     except ValidationError as found:
-        return None, problems_of(found, document, Fleet) if like is None else read_fleet(document)[1]
-    diagnostics = check_references(fleet)
+        if like is not None:
+            return read_fleet(document)
+        problems = problems_of(found, document, Fleet)
+        return None, problems + _references_of_sound(document, problems)
+    diagnostics = _references(fleet, document, ())
     return (None if has_errors(diagnostics) else fleet), diagnostics
+
+
+def _references_of_sound(document: Document, problems: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """What is wrong with the references of all tables that the language accepts."""
+    wrong = {problem.primary.place[:2] for problem in problems if not isinstance(problem.primary.place, Span)}
+    raw = {
+        kind: {name: body for name, body in named.items() if (kind, name) not in wrong}
+        if kind in tables() and isinstance(named, dict)
+        else named
+        for kind, named in document.raw.items()
+    }
+    try:
+        fleet = Fleet.model_validate(raw)
+    except ValidationError:
+        return []
+    return _references(fleet, document, {path for path in wrong if path})
+
+
+def _references(fleet: Fleet, document: Document, left_out: Collection[Path]) -> list[Diagnostic]:
+    """What is wrong with references, but for unknown names that may be those of a table that was left out."""
+    kinds = document.lost | {str(path[0]) for path in left_out}
+    missing = tuple(f"there is no {kind.removesuffix('s').replace('_', ' ')} " for kind in kinds)
+    names = {path[-1] for path in left_out}
+
+    def follows(found: Diagnostic) -> bool:
+        place = found.primary.place
+        said = () if isinstance(place, Span) else (value_at(document.raw, place), place[-1])
+        return found.message.startswith(missing) or any(isinstance(text, str) and text in names for text in said)
+
+    return [found for found in check_references(fleet) if found.code != "unknown-reference" or not follows(found)]
 
 
 def _newer(version: int) -> Diagnostic:
@@ -67,16 +102,16 @@ def _with_known(raw: dict[str, Any], document: Document, fleet: Fleet) -> dict[s
     """
     absent = [kind for kind in Fleet.model_fields if kind not in raw and kind not in document.raw]
     found = {kind: typed for kind in absent if isinstance(typed := getattr(fleet, kind), BaseModel)} | raw
-    for kind, tables in raw.items():
+    for kind, named in raw.items():
         before, typed = document.raw.get(kind), getattr(fleet, kind, None)
-        if isinstance(typed, BaseModel) and repr(tables) == repr(before):
+        if isinstance(typed, BaseModel) and repr(named) == repr(before):
             found[kind] = typed
-        elif isinstance(typed, dict) and isinstance(tables, dict) and isinstance(before, dict):
+        elif isinstance(typed, dict) and isinstance(named, dict) and isinstance(before, dict):
             found[kind] = {
                 name: typed[name]
                 if isinstance(typed.get(name), BaseModel) and repr(table) == repr(before.get(name))
                 else table
-                for name, table in tables.items()
+                for name, table in named.items()
             }
     return found
 

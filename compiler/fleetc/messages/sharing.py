@@ -17,7 +17,8 @@ ORDER = (
 COUNTERS = (
     "A name with a counter makes many tables: {01..20} counts, {a,b} lists, {1..3,7} does both, and {eu*10,us*10} "
     "repeats. In texts of such a table, its classes and defaults, {} is the counter of the name. A counter of equal "
-    "length gives each member the value at its position. Braces that mean themselves are written twice there."
+    "length gives each member the value at its position. Braces that mean themselves are written twice there. "
+    "A list of names takes one counter in a name, or one star: orch-* is every name of that form."
 )
 EXCEPTIONS = (
     "A table with the plain name of one member is an exception for that member. An overlay may remove a member by its "

@@ -74,7 +74,7 @@ class Document:
     Places are computed on the first question about one, because a spec without problems asks none. If tables share
     values (`language/sharing.py`), `raw` has them written out, `written` is the source form. `layers` has the origins
     of each table, strongest first. `moved` has the places of values without a key in any source. `removed` has places
-    where an overlay removes written-out tables.
+    where an overlay removes written-out tables. `lost` are kinds of tables with some that could not be written out.
     """
 
     sources: tuple[Source, ...]
@@ -83,6 +83,7 @@ class Document:
     layers: Mapping[Path, tuple[Path, ...]] = field(default_factory=dict, compare=False)
     moved: Mapping[Path, Path] = field(default_factory=dict, compare=False)
     removed: Mapping[Path, Label] = field(default_factory=dict, compare=False)
+    lost: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.written:

@@ -98,7 +98,7 @@ def test_each_host_has_its_own_effects_and_not_those_of_the_fleet(place: Workpla
     )
     text = place.spec.read_text(encoding="utf-8")
     start = text.index('host = "us-ai"\nhttp = "0.0.0.0:9935"')
-    place.spec.write_text(text[:start] + text[start:].replace('http = "0.0.0.0:8935"\n', "", 1), encoding="utf-8")
+    place.spec.write_text(text[:start] + text[start:].replace('http = "127.0.0.1:8935"\n', "", 1), encoding="utf-8")
     place.compile()
     done = place.run("plan", "--against", "before", "-o", "plan.json")
     assert done.code == 0, done.err

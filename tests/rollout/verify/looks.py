@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleetc.messages.locate import Located, locate
+from fleetc.messages.locate import locate
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.diagnostics import diagnostics_of
@@ -93,8 +93,9 @@ def look(
     assert compiled.blueprint is not None and compiled.checked.fleet is not None
     hosts = limit or [host.name for host in compiled.blueprint.hosts]
     verdict = Verdict(tuple(findings), tuple(facts))
-    located: list[Located] = locate(diagnostics_of(findings), example_sources(fleet), compiled.checked.document)
-    return report_of(compiled.checked.fleet, compiled.blueprint, hosts, verdict, located, located, time)
+    found, sources, document = diagnostics_of(findings), example_sources(fleet), compiled.checked.document
+    located, own = (locate(found, sources, document, apart) for apart in (False, True))
+    return report_of(compiled.checked.fleet, compiled.blueprint, hosts, verdict, located, own, time)
 
 
 def every_day() -> Report:

@@ -28,6 +28,7 @@ from fleetc.review.impact.facts import (
     root_of_host,
     warm_models,
 )
+from fleetc.review.impact.homes import Homes
 from fleetc.review.impact.meanings import flag_of, meaning, opens, which_way
 from fleetc.review.impact.money import UNBOUNDED, trade
 from fleetc.review.impact.restarts import Moved
@@ -71,7 +72,7 @@ class Impact:
         self._flags = (_by_node(self.before), _by_node(self.after))
         before = _under(self.moved.renamed, self.before)
         rates = any(delta.item.kind == "rate" for delta in deltas)
-        homes = _Homes(deltas)
+        homes = Homes(deltas)
         for fact in (
             *exposure(before, self.after),
             *root_of_host(before, self.after),
@@ -384,35 +385,9 @@ def _by_host(targets: Iterable[NodeRef]) -> dict[str, list[NodeRef]]:
     return by_host
 
 
-class _Homes:
-    """Finds the change that brings a fact."""
-
-    def __init__(self, deltas: Sequence[Delta]) -> None:
-        self._all = list(deltas)
-        self._of_node: dict[str, list[Delta]] = {}
-        for delta in self._all:
-            self._of_node.setdefault(delta.item.node or delta.item.host, []).append(delta)
-
-    def of(self, fact: Fact) -> Delta | None:
-        """What the fact hints at on its node or of who else is concerned, or what comes and goes; else anywhere."""
-        own = self._of_node.get(fact.node, [])
-        others = [delta for name in fact.who for delta in self._of_node.get(name, ())]
-        likely = [d for d in own if fact.impact in meaning(d.item, "").computed or d.item.presence]
-        near = _hinted(own, fact.hints) or _hinted(others, fact.hints) or next(iter(likely), None)
-        return near or _hinted(self._all, fact.hints) or next(iter((*own, *self._all)), None)
-
-
 def _items(delta: Delta) -> Iterator[Item]:
     """The items of a delta and of what follows from it, before and after: they may be of different slots."""
     yield from (item for part in delta.all() for item in (part.new, part.old) if item is not None)
-
-
-def _hinted(deltas: Sequence[Delta], hints: Sequence[str]) -> Delta | None:
-    """The change with the likeliest name: what comes or goes as a whole, then any, then one that others follow from."""
-    named = [delta for hint in hints for delta in deltas if delta.item.what.startswith(hint)]
-    whole = [delta for delta in named if delta.item.presence]
-    followed = (d for hint in hints for d in deltas if any(part.item.what.startswith(hint) for part in d.follows))
-    return next(iter(whole or named or followed), None)
 
 
 def _is_host_of_node(delta: Delta) -> bool:
