@@ -194,4 +194,4 @@ def test_page_lists_what_people_provide_and_nothing_else() -> None:
     chapter = page.partition("## Before the first rollout")[2].partition("\n## ")[0]
     assert "directory with the key file of 0x2222222222222222222222222222222222222222" in chapter
     assert "which fleetc installs from there" in chapter
-    assert chapter.count("8935") == 1, "the address to register; ports have a table of their own"
+    assert chapter.count("8935") == 3, "the address to register, and the port to open, with its command"
