@@ -26,7 +26,7 @@ from fleetc.blueprint.listeners import (
 )
 from fleetc.language import effective, effective_avatar, effective_runners
 from fleetc.language import effective_monitoring as monitoring
-from fleetc.language.answers import once
+from fleetc.language.answers import once, once_for_all
 from fleetc.language.fleet import Fleet, Node, PlacedRunner, Stack
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import AiSettings
@@ -44,6 +44,15 @@ WEBHOOK = "a webhook"
 
 def of_host(fleet: Fleet, host: str) -> tuple[Listening, ...]:
     """Every listener of a host, by port; its SSH server is one."""
+    return _of_hosts(fleet)[host]
+
+
+@once_for_all
+def _of_hosts(fleet: Fleet) -> dict[str, tuple[Listening, ...]]:
+    return {host: _of_host(fleet, host) for host in fleet.hosts}
+
+
+def _of_host(fleet: Fleet, host: str) -> tuple[Listening, ...]:
     settings = fleet.hosts[host]
     ssh = ("hosts", host, "ssh_port") if "ssh_port" in settings.model_fields_set else ("hosts", host)
     found = [
@@ -76,12 +85,20 @@ def of_node(fleet: Fleet, node: Node) -> tuple[Listening, ...]:
 
 def of_runner(fleet: Fleet, placed: PlacedRunner) -> Listening:
     """The port of a live runner. Which addresses it listens on is its program's choice, so it counts as all."""
-    offers = [offer for offer in effective_runners.offers(fleet) if offer.name == placed.name]
-    sellers = {offer.orchestrator.settings.host for offer in offers}
+    sellers = _sellers(fleet).get(placed.name, set())
     meant_for, peers = _peers(fleet, placed.host, sellers - {placed.host})
     purpose, origin = effective_runners.API, given(*placed.path, "port")
     found = _one(placed.port, placed.path, purpose, meant_for, WORK, origin, peers=peers)
     return next(iter(_closed(fleet, placed.host, (found,))))
+
+
+@once_for_all
+def _sellers(fleet: Fleet) -> dict[str, set[str]]:
+    """The hosts of the orchestrators that offer each live runner."""
+    hosts: dict[str, set[str]] = {}
+    for offer in effective_runners.offers(fleet):
+        hosts.setdefault(offer.name, set()).add(offer.orchestrator.settings.host)
+    return hosts
 
 
 @once

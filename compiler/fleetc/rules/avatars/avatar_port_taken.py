@@ -53,8 +53,9 @@ class _Owner(NamedTuple):
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare each stack with everything on its host."""
+    around = {host: tuple(_others(fleet, host)) for host in fleet.stacks_by_host}
     for stack in fleet.stacks:
-        owners = [*_others(fleet, stack), *_neighbours(fleet, stack)]
+        owners = [*around[stack.settings.host], *_neighbours(fleet, stack)]
         shared = (one for one in of_stack(fleet, stack) if " of slot " not in one.purpose)
         own = [one for one in shared if one.port == one.last]
         taken = _Slots(fleet, stack, owners, own)
@@ -66,9 +67,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         yield from _relay(stack, [*owners, *map(_as_owner, own)])
 
 
-def _others(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
-    """Everything else of the fleet that listens on the host; the ports of the monitoring project are another rule's."""
-    host = stack.settings.host
+def _others(fleet: Fleet, host: str) -> Iterator[_Owner]:
+    """All on a host but its stacks; what the monitoring project has there is another rule's."""
     for one in of_host(fleet, host):
         place, why = one.origin.paths[0], f" ({one.origin.reason})" if one.origin.reason else ""
         if one.owner == ("hosts", host):
@@ -79,7 +79,7 @@ def _others(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
             if one.purpose in ("exporter of GPU metrics", "blackbox exporter"):
                 what = f"the {one.purpose}"
                 yield _Owner(one.port, one.protocol, what, Label(place, one.origin.reason or what))
-        elif one.owner != stack.path:
+        elif one.owner[0] != "avatars":
             label = Label(place, f"{one.name}: {one.purpose}{why}")
             yield _Owner(one.port, one.protocol, f"{one.name} ({one.purpose})", label)
 
