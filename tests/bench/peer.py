@@ -10,10 +10,10 @@ out once.
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import sys
 import tomllib
-from bisect import bisect_left
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -80,7 +80,14 @@ def main() -> None:
         sys.exit(f"the plain loop takes more than {DRAWN} nodes")
     pairs = [(host, node) for host in hosts for node in host["nodes"]]
     drawn = regions_of(hosts, nodes, edges)
-    values = {**fleet, **drawn, **market_of(spec, nodes), "tasks": tasks_of(spec, hosts), "pairs": pairs}
+    values = {
+        **fleet,
+        **drawn,
+        **market_of(spec, nodes),
+        "tasks": tasks_of(spec, hosts),
+        "pairs": pairs,
+        "powers": POWERS,
+    }
     write(out / "FLEET.md", templates["FLEET.md.j2"], values)
     (out / "spec").mkdir()
     (out / "spec/base.toml").write_text(text, encoding="utf-8")
@@ -160,6 +167,7 @@ def node_of(spec: Table, table: str, name: str) -> Table:
         if wallet["reward_by"] == name:
             node["exclusive"] = f"calls reward for {wallet['address']}"
     if node["gpus"]:
+        variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
         flags["nvidia"] = ",".join(map(str, node["gpus"]))
     for key, flag in (("max_sessions", "maxSessions"), ("verbosity", "v")):
         if key in settings:
@@ -424,12 +432,18 @@ def needs_of(spec: Table, host: Table) -> list[Table]:
         if node["gpus"]:
             ids = [str(gpu) for gpu in node["gpus"]]
             words = f"driver that shows GPU {', '.join(ids)} to nvidia-smi"
-            need("gpus", "", words, [node["name"]], gpus=" ".join(ids), uuids="")
+            models = " ".join(
+                re.findall("[0-9]+", spec["hosts"][node["host"]]["gpus"][int(gpu)]["model"])[0] for gpu in ids
+            )
+            need("gpus", "", words, [node["name"]], gpus=" ".join(ids), uuids=" ".join("-" for _ in ids), models=models)
             if docker or node["models"]:
                 need("toolkit", "", "NVIDIA Container Toolkit", [node["name"]])
     for node in host["nodes"]:
         needs_of_node(spec, node, docker, partial(need, nodes=[node["name"]]))
     needs_of_chain(spec, sorted((node for node in host["nodes"] if "wallet" in node), key=itemgetter("name")), need)
+    for port, address, name, purpose in host["ports"]:
+        if not purpose.endswith(" runner"):
+            need("port", f"{purpose} of {name}", "", [name], address=address, port=str(port), protocol="tcp")
     return list(found.values())
 
 
@@ -482,6 +496,10 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
                 key = need["facts"].get("account", "").removeprefix("0x").lower()
                 command = TYPED.get(need["need"], "").format(need["subject"], owner=owner, key=key)
                 task(who, name, need["words"], need["subject"], command and f"`{command}`", need["nodes"])
+        for port, address, node, _ in host["ports"]:
+            if address == "0.0.0.0":
+                command = f"`nc -vz {host['public']} {port}`"
+                task(people[0], name, "ports to open to everyone", f"{port}/tcp", command, [node])
         command = f"`read -rs {secret} && export {secret}`"
         for node in host["nodes"]:
             for one in node["secrets"]:
@@ -567,11 +585,10 @@ def needs_of_node(spec: Table, node: Table, docker: bool, need: Any) -> None:
     if node["table"] == "orchestrators":
         place = f"{spec['hosts'][node['host']]['public']}:8935"
         need("service-address", place, "", port="8935")
-    for port, address, name, purpose in sorted(node["ports"], key=lambda port: (port[1], port[0])):
-        if not purpose.endswith(" runner"):
-            need("port", f"{purpose} of {name}", "", address=address, port=str(port), protocol="tcp")
 
 
+POWERS = {"administration": "move funds", "service": "have work done", "HTTP": "spend", "RTMP": "spend"}
+"""What a stranger can do at a port of a node on the chain."""
 _STAGES = {"orchestrators": 1, "transcoders": 2, "ai_workers": 2, "gateways": 3}
 
 
@@ -654,23 +671,11 @@ def summary_of(spec: Table, gateway: Table, models: dict[str, list[Table]]) -> T
     if "orchestrators" in gateway:
         offers = [asked_of(spec, gateway, name) for name in gateway["orchestrators"]]
         within = [asked for asked in offers if buys(asked, gateway["max_price"], face)]
-        return {"gateway": gateway["name"], "work": "video", "offers": len(offers), "within": len(within),
+        return {"gateway": gateway["name"], "work": "video", "offers": len(offers), "within": len(within), "unknown": 0,
                 "cheapest": sent_text(min(within, key=worth_of), face),
                 "dearest": sent_text(max(within, key=worth_of), face)}  # fmt: skip
-    count = bought = 0
-    ends = []
-    for name, offers in models.items():
-        cap = gateway["max_model_prices"].get(name, gateway["max_price"])
-        first = 0 if cap == "any" else bisect_left(offers, -worth_of(price_of(cap)) * 1000, key=partial(_falling, face))
-        count, bought = count + len(offers), bought + len(offers) - first
-        ends += [offers[first], offers[-1]] if first < len(offers) and offers[0]["currency"] == "wei" else []
-    return {"gateway": gateway["name"], "work": "models", "offers": count, "within": bought,
-            "cheapest": sent_text(min(ends, key=worth_of), face),
-            "dearest": sent_text(max(ends, key=worth_of), face)}  # fmt: skip
-
-
-def _falling(face: int, price: Table) -> int:
-    return -sent_of(price, face)
+    count = sum(map(len, models.values()))  # of one account each, of which one address is registered: unknown which
+    return {"gateway": gateway["name"], "work": "models", "offers": count, "within": 0, "unknown": count}
 
 
 def regions_of(hosts: list[Table], nodes: dict[str, Table], edges: list[Table]) -> Table:

@@ -65,7 +65,8 @@ def _wallet(paying: Node | None) -> str:
 
 def _summary(found: Summary) -> MarketSummary:
     unknown = found.offers - found.within - found.above - found.refused
-    cheapest, dearest = (price_text(entry) if entry else "" for entry in (found.cheapest, found.dearest))
+    bought = found.dearest if found.within else None
+    cheapest, dearest = (price_text(entry) if entry else "" for entry in (found.cheapest, bought))
     return MarketSummary(
         found.gateway, found.kind, found.offers, found.within, found.above, found.refused, unknown, cheapest, dearest
     )  # fmt: skip
