@@ -183,8 +183,9 @@ class Rollout:
         for host in self.farm.hosts.values():
             host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
             for account in ACCOUNTS:
-                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, b"hunter2"))
-            host.write("/etc/livepeer/password", b"hunter2")
+                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, b"hunter2"), 0o600)
+            host.write("/etc/livepeer/password", b"hunter2", 0o600)
+            host.run("chown", "-R", "livepeer", "/etc/livepeer/password", "/var/lib/livepeer")  # if it is a user
             host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
 
     def clear(self) -> None:

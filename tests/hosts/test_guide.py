@@ -55,9 +55,9 @@ class Copied(Rollout):
         """What FLEET.md lists."""
         for host in self.hosts.values():
             for account, who in zip(ACCOUNTS, ("payer", "earner"), strict=True):
-                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, who.encode()))
-                host.write(f"/etc/livepeer/{who}-password", who.encode())
-        self.hosts["gpu-1"].write("/usr/local/bin/nvidia-smi", b"#!/bin/sh\necho 0, GPU-1\n", 0o755)
+                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, who.encode()), 0o600)
+                host.write(f"/etc/livepeer/{who}-password", who.encode(), 0o600)
+        self.hosts["gpu-1"].write("/usr/local/bin/nvidia-smi", b"#!/bin/sh\necho 0, GPU-1, RTX 4090\n", 0o755)
 
     def clear(self) -> None:
         super().clear()

@@ -76,8 +76,8 @@ class Keyless(Overlaid):
     def provide(self) -> None:
         """What `fleetc todo` lists: the key for the signer, headers for the gateways."""
         safe = self.hosts["safe"]
-        safe.write(f"/var/lib/livepeer/keystore/UTC--{ACCOUNT}", key_file(ACCOUNT, b"hunter2"))
-        safe.write("/etc/livepeer/payer-password", b"hunter2")
+        safe.write(f"/var/lib/livepeer/keystore/UTC--{ACCOUNT}", key_file(ACCOUNT, b"hunter2"), 0o600)
+        safe.write("/etc/livepeer/payer-password", b"hunter2", 0o600)
         safe.write("/etc/livepeer/webhook-headers", f"token:{CANARY}".encode(), 0o600)
         safe.write("/etc/livepeer/rpc-url", f"http://{self.farm.address}:{RPC}/{CANARY}".encode(), 0o600)
         for name in ("eu-1", "us-1"):

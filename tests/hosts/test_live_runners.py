@@ -218,9 +218,9 @@ class Studio(Overlaid):
         for host in self.hosts.values():
             host.run("useradd", "--system", "--no-create-home", "livepeer")
             for account in ACCOUNTS:
-                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, b"hunter2"))
+                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, b"hunter2"), 0o600)
             for name in ("payer-password", "earner-password"):
-                host.write(f"/etc/livepeer/{name}", b"hunter2")
+                host.write(f"/etc/livepeer/{name}", b"hunter2", 0o600)
             for name in ("webhook-headers", "signer-headers", "orchestrator-secret", "hf-token"):
                 host.write(f"/etc/livepeer/{name}", f"key:{CANARY}".encode(), 0o600)
             host.write("/etc/livepeer/rpc-url", f"http://{self.farm.address}:{RPC}/{CANARY}".encode(), 0o600)

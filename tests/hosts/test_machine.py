@@ -223,12 +223,12 @@ def test_host_that_is_cut_off_after_its_switch_goes_back_by_itself(fleet: Moving
 
 def test_password_file_that_was_changed_by_hand_is_named(fleet: Moving) -> None:
     before, pids = fleet.runs(), fleet.pids()
-    fleet.hosts["one"].write("/etc/livepeer/password", b"another")
+    fleet.hosts["one"].write("/etc/livepeer/password", b"another", 0o600)
     try:
         fleet.release()
         done = fleet.deploy()
     finally:
-        fleet.hosts["one"].write("/etc/livepeer/password", b"hunter2")
+        fleet.hosts["one"].write("/etc/livepeer/password", b"hunter2", 0o600)
     assert done.returncode == 1
     assert "error[password-opens-key]: one: the password from /etc/livepeer/password does not open" in done.stderr
     assert (fleet.runs(), fleet.pids()) == (before, pids)

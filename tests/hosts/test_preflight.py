@@ -61,8 +61,8 @@ def test_hosts_ask_the_chain(fleet: Rollout) -> None:
 def test_everything_that_is_missing_is_named_at_once_and_stops_a_rollout(fleet: Rollout) -> None:
     one, two, three = fleet.hosts.values()
     one.run("sh", "-c", "rm /var/lib/livepeer/keystore/*")
-    one.write("/etc/livepeer/password", b"wrong")
-    two.write("/etc/livepeer/password", b"wrong")
+    one.write("/etc/livepeer/password", b"wrong", 0o600)
+    two.write("/etc/livepeer/password", b"wrong", 0o600)
     two.run("systemd-run", "--unit=stranger", "python3", "-m", "http.server", "9935")
     three.cut_network()
     try:

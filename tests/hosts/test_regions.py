@@ -116,13 +116,13 @@ class Regions(Rollout):
         for host in self.hosts.values():
             for name, digit in WALLETS.items():
                 account = f"0x{digit * 40}"
-                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, name.encode()))
-                host.write(f"/etc/livepeer/{name}-password", name.encode())
+                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, name.encode()), 0o600)
+                host.write(f"/etc/livepeer/{name}-password", name.encode(), 0o600)
         images = self.hosts["eu-ai"]
         images.write("/etc/livepeer/orchestrator-secret", CANARY.encode(), 0o600)
         images.run("mkdir", "-p", "/var/lib/livepeer/eu-images-1/models")
         images.run("useradd", "--system", "--no-create-home", "livepeer")
-        for path in ("/etc/livepeer/orchestrator-secret", "/var/lib/livepeer/eu-images-1"):
+        for path in ("/etc/livepeer", "/var/lib/livepeer"):
             images.run("chown", "-R", "livepeer", path)
 
     def release(

@@ -309,7 +309,6 @@ TWO_REGIONS: tuple[Row, ...] = (
     ("gateways.eu-live", '"eu-video-1", "eu-video-2"', '"eu-video-2", "eu-video-1"', "restart"),
     ("gateways.eu-live", "max_sessions = 200", "max_sessions = 100", "capacity restart"),
     ("gateways.eu-live", "max_sessions = 200", "", "capacity restart"),
-    ("gateways.eu-live", '"0.0.0.0:8935"', '"0.0.0.0:8936"', "exposure restart"),
     ("gateways.eu-images", "", 'rtmp = "0.0.0.0:1936"', "exposure restart"),
     ("gateways.eu-live", "http_ingest = true", "", "exposure restart"),
     ("gateways.eu-live", "", 'expected_load = "10 megapixels / s"', "funds"),

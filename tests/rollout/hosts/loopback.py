@@ -154,6 +154,8 @@ class Loopback:
         (livepeer / "queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
         keys.mkdir(parents=True)
         (keys / "UTC--payer").write_bytes(key_file(PAYER, b"hunter2"))
+        for path in (livepeer / "password", keys / "UTC--payer"):
+            path.chmod(0o600)
 
     def close(self) -> None:
         """End all of it."""

@@ -202,7 +202,7 @@ def test_without_memory_a_warning_says_where_values_lie(loopback: Loopback) -> N
         assert found == [0o600, 0o700]
         rollout.send_signal(signal.SIGTERM)
         assert rollout.wait(timeout=120) in (1, 5), loopback.said()
-    assert "warning: neither XDG_RUNTIME_DIR nor /dev/shm is a directory in memory" in loopback.said()
+    assert "warning: XDG_RUNTIME_DIR and /dev/shm are not private directories in memory" in loopback.said()
     assert leftovers(loopback) == [] and list(disk.iterdir()) == []
 
 
