@@ -42,7 +42,7 @@ test: announce $(INSTALLED) ## Lint, types and all tests except slow and outer o
 
 .PHONY: announce inner
 announce:
-	@echo "Linter, types and import contracts, and meanwhile the tests in two processes: about five minutes on two cores."
+	@echo "Linter, types and import contracts, and meanwhile the tests in two processes: about seven minutes on two cores."
 	@echo "Not included: slow tests (make test-all), those that ask outside programs (make test-outer), and test hosts"
 	@echo "(make test-hosts). While you work: make quick."
 
