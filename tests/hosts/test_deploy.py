@@ -185,7 +185,8 @@ class Rollout:
             for account in ACCOUNTS:
                 host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, b"hunter2"), 0o600)
             host.write("/etc/livepeer/password", b"hunter2", 0o600)
-            host.run("chown", "-R", "livepeer", "/etc/livepeer/password", "/var/lib/livepeer")  # if it is a user
+            host.run("useradd", "--system", "--no-create-home", "livepeer")
+            host.run("chown", "-R", "livepeer", "/etc/livepeer/password", "/var/lib/livepeer")
             host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
 
     def clear(self) -> None:

@@ -57,6 +57,8 @@ class Copied(Rollout):
             for account, who in zip(ACCOUNTS, ("payer", "earner"), strict=True):
                 host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, who.encode()), 0o600)
                 host.write(f"/etc/livepeer/{who}-password", who.encode(), 0o600)
+            host.run("useradd", "--system", "--no-create-home", "livepeer")
+            host.run("chown", "-R", "livepeer", "/etc/livepeer", "/var/lib/livepeer")
         self.hosts["gpu-1"].write("/usr/local/bin/nvidia-smi", b"#!/bin/sh\necho 0, GPU-1, RTX 4090\n", 0o755)
 
     def clear(self) -> None:

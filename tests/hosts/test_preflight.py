@@ -30,7 +30,7 @@ def test_hosts_with_all_that_they_need(fleet: Rollout) -> None:
     assert (done.returncode, done.stdout) == (0, "3 hosts asked: nothing keeps the release from running\n"), done.stderr
     owed = fleet.fleetc("todo", str(fleet.directory), "--observe").stdout
     assert "Who funds accounts\n" in owed and "Who manages names\n" in owed, "no host can look at that"
-    silent = ("access to the RPC service of the chain", "LP_METADATAQUEUEURI", "LP_KAFKA")
+    silent = ("access to the RPC service of the chain", "LP_METADATAQUEUEURI", "LP_KAFKA", "ports to open")
     for who in ("Who runs the hosts\n", "Who keeps the keys\n"):
         some = owed.partition(who)[2].partition("\n\n")[0].splitlines()
         left = [line for line in some if line[:2] == "  " and line[2:3] != " "]
