@@ -19,9 +19,6 @@ HOST = f"{AVATAR_DIRECTORY}/host"
 TURN = f"{AVATAR_DIRECTORY}/turn"
 _SLOT = f"{AVATAR_DIRECTORY}/slot-"
 
-HOST_PROJECT = "vtuber-host"
-"""The Compose project of the host's own services, TURN among them."""
-
 _NO_TURN = hashlib.sha256(b"").hexdigest()
 """Digest of turn.env where the host has no TURN server: the file is empty."""
 
