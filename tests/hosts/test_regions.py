@@ -121,9 +121,9 @@ class Regions(Rollout):
         images = self.hosts["eu-ai"]
         images.write("/etc/livepeer/orchestrator-secret", CANARY.encode(), 0o600)
         images.run("mkdir", "-p", "/var/lib/livepeer/eu-images-1/models")
-        images.run("useradd", "--system", "--no-create-home", "livepeer")
-        for path in ("/etc/livepeer", "/var/lib/livepeer"):
-            images.run("chown", "-R", "livepeer", path)
+        for host in self.hosts.values():
+            host.run("useradd", "--system", "--no-create-home", "livepeer")
+            host.run("chown", "-R", "livepeer", "/etc/livepeer", "/var/lib/livepeer")
 
     def release(
         self,
