@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
+unexport PYTHONDONTWRITEBYTECODE  # tests start fleetc many times: it is compiled once
+
 QUICK := tests/rules tests/emit tests/language tests/lower tests/test_golden.py tests/test_tidy.py \
   tests/analysis/test_slots.py tests/analysis/test_signers.py
 
@@ -47,7 +49,7 @@ announce:
 	@echo "(make test-hosts). While you work: make quick."
 
 inner: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not outer and not hosts"
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not slow and not outer and not hosts"
 
 test-outer: $(INSTALLED) ## Tests that ask outside programs: other linters, browsers, Prometheus, Ansible with hosts behind sshd
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "outer and not slow"

@@ -29,8 +29,8 @@ EXAMPLES = tuple(sorted(path.parent.name for path in INVENTORIES.glob("*/fleet.t
 
 
 def few(count: int) -> int:
-    """How many of so many seeded cases are tried: all where laws are explored (make test-all), else a quarter."""
-    return count if exploring() else count // 4
+    """How many of so many seeded cases are tried: all where laws are explored (make test-all), else an eighth."""
+    return count if exploring() else count // 8
 
 
 def exploring() -> bool:

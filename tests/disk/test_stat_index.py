@@ -179,7 +179,7 @@ def test_tree_is_right_whatever_becomes_of_files_and_index(tmp_path: Path) -> No
     world, chance = World(tmp_path), random.Random(17)
     world.compile("one")
     done = dict.fromkeys(DEEDS, 0)
-    for _ in range(ROUNDS):
+    for _ in range(few(ROUNDS * 3)):
         deed = chance.choice(DEEDS)
         if world.file.exists() or not deed.__name__.startswith("index"):
             deed(world, chance)
@@ -187,8 +187,8 @@ def test_tree_is_right_whatever_becomes_of_files_and_index(tmp_path: Path) -> No
         name = chance.choice(("one", "one", "two"))
         world.compile(name)
         assert world.is_right(name), deed.__name__
-    assert min(done.values()) > 10, done
-    assert world.hits > 10
+    assert min(done.values()) > 5, done
+    assert world.hits > 5
 
 
 def test_two_writers_leave_one_whole_tree_and_no_index_of_the_other(tmp_path: Path) -> None:

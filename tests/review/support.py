@@ -128,7 +128,8 @@ def service_digests(tree: Side) -> dict[tuple[str, str], object]:
             unit: (values["fleet_host_stack_digests"][unit], [s for s in secrets if s["file"] == unit])
             for unit in ("host", "turn")
         }
-        found |= {(host, f"avatar/{unit}"): compared for unit, compared in shared.items()}
+        running = [unit for unit in shared if unit == "host" or "turn-server" in values["fleet_host_stack_services"]]
+        found |= {(host, f"avatar/{unit}"): shared[unit] for unit in running}
         for slot in values["fleet_host_stack_slots"]:
             own = slot["environment"], slot["arguments"], shared["host"][1], shared["turn"]
             found[host, f"avatar/{slot['name']}"] = own

@@ -33,7 +33,7 @@ from tests.rules.support import SECRET, gateway, model, onchain, orchestrator
 from tests.support import EXAMPLES, example_sources, shipped
 from tests.upstream.test_releases import RICH
 
-COUNT = 15
+COUNT = 8
 WHOLE = 300
 FLEETS = {**{name: example(name) for name in EXAMPLES}, "rich": RICH}
 

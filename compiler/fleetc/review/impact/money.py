@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale, gas_below
+from fleetc.analysis.discovery import registered_account
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.prices import prices_of, sold_at_base
@@ -176,7 +177,7 @@ def _purchases(
 ) -> Iterator[Fact]:
     """Who can no longer buy what from whom, and who newly can."""
     markets = [None if fleet is None else market_of(fleet) for fleet in (old, new)]
-    changed = set(names)
+    changed = _with_the_same_account(set(names), old, new)
     changed |= {name for market in markets if market for name, payer in market.payers.items() if payer in changed}
     if rates:
         changed |= {name for market in markets if market for name in market.caps}
@@ -227,6 +228,17 @@ _ACTIVE = {
     "can be bought for certain": "can buy for certain",
 }
 """The same of the buyer."""
+
+
+def _with_the_same_account(names: set[str], *fleets: Fleet | None) -> set[str]:
+    """Some nodes, and the orchestrators that share an account with one: which of them is found is decided together."""
+    related = set(names)
+    for fleet in fleets:
+        if fleet is not None:
+            accounts = {name: registered_account(fleet, node) for name, node in fleet.orchestrators.items()}
+            shared = {account for name, account in accounts.items() if name in names} - {None}
+            related |= {name for name, account in accounts.items() if account in shared}
+    return related
 
 
 def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
