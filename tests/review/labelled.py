@@ -431,7 +431,12 @@ AVATAR_STAGE: tuple[Row, ...] = (
     ("monitoring.project", "", "alertmanager_port = 9094", "none"),
     ("monitoring.project", "/webhook", "/other", "none"),
     ("monitoring", "", 'scrape_interval = "30s"', "none"),
-    ("hosts.stage-1", 'public = "203.0.113.11"', 'public = "203.0.113.21"', "identity chain cold-start restart"),
+    (
+        "hosts.stage-1",
+        'public = "203.0.113.11"',
+        'public = "203.0.113.21"',
+        "identity chain cold-start restart exposure",
+    ),
     ("hosts.stage-2", 'public = "203.0.113.12"', 'public = "203.0.113.22"', "identity restart"),
     ("gateways.gate", "monitor = true", "", "restart"),
     ("gateways.gate", '"https://control.example.net/ingest"', '"https://control.example.net/v2"', "exposure restart"),

@@ -77,6 +77,11 @@ class Side(NamedTuple):
         return self.reach == EVERYONE and not asked and self.power in GRAVE
 
     @property
+    def peers(self) -> tuple[str, ...]:
+        """The addresses of the fleet that alone reach it; none where others do."""
+        return tuple(at for part in self.rest if part.startswith("from ") for at in part[5:].split(", "))
+
+    @property
     def usual(self) -> bool:
         """Whether only those reach it whom it is meant for."""
         return not any(part.startswith("meant for ") for part in self.rest)
@@ -102,11 +107,16 @@ def _opening(item: Item, before: Item | None, after: Item | None) -> Iterator[Fa
     was, now = (_side(before), _side(after))
     worse = now.grave and not was.grave
     same_host = before is None or after is None or before.host == after.host
-    if was[:2] == now[:2] and same_host and not worse:
-        return
     purpose, who = item.what.rpartition(" (")[0], item.node or item.host
     flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
     hints = (flag,) if item.node else _OF_STACKS
+    if was[:2] == now[:2] and same_host and not worse:
+        more, less = ([at for at in a.peers if at not in b.peers] for a, b in ((now, was), (was, now)))
+        words = [f"{verb} open to {', '.join(at)}" for verb, at in (("newly", more), ("no longer", less)) if at]
+        if words:
+            text = f"{item.what}: {_port(purpose, now)} of {who} is {' and '.join(words)}"
+            yield Fact("exposure", who, text, Decimal(0), hints, weight="usual" if more else "better")
+        return
     if was.reach == now.reach == HOST:
         return
     come = [at for at in now.addresses if now.reach != HOST and not _reached_before(at, now, was, before, after)]

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale, gas_below
-from fleetc.analysis.discovery import registered_account
+from fleetc.analysis.discovery import registrations
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.prices import prices_of, sold_at_base
@@ -177,12 +177,13 @@ def _purchases(
 ) -> Iterator[Fact]:
     """Who can no longer buy what from whom, and who newly can."""
     markets = [None if fleet is None else market_of(fleet) for fleet in (old, new)]
-    changed = _with_the_same_account(set(names), old, new)
+    beside = _beside(old, new)
+    changed = set(names)
     changed |= {name for market in markets if market for name, payer in market.payers.items() if payer in changed}
     if rates:
         changed |= {name for market in markets if market for name in market.caps}
     changed |= _paying_otherwise(*markets)
-    sides = [{} if market is None else _pairs(market, changed) for market in markets]
+    sides = [{} if market is None else _pairs(market, changed | {*beside}) for market in markets]
     if None in sides:
         yield from _counted(markets)
         return
@@ -195,6 +196,8 @@ def _purchases(
             goes_on = ended and _goes_on(markets[1], gateway, seller, unknown)
             verb = _LEFT if goes_on else words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
+            if seller in beside and not {seller, gateway} & changed:
+                home, other, text = beside[seller], seller, f"{thing} of {seller} {verb} by {gateway}"
             because = "" if goes_on else _because(markets[1], gateway, seller, goods)
             headline = f"{gateway} {_ACTIVE[verb]} {thing} from {seller}{because}"
             who, weight = (other, *_payers(markets, gateway)), "worse" if ended else ""
@@ -230,15 +233,15 @@ _ACTIVE = {
 """The same of the buyer."""
 
 
-def _with_the_same_account(names: set[str], *fleets: Fleet | None) -> set[str]:
-    """Some nodes, and the orchestrators that share an account with one: which of them is found is decided together."""
-    related = set(names)
-    for fleet in fleets:
-        if fleet is not None:
-            accounts = {name: registered_account(fleet, node) for name, node in fleet.orchestrators.items()}
-            shared = {account for name, account in accounts.items() if name in names} - {None}
-            related |= {name for name, account in accounts.items() if account in shared}
-    return related
+def _beside(old: Fleet | None, new: Fleet | None) -> dict[str, str]:
+    """For orchestrators that share a registered address, the one that came, went or moved: that decides who is found."""
+    causes: dict[str, str] = {}
+    groups = [registrations(fleet) if fleet is not None else {} for fleet in (old, new)]
+    for key in sorted({*groups[0], *groups[1]}):
+        before, after = ({one.node.name: one.address for one in group.get(key, ())} for group in groups)
+        moved = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+        causes |= {name: moved[0] for name in {*before, *after} if moved and name not in moved}
+    return causes
 
 
 def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
