@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,6 +34,8 @@ pytestmark = pytest.mark.usefixtures("processes")
 
 SECRET = "s3cret \"quoted\" $HOME `id` \\ 'x' %h #é"
 CANARY = "CANARY-7f3a-9c1e"
+
+CAP_DAC_OVERRIDE, CAP_NET_BIND_SERVICE = 1, 10  # capabilities(7)
 
 ACCOUNTS = ("0x1111111111111111111111111111111111111111", "0x2222222222222222222222222222222222222222")
 LACKING = {
@@ -312,6 +315,15 @@ def test_environment_read_back_from_the_hosts_equals_what_was_compiled(rollout: 
         environ = process_of(host, service).environ
         for variable in service.variables:
             assert environ.get(variable.name.encode()) == variable.value.encode(), f"{service.name}: {variable.name}"
+
+
+def test_node_without_gpus_has_two_capabilities_at_most_and_gains_none(rollout: Rollout) -> None:
+    for _, service, host in rollout.services():
+        status = _text(host.run("cat", f"/proc/{process_of(host, service).pid}/status").stdout)
+        kept = int(re.search(r"CapBnd:\s*([0-9a-f]+)", status)[1], 16)  # type: ignore[index]
+        assert service.hardened
+        assert kept == 1 << CAP_DAC_OVERRIDE | 1 << CAP_NET_BIND_SERVICE, service.name
+        assert "NoNewPrivs:\t1" in status, service.name
 
 
 def test_nasty_values_took_part(rollout: Rollout) -> None:

@@ -360,6 +360,13 @@ def test_a_uuid_that_the_host_does_not_list_is_refused() -> None:
     assert "this is not a list of GPUs" in printed(_with_uuids(free_orchestrator(host='"box"', gpus='["GPU-1"]')))
 
 
+def test_a_node_is_hardened_unless_it_has_gpus_or_says_otherwise() -> None:
+    assert service(offchain(free_orchestrator()), "orch").hardened
+    assert not service(offchain(free_orchestrator(hardened="false")), "orch").hardened
+    orch = free_orchestrator(host='"box"', gpus=f'["{UUIDS[1]}"]', max_sessions="2")
+    assert not service(_with_uuids(orch), "orch").hardened
+
+
 def test_prices_are_told_with_their_unit_and_whom_they_are_for() -> None:
     caps = '{ realvis = "0.5 USD / pixel", llm = "0.41 USD / terapixel" }'
     special = '{ gate = "7 wei / 10 pixels" }'

@@ -244,7 +244,7 @@ def test_seeded_bases_with_errors_are_reviewed(name: str) -> None:
             found = unchecked("HEAD", [old], shipped(), FilesError("baseline-unsound", "", path="", advice=""))
             reviewed += found is not None
             assert found is None or compare(found, new).notes
-    assert reviewed > 3
+    assert reviewed > 1
 
 
 def test_range_or_option_is_no_revision(folder: Path) -> None:

@@ -132,7 +132,8 @@ _NO_HEALTH = Health()
 class Service:
     """One process on one host. `table` and `name` are the node's place in the spec.
 
-    `program` is None in a container; with `host_ipc` it shares the host's memory segments.
+    `program` is None in a container; with `host_ipc` it shares the host's memory segments. `hardened` is whether it
+    runs without capabilities that it does not need.
     """
 
     name: str
@@ -157,6 +158,7 @@ class Service:
     live: tuple[LiveValue, ...] = ()
     program: Program | None = None
     host_ipc: bool = False
+    hardened: bool = False
     kept: tuple[Kept, ...] = ()
 
     @property

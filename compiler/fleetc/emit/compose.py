@@ -47,6 +47,7 @@ def _view(service: Service, mark: Mark) -> View:
         "arguments": [mark(argument.text, argument.origin) for argument in service.arguments],
         "is_node": mark(service.node_release != "", table),
         "host_ipc": mark(service.host_ipc, given(service.table, service.name, "host_ipc")),
+        "hardened": mark(service.hardened, given(service.table, service.name, "hardened")),
         "env_file": mark(f"{service.directory}/node.env", table),
         "secret_file": mark(service.secret_file if service.secrets else "", *(s.origin for s in service.secrets)),
         # Only a missing data directory may be created; a missing keystore or password must be noticed.

@@ -65,9 +65,7 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
             for secret in service.credentials
         ],
         "containers": mark(service.manages_containers, models),
-        "gpus": mark(
-            service.gpus is not None, derived("the GPUs that the node uses", (service.table, service.name, "gpus"))
-        ),
+        "hardened": mark(service.hardened, given(service.table, service.name, "hardened")),
     }
 
 

@@ -125,6 +125,11 @@ class NodeSettings(Base):
         description="Data directory; by default its own under the host's state_dir.",
         examples=["/srv/livepeer/gw-eu"],
     )
+    hardened: Flag = Field(
+        True,
+        description="Whether the process has no Linux capabilities but for files and ports, and no way to gain more. A "
+        "node with GPUs, or one that starts containers, keeps what the system gives it.",
+    )
     verbosity: Integer | None = sets("v", None, "Log verbosity; 6 is verbose.", ge=0, le=99, examples=[6])
     monitor: Flag | None = sets(
         "monitor", None, "Whether the node serves Prometheus metrics on its administration listener."

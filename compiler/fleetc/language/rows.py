@@ -129,6 +129,7 @@ NO_FLAG: dict[str, str] = {
     "node_release": "chooses the flag table, the image and the manifest entry",
     "image": "the container image",
     "extra_flags": "any flag that no field reaches",
+    "hardened": "what the system lets the process do",
     "cli_exposed": "an acknowledgement for a rule",
     "environment": "variables of the process",
     "secret_environment": "secret variables of the process",

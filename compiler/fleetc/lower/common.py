@@ -161,6 +161,7 @@ def service(
             secrets.append(item)
     release = effective.release_of(fleet, node)
     settings = node.settings
+    gpus = effective.gpu_ids(fleet, node) or None
     directory = effective.data_dir(fleet, node)
     return Service(
         name=node.name,
@@ -175,10 +176,12 @@ def service(
         secrets=tuple(sorted(secrets, key=_first)),
         files=tuple(sorted(files, key=_first)),
         mounts=_mounts(_wanted_mounts(fleet, node, directory, arguments, variables, files, containers)),
-        gpus=effective.gpu_ids(fleet, node) or None,
+        gpus=gpus,
         manages_containers=containers,
         monitored=settings.monitor is True,
         prices=prices,
+        # The driver of GPUs loads modules through a setuid program, and who starts containers is root all the same.
+        hardened=settings.hardened and gpus is None and not containers,
     )
 
 

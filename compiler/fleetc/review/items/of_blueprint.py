@@ -231,6 +231,7 @@ SERVICE: dict[str, _Take] = {
     "mounts": _mounts,
     "gpus": _gpus,
     "manages_containers": _of_service("starts containers"),
+    "hardened": _of_service("runs without capabilities", "hardened"),
     "host_ipc": _of_service("shares the memory segments of the host", "host_ipc"),
     "monitored": _of_service("serves metrics", "monitor"),
 }
