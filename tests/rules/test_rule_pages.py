@@ -64,11 +64,6 @@ CONTEXT: dict[str, str] = {
         gateways.gate = { mode = "ai", orchestrators = ["orch"] }
         orchestrators.orch.models = [{ use = "realvis" }]
     """,
-    "prometheus-port-taken": """
-        [orchestrators.orch]
-        host = "edge"
-        monitor = true
-    """,
     "reward-caller-idle": "[orchestrators.orch]",
     "reward-caller-is-a-gateway": """
         gateways.gate.wallet = "shared"
