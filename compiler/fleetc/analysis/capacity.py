@@ -32,6 +32,7 @@ from fleetc.analysis.repairs import TRIES, Problem, repairs
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Bytes
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
+from fleetc.text.counting import first_of
 from fleetc.upstream import FEWEST_LIMITED_SESSIONS, gpu_model
 
 GUIDANCE = 85
@@ -113,13 +114,12 @@ def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
         missing = list(dict.fromkeys(_missing(weighed)))
         if missing:
             advice = list(dict.fromkeys(f"{one.setting} in {one.table}" for one in missing))
-            more = f"; and {len(advice) - _NAMED} more" if len(advice) > _NAMED else ""
             yield warning(
                 "capacity-unknown",
                 f"fleetc cannot check whether the GPUs of host {weighed.host} can handle their work",
                 missing[0].label,
                 [one.label for one in missing[1:_NAMED]],
-                f"write the missing numbers, like {'; '.join(advice[:_NAMED])}{more}",
+                f"write the missing numbers, like {first_of(advice, _NAMED, '; ')}",
             )
 
 
