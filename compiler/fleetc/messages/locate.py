@@ -212,7 +212,7 @@ def _of_members(group: list[Diagnostic], document: Document) -> Diagnostic:
             diagnostic.primary.place[:2] for diagnostic in group if not isinstance(diagnostic.primary.place, Span)
         )
     )
-    return replace(first, related=(*first.related, members_label(members, document)))
+    return replace(first, related=(*first.related, members_label(members, document)), members=tuple(members))
 
 
 def members_label(members: Sequence[Path], document: Document) -> Label:
