@@ -221,6 +221,11 @@ def test_every_note_is_given_at_once() -> None:
     assert "hunter22" not in " ".join(answer.notes)
 
 
+def test_null_for_renditions_of_recordings_is_told() -> None:
+    answer = read(json.dumps({**STREAM, "record": True, "recordingSpec": {"profiles": None}}))
+    assert answer.notes == ("recordingSpec.profiles is null, which is read as unset",)
+
+
 def test_sound_answers_have_no_such_note() -> None:
     """Addresses with credentials, values of headers and decimals are what answers have and declarations do not."""
     answered = {
@@ -232,7 +237,7 @@ def test_sound_answers_have_no_such_note() -> None:
         },
         "profiles": [{**_PROFILE, "fps": 30.0, "profile": "H264ConstrainedHigh"}],
         "record": True,
-        "recordingSpec": {"profiles": None},
+        "recordingSpec": {"profiles": []},
         "playbackPolicy": None,
         "userTags": {"key": TOKEN, "list": ["a", 1.5]},
         "multistream": {"targets": [{**_TARGET, "profile": "720p"}]},

@@ -33,7 +33,7 @@ from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Bytes
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 from fleetc.text.counting import first_of
-from fleetc.upstream import FEWEST_LIMITED_SESSIONS, gpu_model
+from fleetc.upstream import FEWEST_LIMITED_SESSIONS, MOST_SESSIONS, gpu_model
 
 GUIDANCE = 85
 """Percent of a GPU's memory above which its work should have dedicated nodes."""
@@ -54,7 +54,7 @@ def problems(fleet: Fleet) -> Iterator[Diagnostic]:
         memory_tight(fleet),
         sessions_exceeded(fleet),
         unknown(fleet),
-        implausible_memory(fleet),
+        implausible(fleet),
     )
 
 
@@ -123,19 +123,25 @@ def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
             )
 
 
-def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs with more memory in the spec than their model is sold with."""
+def implausible(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs with more memory or encode sessions in the spec than their model has."""
     for host in (weighed.host for weighed in _weighed(fleet)):
         for index, gpu in enumerate(fleet.hosts[host].gpus):
-            known = gpu_model(gpu.model) if gpu.memory is not None else None
+            known, path, texts = gpu_model(gpu.model), ("hosts", host, "gpus", index), []
             if known and gpu.memory is not None and gpu.memory.count > known.memory[-1]:
                 most = size_text(known.memory[-1])
+                texts.append(("memory", str(gpu.memory), most, f'write memory = "{most}", or remove it'))
+            sessions = MOST_SESSIONS.get(known.encoder) if known else None
+            if sessions is not None and (gpu.encode_sessions or 0) > sessions:
+                advice = f"write encode_sessions = {sessions}" if sessions else "remove encode_sessions"
+                texts.append(("encode_sessions", _sessions(gpu.encode_sessions or 0), str(sessions), advice))
+            for key, written, known_most, advice in texts:
                 yield warning(
-                    "gpu-memory-implausible",
-                    f"GPU {index} of host {host} has {gpu.memory} in the spec, but the {known.name} has {most}",
-                    Label(("hosts", host, "gpus", index, "memory")),
-                    [Label(("hosts", host, "gpus", index, "model"), "the model")],
-                    f'write memory = "{most}", or remove it',
+                    "gpu-implausible",
+                    f"GPU {index} of host {host} has {written} in the spec, but the {gpu.model} has {known_most}",
+                    Label((*path, key)),
+                    [Label((*path, "model"), "the model")],
+                    advice,
                 )
 
 

@@ -22,3 +22,8 @@ def test_lower_case(snapshot: SnapshotAssertion) -> None:
 
 def test_an_id_that_is_not_known_is_as_good() -> None:
     silent(_fleet(id='"Somebody/Something-XL"'))
+
+
+def test_two_models_that_differ_only_in_case() -> None:
+    two = _fleet(id='"Somebody/Something-XL"') + model("other", id='"somebody/something-xl"')
+    assert '"somebody/something-xl" in different case' in flagged(two, CODE, Severity.WARNING)

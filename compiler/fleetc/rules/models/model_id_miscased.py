@@ -1,4 +1,4 @@
-"""A model's id is that of a known model in different case.
+"""A model's id is that of a known model, or of another model of the spec, in different case.
 
 Why: model ids are case-sensitive. A gateway never finds an orchestrator that offers the id in different case. The
 download of the weights fails or goes to a separate directory.
@@ -24,13 +24,15 @@ from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, fix_set, warning
 from fleetc.upstream import KNOWN_MODEL_IDS, LIVE_MODEL_IDS
 
-_SPELLED = {known.lower(): known for known in sorted(KNOWN_MODEL_IDS | LIVE_MODEL_IDS)}
+_CATALOGUE = {known.lower(): known for known in sorted(KNOWN_MODEL_IDS | LIVE_MODEL_IDS)}
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare each id with the known ones, ignoring case."""
+    """Compare each id with the known ones and those before it, ignoring case."""
+    seen: dict[str, str] = {}
     for name, model in sorted(fleet.models.items()):
-        known = _SPELLED.get(model.id.lower(), model.id)
+        listed = _CATALOGUE.get(model.id.lower())
+        known = listed or seen.setdefault(model.id.lower(), model.id)
         if known != model.id:
             path = ("models", name, "id")
             yield warning(
@@ -38,5 +40,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f'"{model.id}" is "{known}" in different case, but ids are case-sensitive',
                 Label(path),
                 help=f'write id = "{known}"',
-                fix=fix_set(path, known),
+                fix=fix_set(path, known) if listed else None,
             )

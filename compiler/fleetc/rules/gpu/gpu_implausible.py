@@ -1,6 +1,6 @@
-"""The spec gives a GPU more memory than its model is sold with.
+"""The spec gives a GPU more memory or encode sessions than its model has.
 
-Why: every other check of the GPU's memory trusts this number.
+Why: every other check of the GPU trusts these numbers. If a patched driver allows more sessions, silence the warning.
 
 Example:
 
@@ -23,5 +23,5 @@ from fleetc.places.diagnostic import Diagnostic
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare written sizes with the known models."""
-    return capacity.implausible_memory(fleet)
+    """Compare written numbers with the known models."""
+    return capacity.implausible(fleet)
