@@ -111,7 +111,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     "slot-gpu-unsaid": ("avatars.gpu",),
 }
 """By code: keys whose absence the example shows, so that nothing is filled in for them."""
-ABRIDGED = {"stream-request-too-large", "stream-tags-too-long"}
+ABRIDGED = {"stream-request-too-large"}
 """Pages on which three dots stand for 60,000 characters, or for two such texts."""
 
 

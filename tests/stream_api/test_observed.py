@@ -167,7 +167,7 @@ _PULL: Json = {"source": "https://studio.example.net/live"}
 REFUSED: dict[str, tuple[Json, str]] = {
     "recording without record": ({"recordingSpec": {}}, "stream-recording-spec-without-record"),
     "recording with record off": ({"record": False, "recordingSpec": {}}, "stream-recording-spec-without-record"),
-    "policy without its webhook": ({"playbackPolicy": {"type": "webhook"}}, "stream-policy-without-webhook"),
+    "policy without its webhook": ({"playbackPolicy": {"type": "webhook"}}, "stream-policy-webhook"),
     "two profiles of one name": ({"profiles": [_PROFILE, _PROFILE]}, "rendition-named-twice"),
     "profile named source": ({"profiles": [{**_PROFILE, "name": "source"}]}, "rendition-named-twice"),
     "recordings of one name": (
@@ -176,16 +176,16 @@ REFUSED: dict[str, tuple[Json, str]] = {
     ),
     "target of an unknown profile": (
         {"multistream": {"targets": [{**_TARGET, "profile": "4k"}]}},
-        "stream-target-unknown-profile",
+        "stream-target-refused",
     ),
     "target of none but the source": (
         {"profiles": [], "multistream": {"targets": [{**_TARGET, "profile": "240p0"}]}},
-        "stream-target-unknown-profile",
+        "stream-target-refused",
     ),
-    "target that leads nowhere": ({"multistream": {"targets": [{"profile": "source"}]}}, "stream-target-id-or-spec"),
-    "one target twice": ({"multistream": {"targets": [_TARGET, _TARGET]}}, "stream-target-twice"),
+    "target that leads nowhere": ({"multistream": {"targets": [{"profile": "source"}]}}, "stream-target-refused"),
+    "one target twice": ({"multistream": {"targets": [_TARGET, _TARGET]}}, "stream-target-refused"),
     "target with an empty id": ({"multistream": {"targets": [{**_TARGET, "id": ""}]}}, "invalid-value"),
-    "tags too long": ({"userTags": {"a": "x" * 2048}}, "stream-tags-too-long"),
+    "tags too long": ({"userTags": {"a": "x" * 2048}}, "stream-request-too-large"),
     "number that a double loses": ({"userTags": {"a": 2**53 + 1}}, "invalid-value"),
     "source that is no URL": ({"pull": {"source": "studio.example.net/live"}}, "invalid-value"),
     "latitude beyond the pole": ({"pull": {**_PULL, "location": {"lat": 91, "lon": 1}}}, "invalid-value"),

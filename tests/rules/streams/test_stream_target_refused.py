@@ -1,4 +1,4 @@
-"""Targets that want a rendition which the stream does not have."""
+"""Targets that the service refuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,48 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.rules.support import broadcast, flagged, ladder, listed, rung, silent, small, stream
 
-CODE = "stream-target-unknown-profile"
+CODE = "stream-target-refused"
+
+
+SPEC = '{ url = { env = "TARGET_URL" } }'
+
+
+def _target(more: str) -> str:
+    return broadcast(stream(multistream=f'{{ targets = [{{ profile = "source"{more} }}] }}'))
+
+
+def test_neither(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_target(""), CODE) == snapshot
+
+
+def test_both(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_target(f', id = "5a1b", spec = {SPEC}'), CODE) == snapshot
+
+
+def test_one_of_them_is_fine() -> None:
+    silent(_target(', id = "5a1b"'))
+    silent(_target(f", spec = {SPEC}"))
+
+
+def _targets(first: str, second: str) -> str:
+    return broadcast(stream(multistream=f"{{ targets = [{first}, {second}] }}"))
+
+
+def test_same_id(snapshot: SnapshotAssertion) -> None:
+    one = '{ profile = "source", id = "5a1b" }'
+    assert flagged(_targets(one, one.replace(" }", ", videoOnly = true }")), CODE) == snapshot
+
+
+def test_same_address() -> None:
+    one = '{ profile = "source", spec = { url = { env = "TARGET_URL" } } }'
+    assert "twice" in flagged(_targets(one, one), CODE)
+
+
+def test_another_rendition_or_target_is_fine() -> None:
+    one = '{ profile = "source", id = "5a1b" }'
+    silent(_targets(one, one.replace("source", "720p0")))
+    silent(_targets(one, one.replace("5a1b", "5a1c")))
+    silent(_targets(one, '{ profile = "source", spec = { url = { env = "A" } } }'))
 
 
 def _pushed(profile: str, **settings: str) -> str:
