@@ -100,14 +100,12 @@ CONTEXT: dict[str, str] = {
 LEFT_OUT: dict[str, tuple[str, ...]] = {
     "ai-gateway-without-discovery": ("gateways.orchestrators", "gateways.discovery"),
     "ai-without-models": ("ai_workers.models",),
-    "gateway-deposit-missing": ("wallets.deposit",),
+    "gateway-funds-missing": ("wallets.deposit", "wallets.reserve"),
     "gateway-price-unset": ("gateways.max_price",),
-    "gateway-reserve-missing": ("wallets.reserve",),
     "model-price-unset": ("models.price",),
     "offchain-gateway-without-orchestrators": ("gateways.orchestrators",),
-    "orchestrator-price-unset": ("orchestrators.price",),
+    "orchestrator-price-unset": ("orchestrators.price", "runners.price"),
     "remote-control-without-allowlist": ("avatars.allow",),
-    "runner-price-unset": ("runners.price",),
     "slot-gpu-unsaid": ("avatars.gpu",),
 }
 """By code: keys whose absence the example shows, so that nothing is filled in for them."""

@@ -1,4 +1,4 @@
-"""Gateways that stop routing because nothing is set aside for their tickets."""
+"""Wallets without a deposit or a reserve."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.rules.support import flagged, gateway, offchain, onchain, orchestrator, printed, signer, silent, wallet
 
-CODE = "gateway-deposit-missing"
+CODE = "gateway-funds-missing"
+
+
 PAYER = gateway(wallet='"third"')
 
 
@@ -40,3 +42,23 @@ def test_remote_signer_pays_in_the_place_of_its_gateways() -> None:
 
 def test_offchain_nobody_pays() -> None:
     assert printed(offchain(wallet(deposit=None), PAYER), CODE) == "no problems\n"
+
+
+PAYER_OF_2 = gateway(wallet='"third"')
+
+
+def test_no_reserve(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(wallet(reserve=None), PAYER_OF_2), CODE) == snapshot
+
+
+def test_reserve_of_zero(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(wallet(reserve='"0 wei"'), PAYER_OF_2), CODE) == snapshot
+
+
+def test_reserve_is_fine() -> None:
+    assert printed(onchain(wallet(reserve='"1 gwei"'), PAYER_OF_2), CODE) == "no problems\n"
+
+
+def test_orchestrators_and_offchain_gateways_need_none() -> None:
+    silent(onchain(wallet(reserve=None), orchestrator(wallet='"third"')))
+    assert printed(offchain(wallet(reserve=None), PAYER_OF_2), CODE) == "no problems\n"
