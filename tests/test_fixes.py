@@ -152,7 +152,7 @@ DAMAGES: dict[str, list[tuple[str, str]]] = {
     "unknown-reference": [("{ text-to-image =", "{ Text_To_Image =")],
     "unknown-pipeline": [('pipeline = "text-to-image"', 'pipeline = "Text-To-Image"')],
     "unknown-rendition": [('"P720p30fps16x9"', '"p720p30fps16x9"')],
-    "model-id-miscased": [("SG161222/RealVisXL_V4.0_Lightning", "sg161222/RealVisXL_v4.0_lightning")],
+    "model-id-wrong": [("SG161222/RealVisXL_V4.0_Lightning", "sg161222/RealVisXL_v4.0_lightning")],
     "service-address-missing": [('"gpu.example.net:8935"', '"gpu.example.net"')],
     "wallet-without-reward-caller": [],  # the key comes back without its comment: tested by itself
     "stream-recording-spec-without-record": [("recordingSpec = {}\nrecord = true", "recordingSpec = {}")],

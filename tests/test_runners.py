@@ -327,7 +327,7 @@ def test_classes_defaults_and_counters_work_for_runners() -> None:
 
 
 def test_orchestrator_for_runners_alone_needs_its_secret() -> None:
-    assert "does not start" in flagged(renting(secret=None), "orchestrator-without-secret")
+    assert "does not start" in flagged(renting(secret=None), "shared-secret-missing")
     silent(renting())
 
 

@@ -99,7 +99,7 @@ CONTEXT: dict[str, str] = {
 """By code: tables that an example needs around it and does not show."""
 LEFT_OUT: dict[str, tuple[str, ...]] = {
     "ai-gateway-without-discovery": ("gateways.orchestrators", "gateways.discovery"),
-    "ai-without-models": ("ai_workers.models",),
+    "models-unlike-mode": ("ai_workers.models",),
     "gateway-funds-missing": ("wallets.deposit", "wallets.reserve"),
     "gateway-price-unset": ("gateways.max_price",),
     "model-price-unset": ("models.price",),

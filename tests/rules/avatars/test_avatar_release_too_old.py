@@ -1,4 +1,4 @@
-"""Settings that came with a later release."""
+"""Avatar stacks on a release that lacks what the spec uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 from fleetc.places.diagnostic import Severity
 from tests.rules.support import avatars, checked, flagged, silent, staged
 
-CODE = "avatar-setting-unknown-to-release"
+CODE = "avatar-release-too-old"
 
 
 def test_gpu_statistics_before_their_release(snapshot: SnapshotAssertion) -> None:
@@ -36,3 +36,19 @@ def test_settings_file_of_the_game_before_its_release() -> None:
     text = staged(avatars(game_files='{ engine = "Engine.ini", user_settings = "Own.ini" }'), avatar_release='"v1.3.5"')
     assert "does not read game_files.engine: it came with v1.3.6" in flagged(text, CODE, Severity.WARNING)
     silent(text.replace("v1.3.5", "v1.3.6"))
+
+
+def _release(text: str) -> str:
+    return staged(avatars(), avatar_release=f'"{text}"')
+
+
+def test_release_before_slots(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_release("v1.2.4"), CODE) == snapshot
+
+
+def test_release_without_images(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_release("v1.3.1-beta.1"), CODE, Severity.WARNING) == snapshot
+
+
+def test_first_release_with_images_is_fine() -> None:
+    silent(_release("v1.3.1-beta.2"))

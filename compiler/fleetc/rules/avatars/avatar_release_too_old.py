@@ -1,6 +1,7 @@
-"""A setting of an avatar stack came with a later release.
+"""The release of an avatar stack is too old for the spec.
 
-Why: the release that runs does not read it. An unchecked token protects nothing.
+Why: the release that runs does not read a setting that came later, and an unchecked token protects nothing. Slots came
+with v1.3.0-beta.1. Service images have the release as their tag from v1.3.1-beta.2 on; before, no image has that tag.
 
 Example:
 
@@ -24,20 +25,38 @@ from collections.abc import Iterator
 from fleetc.language import effective_avatar
 from fleetc.language.fields import Base
 from fleetc.language.fleet import Fleet
-from fleetc.places.diagnostic import Diagnostic, Label, warning
-from fleetc.upstream.avatar import settings
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
+from fleetc.upstream.avatar import ABILITIES, settings
+
+_CODE = "avatar-release-too-old"
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the settings in the spec that came with a later release."""
+    """Compare the release of each stack with the first that has its slots, its images and its settings."""
     for stack in fleet.stacks:
         release = effective_avatar.release_of(fleet, stack)
+        tag = effective_avatar.image_tag(fleet, stack)
+        if effective_avatar.can(fleet, stack, "slots") is False:
+            yield error(
+                _CODE,
+                f"{release.value} of {stack.name} has no slots: they came with {ABILITIES['slots']}",
+                Label(release.origin.paths[0]),
+                [Label((*stack.path, "slots"), "the slots", on_key=True)],
+                f'write avatar_release = "{ABILITIES["images-per-release"]}" or a newer one',
+            )
+        elif tag.value.release is not None and tag.value.release < ABILITIES["images-per-release"]:
+            yield warning(
+                _CODE,
+                f"the services of {stack.name} have no images with the tag {tag.value}",
+                Label(tag.origin.paths[0]),
+                help=f"images have a tag for each release from {ABILITIES['images-per-release']} on: use one of them",
+            )
         for setting in settings().values():
             if release.value.release is None or setting.since is None or setting.since <= release.value.release:
                 continue
             if _written(stack.settings, setting.field):
                 yield warning(
-                    "avatar-setting-unknown-to-release",
+                    _CODE,
                     f"{release.value} of {stack.name} does not read {setting.field}: it came with {setting.since}",
                     Label((*stack.path, *setting.field.split(".")), on_key=True),
                     [Label(release.origin.paths[0], "the release")],

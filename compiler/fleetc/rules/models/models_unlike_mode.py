@@ -1,7 +1,7 @@
-"""A node is for AI but has no models.
+"""A node is for AI but has no models, or has models but sells only video.
 
 Why: an AI worker without models exits at startup. An orchestrator without models offers nothing that a gateway could
-ask for.
+ask for. If it only sells video, its node reads the models, but nothing ever runs or sells them.
 
 Example:
 
@@ -35,12 +35,20 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     others = f", or instead of {names[0]} {one_of(names[1:])}" if len(names) > 1 else ""
     for node in fleet.nodes:
         settings = node.settings
+        if isinstance(settings, Orchestrator) and settings.mode == "video" and settings.models:
+            yield error(
+                "models-unlike-mode",
+                f"orchestrator {node.name} has models but sells only video",
+                Label((*node.path, "models"), "never used"),
+                [Label((*node.path, "mode"), "video only")],
+                'write mode = "dual", or remove the models',
+            )
         if not isinstance(settings, Orchestrator | AiWorker) or settings.models or not effective.serves_ai(node):
             continue
         if effective.live_runners_alone(fleet, node).value:
             continue
         yield error(
-            "ai-without-models",
+            "models-unlike-mode",
             f"{node.name} is for AI but has no models",
             Label(node.path if isinstance(settings, AiWorker) else (*node.path, "mode"), "AI"),
             help=f"write models = [{{ use = {use}, warm = true }}]"

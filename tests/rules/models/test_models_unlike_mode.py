@@ -1,4 +1,4 @@
-"""AI nodes without models."""
+"""Models that do not fit the mode of their node."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, model, offchain, silent
 
-CODE = "ai-without-models"
+CODE = "models-unlike-mode"
 
 
 def test_orchestrator(snapshot: SnapshotAssertion) -> None:
@@ -30,3 +30,12 @@ def test_live_runners_bring_their_own() -> None:
 def test_help_can_be_pasted_where_there_are_several_models() -> None:
     fleet = offchain(model(), model("other"), free_orchestrator(mode='"dual"'))
     assert 'write models = [{ use = "other", warm = true }], or instead of other "realvis"' in flagged(fleet, CODE)
+
+
+def test_video_orchestrator_with_models(snapshot: SnapshotAssertion) -> None:
+    text = offchain(model(), free_orchestrator(models='[{ use = "realvis" }]'))
+    assert flagged(text, CODE) == snapshot
+
+
+def test_dual_orchestrator_is_fine() -> None:
+    silent(offchain(model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))

@@ -1,6 +1,7 @@
-"""A node of an off-chain fleet has prices or price caps.
+"""A node of an off-chain fleet has a wallet, prices or price caps.
 
-Why: off-chain the node reads prices as text and ignores them, so a cap protects nobody and a price earns nothing.
+Why: off-chain nobody pays and nobody is paid. The node reads prices as text and ignores them, so a cap protects nobody
+and a price earns nothing. You probably meant another network.
 
 Example:
 
@@ -27,11 +28,11 @@ from fleetc.language.fleet import Fleet
 from fleetc.language.signing import has_signer
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
-_KEYS = ("price", "gateway_prices", "max_price", "max_model_prices")
+_KEYS = ("wallet", "price", "gateway_prices", "max_price", "max_model_prices")
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the price settings of every node; prices in the models table may be for another fleet.
+    """Look at the wallet and the prices of every node; prices in the models table may be for another fleet.
 
     For a gateway behind a signer, setting-belongs-to-signer refuses them.
     """
@@ -39,7 +40,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         return
     if fleet.fleet.gas_price is not None:
         yield warning(
-            "price-ignored-offchain",
+            "ignored-offchain",
             "the fleet has gas_price, but off-chain nobody pays",
             Label(("fleet", "gas_price")),
             [Label(("fleet", "network"), "no chain")],
@@ -49,7 +50,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         for key in _KEYS:
             if getattr(node.settings, key, None) and not has_signer(node):
                 yield warning(
-                    "price-ignored-offchain",
+                    "ignored-offchain",
                     f"{node.name} has {key}, which an off-chain node ignores",
                     Label((*node.path, key)),
                     [Label(("fleet", "network"), "no chain")],
