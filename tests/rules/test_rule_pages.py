@@ -98,12 +98,11 @@ CONTEXT: dict[str, str] = {
 }
 """By code: tables that an example needs around it and does not show."""
 LEFT_OUT: dict[str, tuple[str, ...]] = {
-    "ai-gateway-without-discovery": ("gateways.orchestrators", "gateways.discovery"),
+    "gateway-without-orchestrators": ("gateways.orchestrators", "gateways.discovery"),
     "models-unlike-mode": ("ai_workers.models",),
     "gateway-funds-missing": ("wallets.deposit", "wallets.reserve"),
     "gateway-price-unset": ("gateways.max_price",),
     "model-price-unset": ("models.price",),
-    "offchain-gateway-without-orchestrators": ("gateways.orchestrators",),
     "orchestrator-price-unset": ("orchestrators.price", "runners.price"),
     "remote-control-without-allowlist": ("avatars.allow",),
     "slot-gpu-unsaid": ("avatars.gpu",),

@@ -168,11 +168,11 @@ REFUSED: dict[str, tuple[Json, str]] = {
     "recording without record": ({"recordingSpec": {}}, "stream-recording-spec-without-record"),
     "recording with record off": ({"record": False, "recordingSpec": {}}, "stream-recording-spec-without-record"),
     "policy without its webhook": ({"playbackPolicy": {"type": "webhook"}}, "stream-policy-webhook"),
-    "two profiles of one name": ({"profiles": [_PROFILE, _PROFILE]}, "rendition-named-twice"),
-    "profile named source": ({"profiles": [{**_PROFILE, "name": "source"}]}, "rendition-named-twice"),
+    "two profiles of one name": ({"profiles": [_PROFILE, _PROFILE]}, "rendition-name"),
+    "profile named source": ({"profiles": [{**_PROFILE, "name": "source"}]}, "rendition-name"),
     "recordings of one name": (
         {"record": True, "recordingSpec": {"profiles": [{"name": "a", "bitrate": 400}] * 2}},
-        "rendition-named-twice",
+        "rendition-name",
     ),
     "target of an unknown profile": (
         {"multistream": {"targets": [{**_TARGET, "profile": "4k"}]}},

@@ -1,8 +1,9 @@
-"""Two slots have the same avatar id.
+"""Two slots have the same avatar id, or two slots of a host the same number.
 
 Why: the id names the Compose project and the directories of the slot, in lower case, so one host cannot have it twice.
 The matchmaker of an edge knows slots by their ids, so two hosts behind one edge cannot either. If two hosts do not say
-which edge they have, it is a warning.
+which edge they have, it is a warning. The number decides a slot's ports, network and file, so the second slot with it
+cannot start.
 
 Example:
 
@@ -26,11 +27,14 @@ from fleetc.language.effective_avatar import SlotInForce
 from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
+_CODE = "slot-used-twice"
+
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare the ids of all slots: first on each host, then over the hosts."""
+    """Compare the numbers and ids of all slots on each host, and the ids over the hosts."""
     anywhere: dict[str, _Holders] = {}
     for stack in fleet.stacks:
+        yield from _numbers(fleet, stack)
         here: dict[str, SlotInForce] = {}
         for slot in effective_avatar.slots_of(fleet, stack):
             before = here.setdefault(slot.slug, slot)
@@ -38,6 +42,25 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 yield _on_one_host(stack, before, slot)
                 continue
             yield from anywhere.setdefault(slot.avatar, _Holders()).add(_Holder(stack, slot))
+
+
+def _numbers(fleet: Fleet, stack: Stack) -> Iterator[Diagnostic]:
+    """Numbers that are written twice; the others are chosen to be different."""
+    slots = effective_avatar.slots_of(fleet, stack)
+    taken = {slot.number for slot in slots}
+    first: dict[int, SlotInForce] = {}
+    for slot in slots:
+        before = first.setdefault(slot.number, slot)
+        if before is not slot:
+            free = next(number for number in range(len(taken) + 1) if number not in taken)
+            taken.add(free)
+            yield error(
+                _CODE,
+                f"{before.avatar} and {slot.avatar} of {stack.name} both have slot {slot.number}",
+                Label((*slot.path, "slot"), slot.avatar),
+                [Label((*before.path, "slot"), before.avatar)],
+                f"write slot = {free} for one of them, or remove the number",
+            )
 
 
 class _Holder(NamedTuple):
@@ -87,7 +110,7 @@ def _on_one_host(stack: Stack, before: SlotInForce, slot: SlotInForce) -> Diagno
     if before.avatar != slot.avatar:
         same = f'"{before.avatar}" and "{slot.avatar}" of {stack.name} differ only in case: both are {slot.project}'
     return error(
-        "avatar-id-used-twice",
+        _CODE,
         same,
         Label((*slot.path, "avatar"), f"slot {slot.number}"),
         [Label((*before.path, "avatar"), f"slot {before.number}")],
@@ -100,7 +123,7 @@ def _on_two_hosts(before: _Holder, holder: _Holder, *, one_edge: bool) -> Diagno
     report = error if one_edge else warning
     listed = isinstance(slot.path[-1], int)
     return report(
-        "avatar-id-used-twice",
+        _CODE,
         f'{other.name} and {stack.name} both have the avatar id "{slot.avatar}"'
         + (" and share an edge" if one_edge else ", and nothing says that they have different edges"),
         Label((*slot.path, "avatar") if listed else slot.path, stack.name),

@@ -1,8 +1,11 @@
-"""A node's data directory is the keystore of a wallet on its host.
+"""A node's data directory is the keystore of a wallet on its host, or ends above the directory of its network.
 
 Why: a rollout changes the owner of the data directory and closes it to everybody except the node's user. Other programs
 then cannot read the keys, and the node writes its database among them. This can happen to a node named keystore even
 without data_dir, because its default directory is its name under the host's state_dir.
+
+Without a data directory, a node keeps its data and keystore in its user's home, in a directory named after the network.
+A data_dir that ends above that directory is a new and empty one: the node forgets the tickets that it has not redeemed.
 
 Example:
 
@@ -27,7 +30,10 @@ from collections.abc import Iterator
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.node import ChainSettings
-from fleetc.places.diagnostic import Diagnostic, Label, error
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
+from fleetc.upstream import NETWORKS
+
+_CODE = "data-dir-beside-keystore"
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -37,11 +43,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for host, nodes in fleet.nodes_by_host.items():
         wallets = {fleet.wallets[name].keystore: name for node in nodes if (name := _wallet(node)) is not None}
         for node in nodes:
+            yield from _above_network(fleet, node)
             chosen = effective.data_dir(fleet, node)
             if chosen.value in wallets:
                 given = chosen.origin.kind == "given"
                 yield error(
-                    "data-dir-is-keystore",
+                    _CODE,
                     f"the data directory of {node.name} on host {host} is a keystore, {chosen.value}",
                     Label(chosen.origin.paths[0] if given else node.path, chosen.value),
                     [Label(("wallets", wallets[chosen.value], "keystore"), "the keystore")],
@@ -53,3 +60,17 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def _wallet(node: Node) -> str | None:
     return node.settings.wallet if isinstance(node.settings, ChainSettings) else None
+
+
+def _above_network(fleet: Fleet, node: Node) -> Iterator[Diagnostic]:
+    wallet, directory = _wallet(node), node.settings.data_dir
+    for network in sorted({fleet.fleet.network, *NETWORKS}) if wallet is not None and directory is not None else ():
+        below = f"{directory}/{network}"
+        if wallet is not None and fleet.wallets[wallet].keystore == f"{below}/keystore":
+            yield warning(
+                _CODE,
+                f"the keystore of {node.name} is in {below}, and its data directory is not",
+                Label((*node.path, "data_dir"), "nothing is put behind this path"),
+                [Label(("wallets", wallet, "keystore"), "the keystore")],
+                f'write data_dir = "{below}", if the node keeps its data there today',
+            )

@@ -1,4 +1,4 @@
-"""Avatar ids that come twice."""
+"""Slots with one id or one number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from syrupy.assertion import SnapshotAssertion
 from fleetc.places.diagnostic import Severity
 from tests.rules.support import avatars, checked, flagged, host, silent, staged
 
-CODE = "avatar-id-used-twice"
+CODE = "slot-used-twice"
+
 
 OTHER = {"host": '"edge"', "slots": '[{ avatar = "mira" }]'}
 
@@ -70,3 +71,12 @@ def test_ids_of_counted_slots_are_named_after_their_table() -> None:
     silent(staged(avatars(slots="2"), avatars("studio", host='"edge"', slots="2")))
     listed = avatars("studio", host='"edge"', slots='[{ avatar = "stage-1" }]')
     assert checked(staged(avatars(slots="2"), listed)).diagnostics[0].code == CODE
+
+
+def test_two_slots_with_one_number(snapshot: SnapshotAssertion) -> None:
+    slots = '[{ avatar = "mira", slot = 1 }, { avatar = "ada" }, { avatar = "noor", slot = 1 }]'
+    assert flagged(staged(avatars(slots=slots, gpu='"all"')), CODE) == snapshot
+
+
+def test_number_that_is_left_out_avoids_one_written_later() -> None:
+    silent(staged(avatars(slots='[{ avatar = "ada" }, { avatar = "mira", slot = 0 }]')))

@@ -1,13 +1,14 @@
-"""Off-chain gateways that can find nobody."""
+"""Gateways that find no orchestrators."""
 
 from __future__ import annotations
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from fleetc.places.diagnostic import Severity
 from tests.rules.support import flagged, free_gateway, free_orchestrator, gateway, offchain, onchain, silent
 
-CODE = "offchain-gateway-without-orchestrators"
+CODE = "gateway-without-orchestrators"
 
 
 def test_nobody_to_find(snapshot: SnapshotAssertion) -> None:
@@ -33,4 +34,24 @@ def test_webhook_is_fine() -> None:
 
 
 def test_on_a_chain_there_is_a_registry() -> None:
+    silent(onchain(gateway()))
+
+
+def test_ai_gateway(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(gateway(mode='"ai"')), CODE) == snapshot
+
+
+def test_dual_gateway_is_a_warning() -> None:
+    assert flagged(onchain(gateway(mode='"dual"')), CODE, Severity.WARNING)
+
+
+def test_registry_is_fine() -> None:
+    silent(onchain(gateway(mode='"ai"', discovery='"ai-registry"')))
+
+
+def test_list_is_fine_ai_gateway_without_discovery() -> None:
+    silent(onchain(gateway(mode='"ai"', orchestrators='["orch.example.net:8935"]')))
+
+
+def test_video_gateway_is_fine() -> None:
     silent(onchain(gateway()))

@@ -1,8 +1,11 @@
-"""A gateway that runs off-chain has no way to find orchestrators.
+"""A gateway has no way to find orchestrators.
 
 Why: off-chain there is no registry. The gateway starts, accepts streams and transcodes nothing. A gateway behind a
 remote signer runs off-chain on any network. It asks the signer, which only finds orchestrators for its gateways if you
 turn that on.
+
+An AI gateway on a chain searches the registry of video orchestrators by default. AI orchestrators are registered
+elsewhere, so requests find none, without an error.
 
 Example:
 
@@ -22,17 +25,27 @@ from collections.abc import Iterator
 
 from fleetc.language.fleet import Fleet
 from fleetc.language.gateway import Gateway, Webhook
-from fleetc.places.diagnostic import Diagnostic, Label, Path, error
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 
 _SHOWN = 6
 _OUTSIDE = 'the addresses that it may use, such as orchestrators = ["orch.example.net:8935"]'
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the gateways of an off-chain fleet, and at those behind a signer. A signer elsewhere may find some."""
+    """Look at gateways that list none. A signer elsewhere may find some; a dual one may want the video registry."""
     for name, gateway in sorted(fleet.gateways.items()):
         signed = gateway.remote_signer is not None
-        if (fleet.on_chain and not signed) or gateway.orchestrators or isinstance(gateway.discovery, Webhook):
+        if gateway.orchestrators or isinstance(gateway.discovery, Webhook):
+            continue
+        if fleet.on_chain and not signed:
+            if gateway.mode != "video" and gateway.discovery is None:
+                report = error if gateway.mode == "ai" else warning
+                yield report(
+                    "gateway-without-orchestrators",
+                    f"gateway {name} serves AI, but would look for orchestrators in the video registry",
+                    Label(("gateways", name, "mode"), "serves AI"),
+                    help='write discovery = "ai-registry", or list them: orchestrators = ["orch.example.net:8935"]',
+                )
             continue
         if gateway.discovery is not None:
             yield _registry(fleet, name, signed)
@@ -69,7 +82,7 @@ def _idle_signer(fleet: Fleet, name: str, gateway: Gateway) -> Iterator[Diagnost
 
 
 def _nobody(message: str, place: Path, related: list[Label], advice: str) -> Diagnostic:
-    return error("offchain-gateway-without-orchestrators", message, Label(place), related, advice)
+    return error("gateway-without-orchestrators", message, Label(place), related, advice)
 
 
 def _no_chain() -> Label:
