@@ -64,11 +64,6 @@ CONTEXT: dict[str, str] = {
         gateways.gate = { mode = "ai", orchestrators = ["orch"] }
         orchestrators.orch.models = [{ use = "realvis" }]
     """,
-    "reward-caller-idle": "[orchestrators.orch]",
-    "reward-caller-is-a-gateway": """
-        gateways.gate.wallet = "shared"
-        orchestrators.orch.wallet = "shared"
-    """,
     "runner-image-conflict": """
         [orchestrators.orch]
         mode = "ai"

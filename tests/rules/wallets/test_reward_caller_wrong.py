@@ -1,9 +1,10 @@
-"""Wallets that several nodes share, and who calls reward for them."""
+"""Wallets whose reward caller is missing, idle or a gateway."""
 
 from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
+from fleetc.places.diagnostic import Severity
 from tests.rules.support import (
     flagged,
     gateway,
@@ -18,7 +19,9 @@ from tests.rules.support import (
     wallet,
 )
 
-CODE = "wallet-without-reward-caller"
+CODE = "reward-caller-wrong"
+
+
 SECOND = orchestrator("second", host='"edge"')
 
 
@@ -63,3 +66,41 @@ def test_process_that_does_nothing_else_is_proposed_first() -> None:
 def test_every_node_with_the_wallet_counts() -> None:
     text = onchain(wallet(reward_by=None), signer(wallet='"third"'), redeemer(wallet='"third"', host='"gpu"'))
     assert "2 nodes share wallet third" in flagged(text, CODE)
+
+
+def _named(caller: str, **settings: str | None) -> str:
+    return onchain(
+        wallet(reward_by=f'"{caller}"'),
+        orchestrator(wallet='"third"', cli='"127.0.0.1:7935"'),
+        reward_caller(wallet='"third"', **settings),
+    )
+
+
+def test_another_node_calls_reward(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_named("orch"), CODE) == snapshot
+
+
+def test_named_caller_is_fine_reward_caller_idle() -> None:
+    silent(_named("caller"))
+
+
+def test_one_that_initializes_rounds_is_fine() -> None:
+    silent(_named("orch", initialize_round="true"))
+
+
+def _caller_of_3(name: str, *tables: str) -> str:
+    text = onchain(gateway(wallet='"earner"'), *tables)
+    more = f'reward_by = "{name}"\ndeposit = "0.5 ETH"\nreserve = "0.3 ETH"'
+    return text.replace("[wallets.earner]", f"[wallets.earner]\n{more}")
+
+
+def test_gateway_although_an_orchestrator_could(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_caller_of_3("gate", orchestrator()), CODE, Severity.WARNING) == snapshot
+
+
+def test_orchestrator_is_fine() -> None:
+    silent(_caller_of_3("orch", orchestrator()))
+
+
+def test_gateway_alone_is_fine() -> None:
+    silent(_caller_of_3("gate"))

@@ -1,4 +1,4 @@
-"""Builds that a release does not have."""
+"""Releases and builds without a program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,23 @@ from syrupy.assertion import SnapshotAssertion
 from fleetc.places.diagnostic import Severity
 from tests.rules.support import flagged, free_orchestrator, offchain, program, silent
 
-CODE = "program-build-unknown"
+CODE = "program-not-listed"
+
+
+def test_node_of_another_release(snapshot: SnapshotAssertion) -> None:
+    other = free_orchestrator("other", node_release='"v0.9.0"')
+    text = offchain(free_orchestrator(), other, program("v0.9.1", "1"))
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+
+
+def test_both_releases_have_one() -> None:
+    other = free_orchestrator("other", node_release='"v0.9.0"', http='"0.0.0.0:8936"', cli='"127.0.0.1:7936"')
+    silent(offchain(free_orchestrator(), other, program("v0.9.1", "1"), program("v0.9.0", "2")))
+
+
+def test_fleet_whose_programs_people_install() -> None:
+    silent(offchain(free_orchestrator()))
+
 
 BUILD = f'[programs."v0.9.1".builds.gpu]\nfile = "/srv/livepeer"\nsha256 = "{"3" * 64}"'
 
