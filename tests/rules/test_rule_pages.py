@@ -36,7 +36,6 @@ WALLET: Table = {
 GPUS = [{"model": "RTX A6000", "memory": "48 GiB"}] * 2
 RENDITION: Table = {"name": "720p", "width": 1280, "height": 720, "bitrate": 3000000, "fps": 30}
 CONTEXT: dict[str, str] = {
-    "avatar-release-unknown": "[avatars.stage]",
     "gpu-memory-exceeded": """
         models.upscaler.memory = "12 GiB"
         models.video.memory = "20 GiB"

@@ -1,12 +1,43 @@
-"""Agents that cannot reach the Prometheus of the project."""
+"""Metrics that nobody reads, and agents that reach no Prometheus."""
 
 from __future__ import annotations
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from fleetc.places.diagnostic import Severity
 from tests.rules.support import flagged, free_gateway, free_orchestrator, offchain, silent
 
-CODE = "prometheus-out-of-reach"
+CODE = "metrics-out-of-reach"
+
+
+FLEET = (free_gateway(monitor="true"), free_orchestrator(monitor="true"))
+
+
+def test_two_hosts_and_no_word_of_prometheus(snapshot: SnapshotAssertion) -> None:
+    assert flagged(offchain(*FLEET), CODE, Severity.WARNING) == snapshot
+
+
+def test_table_that_does_not_say_where_is_not_enough() -> None:
+    assert "1 node:" in flagged(offchain(FLEET[0], free_orchestrator(), "[monitoring]\n"), CODE, Severity.WARNING)
+
+
+@pytest.mark.parametrize("line", ['host = "edge"', 'receiver = "https://prometheus.example.net/api/v1/write"'])
+def test_host_or_receiver_is_fine(line: str) -> None:
+    silent(offchain(*FLEET, f'[monitoring]\nalertmanagers = ["203.0.113.10:9093"]\n{line}\n'))
+
+
+def test_one_host_is_fine() -> None:
+    one = offchain(
+        free_gateway(monitor="true", http='"127.0.0.1:9935"'), free_orchestrator(host='"edge"', monitor="true")
+    )
+    silent(one[: one.index("[hosts.gpu]")] + one[one.index("[gateways.gate]") :])
+
+
+def test_nodes_without_metrics_are_fine() -> None:
+    silent(offchain(free_gateway(), free_orchestrator()))
+
+
 HOOK = 'webhook = { host_file = "/etc/fleetc-monitoring/webhook" }\n'
 
 
