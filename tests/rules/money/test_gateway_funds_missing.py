@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.rules.support import flagged, gateway, offchain, onchain, orchestrator, printed, signer, silent, wallet
 
 CODE = "gateway-funds-missing"
-
-
 PAYER = gateway(wallet='"third"')
 
 
-def test_no_deposit(snapshot: SnapshotAssertion) -> None:
-    assert flagged(onchain(wallet(deposit=None), PAYER), CODE) == snapshot
-
-
-def test_deposit_of_zero(snapshot: SnapshotAssertion) -> None:
-    assert flagged(onchain(wallet(deposit='"0 ETH"'), PAYER), CODE) == snapshot
-
-
-def test_deposit_is_fine() -> None:
-    assert printed(onchain(wallet(deposit='"1 wei"'), PAYER), CODE) == "no problems\n"
+@pytest.mark.parametrize("part", ["deposit", "reserve"])
+def test_wallet_without_a_part_of_its_funds(part: str, snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(wallet(**{part: None}), PAYER), CODE) == snapshot
+    assert f"a {part} of zero" in flagged(onchain(wallet(**{part: '"0 ETH"'}), PAYER), CODE)
+    assert printed(onchain(wallet(**{part: '"1 wei"'}), PAYER), CODE) == "no problems\n"
+    assert printed(offchain(wallet(**{part: None}), PAYER), CODE) == "no problems\n"
 
 
 def test_wallet_of_an_orchestrator_needs_none() -> None:
@@ -38,27 +33,3 @@ def test_remote_signer_pays_in_the_place_of_its_gateways() -> None:
     elsewhere = gateway(wallet=None) + 'remote_signer = { url = "https://signer.example.net" }\n'
     assert printed(onchain(elsewhere), CODE) == "no problems\n"
     assert "signer pays from it" in flagged(onchain(wallet(deposit=None), signer(wallet='"third"')), CODE)
-
-
-def test_offchain_nobody_pays() -> None:
-    assert printed(offchain(wallet(deposit=None), PAYER), CODE) == "no problems\n"
-
-
-PAYER_OF_2 = gateway(wallet='"third"')
-
-
-def test_no_reserve(snapshot: SnapshotAssertion) -> None:
-    assert flagged(onchain(wallet(reserve=None), PAYER_OF_2), CODE) == snapshot
-
-
-def test_reserve_of_zero(snapshot: SnapshotAssertion) -> None:
-    assert flagged(onchain(wallet(reserve='"0 wei"'), PAYER_OF_2), CODE) == snapshot
-
-
-def test_reserve_is_fine() -> None:
-    assert printed(onchain(wallet(reserve='"1 gwei"'), PAYER_OF_2), CODE) == "no problems\n"
-
-
-def test_orchestrators_and_offchain_gateways_need_none() -> None:
-    silent(onchain(wallet(reserve=None), orchestrator(wallet='"third"')))
-    assert printed(offchain(wallet(reserve=None), PAYER_OF_2), CODE) == "no problems\n"

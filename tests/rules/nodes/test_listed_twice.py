@@ -38,25 +38,25 @@ def test_once_is_fine() -> None:
     silent(renting())
 
 
-ORCH_OF_2 = free_orchestrator(mode='"dual"', host='"edge"', secret=SECRET, models='[{ use = "realvis" }]')
+SELLER = free_orchestrator(mode='"dual"', host='"edge"', secret=SECRET, models='[{ use = "realvis" }]')
 
 
 def test_both(snapshot: SnapshotAssertion) -> None:
     models = '[{ use = "realvis", warm = true }, { use = "realvis" }]'
-    assert flagged(offchain(model(), ORCH_OF_2, ai_worker(models=models)), CODE) == snapshot
+    assert flagged(offchain(model(), SELLER, ai_worker(models=models)), CODE) == snapshot
 
 
 def test_twice_warm_is_fine() -> None:
     models = '[{ use = "realvis", warm = true }, { use = "realvis", warm = true }]'
-    silent(offchain(model(), ORCH_OF_2, ai_worker(models=models, gpus="[0, 1]")))
+    silent(offchain(model(), SELLER, ai_worker(models=models, gpus="[0, 1]")))
 
 
 def test_two_names_of_one_model_are_one() -> None:
     models = '[{ use = "realvis", warm = true }, { use = "alias" }]'
-    assert flagged(offchain(model(), model("alias"), ORCH_OF_2, ai_worker(models=models)), CODE)
+    assert flagged(offchain(model(), model("alias"), SELLER, ai_worker(models=models)), CODE)
 
 
 def test_two_pipelines_of_one_model_are_two() -> None:
     models = '[{ use = "realvis", warm = true }, { use = "other" }]'
     other = model("other", pipeline='"image-to-image"')
-    silent(offchain(model(), other, ORCH_OF_2, ai_worker(models=models)))
+    silent(offchain(model(), other, SELLER, ai_worker(models=models)))

@@ -33,10 +33,6 @@ def test_webhook_is_fine() -> None:
     silent(offchain(free_gateway(orchestrators=None, discovery='{ webhook = { env = "HOOK" } }')))
 
 
-def test_on_a_chain_there_is_a_registry() -> None:
-    silent(onchain(gateway()))
-
-
 def test_ai_gateway(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(gateway(mode='"ai"')), CODE) == snapshot
 
@@ -45,13 +41,13 @@ def test_dual_gateway_is_a_warning() -> None:
     assert flagged(onchain(gateway(mode='"dual"')), CODE, Severity.WARNING)
 
 
-def test_registry_is_fine() -> None:
-    silent(onchain(gateway(mode='"ai"', discovery='"ai-registry"')))
-
-
-def test_list_is_fine_ai_gateway_without_discovery() -> None:
-    silent(onchain(gateway(mode='"ai"', orchestrators='["orch.example.net:8935"]')))
-
-
-def test_video_gateway_is_fine() -> None:
-    silent(onchain(gateway()))
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"mode": '"ai"', "discovery": '"ai-registry"'},
+        {"mode": '"ai"', "orchestrators": '["orch.example.net:8935"]'},
+    ],
+)
+def test_gateway_on_a_chain_that_finds_some(settings: dict[str, str]) -> None:
+    silent(onchain(gateway(**settings)))

@@ -80,6 +80,6 @@ def test_two_units_for_a_character_beyond_the_first_plane() -> None:
     assert "are 2050 characters" in flagged(broadcast(stream(userTags=f'{{ t = "{wide * 1021}" }}')), CODE)
 
 
-def test_limit_is_fine_stream_tags_too_long() -> None:
+def test_tags_at_their_limit_are_fine() -> None:
     silent(_tagged(2048))
     silent(_tagged(2048, "ü"))

@@ -80,7 +80,7 @@ def test_another_node_calls_reward(snapshot: SnapshotAssertion) -> None:
     assert flagged(_named("orch"), CODE) == snapshot
 
 
-def test_named_caller_is_fine_reward_caller_idle() -> None:
+def test_caller_that_its_wallet_names_is_fine() -> None:
     silent(_named("caller"))
 
 
@@ -88,19 +88,19 @@ def test_one_that_initializes_rounds_is_fine() -> None:
     silent(_named("orch", initialize_round="true"))
 
 
-def _caller_of_3(name: str, *tables: str) -> str:
+def _chosen(name: str, *tables: str) -> str:
     text = onchain(gateway(wallet='"earner"'), *tables)
     more = f'reward_by = "{name}"\ndeposit = "0.5 ETH"\nreserve = "0.3 ETH"'
     return text.replace("[wallets.earner]", f"[wallets.earner]\n{more}")
 
 
 def test_gateway_although_an_orchestrator_could(snapshot: SnapshotAssertion) -> None:
-    assert flagged(_caller_of_3("gate", orchestrator()), CODE, Severity.WARNING) == snapshot
+    assert flagged(_chosen("gate", orchestrator()), CODE, Severity.WARNING) == snapshot
 
 
 def test_orchestrator_is_fine() -> None:
-    silent(_caller_of_3("orch", orchestrator()))
+    silent(_chosen("orch", orchestrator()))
 
 
 def test_gateway_alone_is_fine() -> None:
-    silent(_caller_of_3("gate"))
+    silent(_chosen("gate"))

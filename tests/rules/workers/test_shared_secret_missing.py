@@ -48,7 +48,7 @@ def test_no_secret(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(model(), ai_worker(orchestrator=OUTSIDE)), CODE)
 
 
-def test_secret_is_fine_worker_without_secret() -> None:
+def test_worker_with_a_secret_is_fine() -> None:
     silent(offchain(transcoder(orchestrator=OUTSIDE, secret=SECRET)))
 
 
