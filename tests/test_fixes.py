@@ -152,9 +152,9 @@ DAMAGES: dict[str, list[tuple[str, str]]] = {
     "unknown-reference": [("{ text-to-image =", "{ Text_To_Image =")],
     "unknown-pipeline": [('pipeline = "text-to-image"', 'pipeline = "Text-To-Image"')],
     "unknown-rendition": [('"P720p30fps16x9"', '"p720p30fps16x9"')],
-    "model-id-miscased": [("SG161222/RealVisXL_V4.0_Lightning", "sg161222/RealVisXL_v4.0_lightning")],
+    "model-id-wrong": [("SG161222/RealVisXL_V4.0_Lightning", "sg161222/RealVisXL_v4.0_lightning")],
     "service-address-missing": [('"gpu.example.net:8935"', '"gpu.example.net"')],
-    "wallet-without-reward-caller": [],  # the key comes back without its comment: tested by itself
+    "reward-caller-wrong": [],  # the key comes back without its comment: tested by itself
     "stream-recording-spec-without-record": [("recordingSpec = {}\nrecord = true", "recordingSpec = {}")],
     "silence-expired": [],  # it needs a day: see test_silences.py
     "unused-silence": [("[fleet]\nname", '[silences.accepted]\ncode = "zero-price"\nreason = "x"\n\n[fleet]\nname')],
@@ -214,7 +214,7 @@ def test_reward_caller_is_named_behind_the_last_key() -> None:
 def test_reward_caller_is_not_chosen_among_two() -> None:
     second = OVERLAY[OVERLAY.index("[orchestrators.orch]") :].replace("orchestrators.orch]", "orchestrators.other]")
     text = BASE.replace('reward_by = "orch" # one of two\n', "") + OVERLAY + second.replace(":8935", ":9935")
-    assert "wallet-without-reward-caller" not in {code for code, _ in repaired(text).repairs}
+    assert "reward-caller-wrong" not in {code for code, _ in repaired(text).repairs}
 
 
 @pytest.mark.parametrize(

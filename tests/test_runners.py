@@ -327,7 +327,7 @@ def test_classes_defaults_and_counters_work_for_runners() -> None:
 
 
 def test_orchestrator_for_runners_alone_needs_its_secret() -> None:
-    assert "does not start" in flagged(renting(secret=None), "orchestrator-without-secret")
+    assert "does not start" in flagged(renting(secret=None), "shared-secret-missing")
     silent(renting())
 
 
@@ -415,7 +415,7 @@ def test_nobody_pays_in_advance_what_needs_too_many_tickets() -> None:
 @pytest.mark.parametrize(
     ("funds", "told", "code"),
     [
-        ('deposit = "0 ETH"\nreserve = "0.3 ETH"', "refused: the payer has no deposit", "gateway-deposit-missing"),
+        ('deposit = "0 ETH"\nreserve = "0.3 ETH"', "refused: the payer has no deposit", "gateway-funds-missing"),
         (
             'deposit = "0.5 ETH"\nreserve = "0.005 ETH"',
             "refused: the payer's reserve is too small for a ticket; buys while gas is below",

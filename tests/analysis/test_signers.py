@@ -150,14 +150,14 @@ def test_cap_of_a_signer_is_missed_where_it_was_missed_on_gateways() -> None:
 
 
 def test_signer_that_finds_nobody_is_no_way_to_find_orchestrators() -> None:
-    found = flagged(onchain(behind(), signer()), "offchain-gateway-without-orchestrators")
+    found = flagged(onchain(behind(), signer()), "gateway-without-orchestrators")
     assert "remote_discovery = true" in found
 
 
 def test_registry_is_out_of_reach_behind_a_signer() -> None:
     text = onchain(behind(discovery='"registry"'), finding())
-    assert "registry" in flagged(text, "offchain-gateway-without-orchestrators")
-    assert flagged(onchain(elsewhere(discovery='"ai-registry"')), "offchain-gateway-without-orchestrators")
+    assert "registry" in flagged(text, "gateway-without-orchestrators")
+    assert flagged(onchain(elsewhere(discovery='"ai-registry"')), "gateway-without-orchestrators")
 
 
 def test_signer_may_look_in_the_ai_registry() -> None:

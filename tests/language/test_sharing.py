@@ -15,6 +15,8 @@ from fleetc.fixes import repair
 from fleetc.language.counters import MEMBERS_LIMIT, CounterError, counted
 from fleetc.language.sharing import resolve
 from fleetc.language.spec import read_spec
+from fleetc.messages.json import as_data
+from fleetc.messages.locate import locate
 from fleetc.messages.sharing import EXAMPLE
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
@@ -221,10 +223,14 @@ def test_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
 
 
 def test_a_fault_in_a_class_is_told_once_with_its_members() -> None:
-    shown = check_text(HEAD + CLASSES.replace('runtime = "systemd"', 'runtime = "podman"'))
+    text = HEAD + CLASSES.replace('runtime = "systemd"', 'runtime = "podman"')
+    shown = check_text(text)
     assert shown.count("error[unknown-value]") == 1
     assert 'runtime = "podman"' in shown
     assert "in 3 members: gpu-01, gpu-02, gpu-03" in shown
+    checked = check_spec([Source("fleet.toml", text)])
+    (found,) = as_data(locate(checked.diagnostics, checked.sources, checked.document))
+    assert found["members"] == ["hosts.gpu-01", "hosts.gpu-02", "hosts.gpu-03"]
 
 
 def test_a_certain_fix_edits_the_class() -> None:

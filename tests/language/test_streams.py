@@ -175,6 +175,19 @@ def test_whatever_text_says_it_stays_text() -> None:
     assert "<b>" not in _files(text)["FLEET.md"]
 
 
+@pytest.mark.parametrize(
+    ("rate", "pair"),
+    [
+        ("29.97", "fps = 30000, fpsDen = 1001"),
+        ("23.976", "fps = 24000, fpsDen = 1001"),
+        ("12.5", "fps = 25, fpsDen = 2"),
+    ],
+)
+def test_frame_rate_with_a_fraction_leads_to_its_two_numbers(rate: str, pair: str) -> None:
+    assert f"write {pair}" in printed(broadcast(stream(profiles=listed(rung(fps=rate)))))
+    assert f"write {pair}" in printed(broadcast(ladder(rung(fps=rate))))
+
+
 # ------------------------------------------------------------------------------------------------- what is refused
 
 TARGET = '{ url = { env = "T" } }'

@@ -72,13 +72,13 @@ def test_who_lists_models_or_asks_for_it_runs_them_as_before() -> None:
 def test_secret_that_the_node_demands_is_asked_for() -> None:
     """A list of static runners does not replace it, whatever the node's own page says."""
     text = offchain(free_orchestrator(mode='"ai"', **STATIC))
-    found = flagged(text, "orchestrator-without-secret")
+    found = flagged(text, "shared-secret-missing")
     assert "does not start" in found
     assert "remote workers" not in found
     both = printed(offchain(free_orchestrator(mode='"ai"', **DYNAMIC)))
-    assert "live-runners-without-secret" in both and "orchestrator-without-secret" not in both
+    assert both.count("[shared-secret-missing]") == 1
 
 
 def test_node_without_a_secret_lets_anybody_join_as_a_worker() -> None:
     text = offchain(free_orchestrator(mode='"dual"', **STATIC))
-    assert "as an AI worker" in flagged(text, "orchestrator-without-secret", Severity.WARNING)
+    assert "as an AI worker" in flagged(text, "shared-secret-missing", Severity.WARNING)

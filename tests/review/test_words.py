@@ -9,6 +9,7 @@ import pytest
 
 from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, NodeRef
 from fleetc.review.reports import paired, wording
+from fleetc.text.counting import first_of
 from fleetc.text.leaks import HIDDEN
 from tests.review.samples import EMPTY, mixed, price_on
 
@@ -34,8 +35,8 @@ def test_where(targets: tuple[tuple[str, str], ...], said: str) -> None:
 
 
 def test_one_more_name_is_named() -> None:
-    assert wording.names("abcd") == "a, b, c, d"
-    assert wording.names("abcde") == "a, b, c and 2 more"
+    assert first_of("abcd", 3) == "a, b, c, d"
+    assert first_of("abcde", 3) == "a, b, c and 2 more"
 
 
 def test_cut_values_show_where_they_differ() -> None:

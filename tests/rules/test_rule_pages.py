@@ -36,7 +36,6 @@ WALLET: Table = {
 GPUS = [{"model": "RTX A6000", "memory": "48 GiB"}] * 2
 RENDITION: Table = {"name": "720p", "width": 1280, "height": 720, "bitrate": 3000000, "fps": 30}
 CONTEXT: dict[str, str] = {
-    "avatar-release-unknown": "[avatars.stage]",
     "gpu-memory-exceeded": """
         models.upscaler.memory = "12 GiB"
         models.video.memory = "20 GiB"
@@ -63,16 +62,6 @@ CONTEXT: dict[str, str] = {
     "payment-holds-too-little": """
         gateways.gate = { mode = "ai", orchestrators = ["orch"] }
         orchestrators.orch.models = [{ use = "realvis" }]
-    """,
-    "prometheus-port-taken": """
-        [orchestrators.orch]
-        host = "edge"
-        monitor = true
-    """,
-    "reward-caller-idle": "[orchestrators.orch]",
-    "reward-caller-is-a-gateway": """
-        gateways.gate.wallet = "shared"
-        orchestrators.orch.wallet = "shared"
     """,
     "runner-image-conflict": """
         [orchestrators.orch]
@@ -103,20 +92,17 @@ CONTEXT: dict[str, str] = {
 }
 """By code: tables that an example needs around it and does not show."""
 LEFT_OUT: dict[str, tuple[str, ...]] = {
-    "ai-gateway-without-discovery": ("gateways.orchestrators", "gateways.discovery"),
-    "ai-without-models": ("ai_workers.models",),
-    "gateway-deposit-missing": ("wallets.deposit",),
+    "gateway-without-orchestrators": ("gateways.orchestrators", "gateways.discovery"),
+    "models-unlike-mode": ("ai_workers.models",),
+    "gateway-funds-missing": ("wallets.deposit", "wallets.reserve"),
     "gateway-price-unset": ("gateways.max_price",),
-    "gateway-reserve-missing": ("wallets.reserve",),
     "model-price-unset": ("models.price",),
-    "offchain-gateway-without-orchestrators": ("gateways.orchestrators",),
-    "orchestrator-price-unset": ("orchestrators.price",),
+    "orchestrator-price-unset": ("orchestrators.price", "runners.price"),
     "remote-control-without-allowlist": ("avatars.allow",),
-    "runner-price-unset": ("runners.price",),
     "slot-gpu-unsaid": ("avatars.gpu",),
 }
 """By code: keys whose absence the example shows, so that nothing is filled in for them."""
-ABRIDGED = {"stream-request-too-large", "stream-tags-too-long"}
+ABRIDGED = {"stream-request-too-large"}
 """Pages on which three dots stand for 60,000 characters, or for two such texts."""
 
 

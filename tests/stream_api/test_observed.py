@@ -167,25 +167,25 @@ _PULL: Json = {"source": "https://studio.example.net/live"}
 REFUSED: dict[str, tuple[Json, str]] = {
     "recording without record": ({"recordingSpec": {}}, "stream-recording-spec-without-record"),
     "recording with record off": ({"record": False, "recordingSpec": {}}, "stream-recording-spec-without-record"),
-    "policy without its webhook": ({"playbackPolicy": {"type": "webhook"}}, "stream-policy-without-webhook"),
-    "two profiles of one name": ({"profiles": [_PROFILE, _PROFILE]}, "rendition-named-twice"),
-    "profile named source": ({"profiles": [{**_PROFILE, "name": "source"}]}, "rendition-named-twice"),
+    "policy without its webhook": ({"playbackPolicy": {"type": "webhook"}}, "stream-policy-webhook"),
+    "two profiles of one name": ({"profiles": [_PROFILE, _PROFILE]}, "rendition-name"),
+    "profile named source": ({"profiles": [{**_PROFILE, "name": "source"}]}, "rendition-name"),
     "recordings of one name": (
         {"record": True, "recordingSpec": {"profiles": [{"name": "a", "bitrate": 400}] * 2}},
-        "rendition-named-twice",
+        "rendition-name",
     ),
     "target of an unknown profile": (
         {"multistream": {"targets": [{**_TARGET, "profile": "4k"}]}},
-        "stream-target-unknown-profile",
+        "stream-target-refused",
     ),
     "target of none but the source": (
         {"profiles": [], "multistream": {"targets": [{**_TARGET, "profile": "240p0"}]}},
-        "stream-target-unknown-profile",
+        "stream-target-refused",
     ),
-    "target that leads nowhere": ({"multistream": {"targets": [{"profile": "source"}]}}, "stream-target-id-or-spec"),
-    "one target twice": ({"multistream": {"targets": [_TARGET, _TARGET]}}, "stream-target-twice"),
+    "target that leads nowhere": ({"multistream": {"targets": [{"profile": "source"}]}}, "stream-target-refused"),
+    "one target twice": ({"multistream": {"targets": [_TARGET, _TARGET]}}, "stream-target-refused"),
     "target with an empty id": ({"multistream": {"targets": [{**_TARGET, "id": ""}]}}, "invalid-value"),
-    "tags too long": ({"userTags": {"a": "x" * 2048}}, "stream-tags-too-long"),
+    "tags too long": ({"userTags": {"a": "x" * 2048}}, "stream-request-too-large"),
     "number that a double loses": ({"userTags": {"a": 2**53 + 1}}, "invalid-value"),
     "source that is no URL": ({"pull": {"source": "studio.example.net/live"}}, "invalid-value"),
     "latitude beyond the pole": ({"pull": {**_PULL, "location": {"lat": 91, "lon": 1}}}, "invalid-value"),
@@ -221,6 +221,11 @@ def test_every_note_is_given_at_once() -> None:
     assert "hunter22" not in " ".join(answer.notes)
 
 
+def test_null_for_renditions_of_recordings_is_told() -> None:
+    answer = read(json.dumps({**STREAM, "record": True, "recordingSpec": {"profiles": None}}))
+    assert answer.notes == ("recordingSpec.profiles is null, which is read as unset",)
+
+
 def test_sound_answers_have_no_such_note() -> None:
     """Addresses with credentials, values of headers and decimals are what answers have and declarations do not."""
     answered = {
@@ -232,7 +237,7 @@ def test_sound_answers_have_no_such_note() -> None:
         },
         "profiles": [{**_PROFILE, "fps": 30.0, "profile": "H264ConstrainedHigh"}],
         "record": True,
-        "recordingSpec": {"profiles": None},
+        "recordingSpec": {"profiles": []},
         "playbackPolicy": None,
         "userTags": {"key": TOKEN, "list": ["a", 1.5]},
         "multistream": {"targets": [{**_TARGET, "profile": "720p"}]},

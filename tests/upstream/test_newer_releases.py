@@ -33,7 +33,7 @@ from tests.rules.support import (
 )
 from tests.support import fleetc
 
-CODE = "node-release-unknown"
+CODE = "release-unknown"
 NEWER = ("v0.9.2", "v0.9.3", "v0.10.0", "v1.0.0", "v12.3.45")
 
 

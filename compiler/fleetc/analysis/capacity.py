@@ -32,7 +32,8 @@ from fleetc.analysis.repairs import TRIES, Problem, repairs
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Bytes
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
-from fleetc.upstream import FEWEST_LIMITED_SESSIONS, gpu_model
+from fleetc.text.counting import first_of
+from fleetc.upstream import FEWEST_LIMITED_SESSIONS, MOST_SESSIONS, gpu_model
 
 GUIDANCE = 85
 """Percent of a GPU's memory above which its work should have dedicated nodes."""
@@ -53,7 +54,7 @@ def problems(fleet: Fleet) -> Iterator[Diagnostic]:
         memory_tight(fleet),
         sessions_exceeded(fleet),
         unknown(fleet),
-        implausible_memory(fleet),
+        implausible(fleet),
     )
 
 
@@ -113,29 +114,34 @@ def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
         missing = list(dict.fromkeys(_missing(weighed)))
         if missing:
             advice = list(dict.fromkeys(f"{one.setting} in {one.table}" for one in missing))
-            more = f"; and {len(advice) - _NAMED} more" if len(advice) > _NAMED else ""
             yield warning(
                 "capacity-unknown",
                 f"fleetc cannot check whether the GPUs of host {weighed.host} can handle their work",
                 missing[0].label,
                 [one.label for one in missing[1:_NAMED]],
-                f"write the missing numbers, like {'; '.join(advice[:_NAMED])}{more}",
+                f"write the missing numbers, like {first_of(advice, _NAMED, '; ')}",
             )
 
 
-def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs with more memory in the spec than their model is sold with."""
+def implausible(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs with more memory or encode sessions in the spec than their model has."""
     for host in (weighed.host for weighed in _weighed(fleet)):
         for index, gpu in enumerate(fleet.hosts[host].gpus):
-            known = gpu_model(gpu.model) if gpu.memory is not None else None
+            known, path, texts = gpu_model(gpu.model), ("hosts", host, "gpus", index), []
             if known and gpu.memory is not None and gpu.memory.count > known.memory[-1]:
                 most = size_text(known.memory[-1])
+                texts.append(("memory", str(gpu.memory), most, f'write memory = "{most}", or remove it'))
+            sessions = MOST_SESSIONS.get(known.encoder) if known else None
+            if sessions is not None and (gpu.encode_sessions or 0) > sessions:
+                advice = f"write encode_sessions = {sessions}" if sessions else "remove encode_sessions"
+                texts.append(("encode_sessions", _sessions(gpu.encode_sessions or 0), str(sessions), advice))
+            for key, written, known_most, advice in texts:
                 yield warning(
-                    "gpu-memory-implausible",
-                    f"GPU {index} of host {host} has {gpu.memory} in the spec, but the {known.name} has {most}",
-                    Label(("hosts", host, "gpus", index, "memory")),
-                    [Label(("hosts", host, "gpus", index, "model"), "the model")],
-                    f'write memory = "{most}", or remove it',
+                    "gpu-implausible",
+                    f"GPU {index} of host {host} has {written} in the spec, but the {gpu.model} has {known_most}",
+                    Label((*path, key)),
+                    [Label((*path, "model"), "the model")],
+                    advice,
                 )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from fleetc.analysis import runner_prices
 from fleetc.analysis.acceptance import Scale, caps_of
@@ -21,7 +21,6 @@ from fleetc.language.gateway import Buyer, Gateway
 from fleetc.language.quantities import RunnerLoad, Throughput, Wei
 from fleetc.language.signer import Signer
 from fleetc.language.signing import talks_to_chain
-from fleetc.places.diagnostic import Label
 
 _HOUR = 3600
 _PAYERS_SHOWN = 6
@@ -47,32 +46,6 @@ def payers(fleet: Fleet) -> Iterator[tuple[str, Node]]:
         settings = node.settings
         if isinstance(settings, Buyer) and settings.wallet is not None and talks_to_chain(fleet, node):
             yield settings.wallet, node
-
-
-class Unfunded(NamedTuple):
-    """A paying wallet without enough funds: a message, its place, and some of its nodes."""
-
-    wallet: str
-    message: str
-    label: Label
-    payers: list[Label]
-
-
-def unfunded(fleet: Fleet, part: Literal["deposit", "reserve"]) -> Iterator[Unfunded]:
-    """The wallets without a deposit, or without a reserve, that nodes pay from, sorted by name."""
-    found: dict[str, list[Node]] = {}
-    for wallet, node in payers(fleet):
-        found.setdefault(wallet, []).append(node)
-    for name, nodes in sorted(found.items()):
-        amount: Wei | None = getattr(fleet.wallets[name], part)
-        if amount is None or not amount.wei:
-            lacks = f"no {part}" if amount is None else f"a {part} of zero"
-            yield Unfunded(
-                name,
-                f"wallet {name} has {lacks}, but {nodes[0].name} pays from it",
-                Label(("wallets", name), "here") if amount is None else Label(("wallets", name, part)),
-                [Label((*node.path, "wallet"), node.name) for node in nodes[:_PAYERS_SHOWN]],
-            )
 
 
 def funds(fleet: Fleet) -> tuple[Funds, ...]:

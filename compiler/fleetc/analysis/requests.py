@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 from fleetc.blueprint.blueprint import RequestSecret
@@ -45,11 +44,12 @@ def create_request(fleet: Fleet, name: str) -> Request:
 
 def size(content: Any) -> int:
     """Bytes of a value as the shortest possible JSON in UTF-8; placeholders count as written."""
-    return len(json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=_double).encode())
+    return len(compact(content).encode())
 
 
-def _double(value: Decimal) -> float:
-    return float(value)
+def compact(content: Any) -> str:
+    """A value as the shortest possible JSON."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=float)
 
 
 def _title(name: str, stream: Stream) -> tuple[str, Origin]:

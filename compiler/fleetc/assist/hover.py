@@ -21,6 +21,7 @@ from fleetc.messages.setters import flags_of_field
 from fleetc.messages.tables import Field, find, inline, plain_name
 from fleetc.places.diagnostic import Path
 from fleetc.text import leaks
+from fleetc.text.counting import first_of
 from fleetc.text.encoders import markdown_span, markdown_text
 from fleetc.toml.document import Document, value_at
 from fleetc.toml.edits import toml_key
@@ -159,9 +160,8 @@ def _taken(path: Path, document: Document) -> Iterator[str]:
     layer = path[:3] if path[0] == CLASSES else path[:2]
     members = [".".join(map(str, member)) for member, layers in document.layers.items() if layer in layers]
     if members:
-        shown = ", ".join(map(markdown_span, members[:_SHOWN]))
-        more = f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else ""
-        yield f"{len(members)} tables take their values from here: {shown}{more}"
+        shown = first_of([*map(markdown_span, members)], _SHOWN)
+        yield f"{len(members)} tables take their values from here: {shown}"
 
 
 # ------------------------------------------------------------------------------------------------ what it means

@@ -114,14 +114,14 @@ def _as_value(task: Task) -> dict[str, Any]:
 
 def _lines(tasks: Sequence[Task]) -> Iterable[str]:
     from fleetc.blueprint.tasks import NAMED
+    from fleetc.text.counting import first_of
 
     for who, some in groupby(tasks, attrgetter("who")):
         yield who
         for task in some:
             host = f"{task.host}: " if task.host else ""
             subject = f": {task.subject}" if task.subject else ""
-            more = f" and {len(task.nodes) - NAMED} more" if len(task.nodes) > NAMED else ""
-            nodes = f", for {', '.join(task.nodes[:NAMED])}{more}" if task.nodes else ""
+            nodes = f", for {first_of(task.nodes, NAMED)}" if task.nodes else ""
             yield f"  {host}{task.words}{subject}{nodes}"
             if task.command:
                 yield f"      {task.command}"

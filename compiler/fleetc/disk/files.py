@@ -56,6 +56,7 @@ from fleetc.disk.spec_writer import write_sources
 from fleetc.disk.staging import locked
 from fleetc.disk.stat_index import Note, remember
 from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
+from fleetc.text.counting import first_of
 
 __all__ = [
     "SPEC_NAME",
@@ -217,8 +218,7 @@ def _refuse_loss(comparison: TreeComparison, where: str, overwrite_edited: bool)
 
 def _named(paths: list[str], where: str) -> str:
     """Some files, by name, up to a number."""
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(shown(f"{where}/{path}") for path in sorted(paths)[:_NAMED]) + more
+    return first_of([shown(f"{where}/{path}") for path in sorted(paths)], _NAMED)
 
 
 def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StrictStr
 
 from fleetc.language.fields import Base, Integer, refuse
-from fleetc.language.stream import H264, Bitrate, ProfileName
-from fleetc.language.units import FrameRate, Pixels
+from fleetc.language.rendition import H264, Bitrate, ProfileName, whole_rate
+from fleetc.language.units import Pixels, Unit
 
 _MOST = 100
 
@@ -40,10 +40,8 @@ class Rendition(Base):
     width: Pixels = Field(ge=1, le=65536, description="Width in pixels: 128 or more for streams, 146 for nodes.")
     height: Pixels = Field(ge=1, le=65536, description="Height in pixels: 128 or more for streams, 50 for nodes.")
     bitrate: Bitrate = Field(ge=1, le=2**53, description="Bits per second as a whole number, such as 3000000.")
-    fps: FrameRate | None = Field(
+    fps: Annotated[Integer, Field(ge=0, le=1_000_000), BeforeValidator(whole_rate), Unit("frames / s")] | None = Field(
         None,
-        ge=0,
-        le=1_000_000,
         description="Frames per second, required for streams; 0 keeps the source's; 29.97 is fps 30000, fpsDen 1001.",
     )
     fpsDen: Integer | None = Field(  # noqa: N815  # spelled as the node and the stream API do

@@ -95,12 +95,9 @@ def _device(text: str) -> str:
 
 def _runner_url(value: Any) -> Url:
     try:
-        url = parse_url(value, ("http", "https", "ws", "wss"))
+        return parse_url(value, ("http", "https", "ws", "wss"))
     except QuantityError as problem:
         raise refuse(problem.message, problem.help) from None
-    if url.scheme in ("http", "https") and url.port is None:
-        raise refuse("the address of a runner needs a port", f'write "{url.scheme}://{url.host}:8000"')
-    return url
 
 
 class NodeSettings(Base):

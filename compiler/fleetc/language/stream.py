@@ -18,14 +18,14 @@ from pydantic_core import CoreSchema, core_schema
 
 from fleetc.language import quantities as q
 from fleetc.language.fields import Base, Flag, Integer, Name, Parsed, refuse
+from fleetc.language.rendition import H264, Bitrate, FrameRate, ProfileName
 from fleetc.language.secret_fields import SECRET_SCHEMA, SecretRef, parse_secret
-from fleetc.language.units import UNIT, FrameRate, Pixels, Unit
+from fleetc.language.units import UNIT, Pixels
 from fleetc.upstream.stream_api import SERVER_OWNED
 
 _EXACT = 2**53
 _ORIGIN = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(\[[^\]]*\]|[^/?#@:\[\]]+)(?::([0-9]+))?")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
-_KILO = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,6}))? ?([kKmM])(?:bps|bit/s|b/s)?")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://[^/?#]")
 STREAM_REFERENCE_FORM = 'write a reference: { env = "NAME" }, { vault = "key" } or { command = "name" }'
 _STREAM_KEYS = ("env", "vault", "command")
@@ -188,16 +188,6 @@ def _headers(found: dict[str, SecretRef]) -> dict[str, SecretRef]:
     return found
 
 
-def parse_bitrate(value: Any) -> Any:
-    """Refuse a text such as "3000k" and give the number that it means; the field's type judges anything else."""
-    found = _KILO.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        return value
-    digits = 3 if found[3] in "kK" else 6
-    bits = int(found[1] + (found[2] or "").ljust(digits, "0")[:digits])
-    raise refuse("a bit rate must be a whole number of bits per second", f"write {bits}, without quotes", repair=bits)
-
-
 def _creator(value: Any) -> Any:
     return {"type": "unverified", "value": value} if isinstance(value, str) else value
 
@@ -234,9 +224,6 @@ Tag = Annotated[
     ),
 ]
 Context = Annotated[Any, Parsed(_context_table), WithJsonSchema({"type": "object", "additionalProperties": True})]
-Bitrate = Annotated[Integer, BeforeValidator(parse_bitrate), Unit("bits / s")]
-ProfileName = Annotated[StrictStr, Field(min_length=1, max_length=500)]
-H264 = Literal["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"]
 
 
 class CreatorId(Base):
@@ -334,7 +321,7 @@ class Profile(Base):
     width: Pixels = Field(ge=128, description="Width in pixels, 128 or more.")
     height: Pixels = Field(ge=128, description="Height in pixels, 128 or more.")
     bitrate: Bitrate = Field(ge=400, description="Bits per second as a whole number, such as 3000000.")
-    fps: FrameRate = Field(ge=0, description="Frames per second as a whole number; 0 keeps the source's rate.")
+    fps: FrameRate = Field(description="Frames per second as a whole number; 0 keeps the source's rate.")
     fpsDen: Integer | None = Field(None, ge=1, description="Divisor of fps, for rates such as 30000/1001.")
     quality: Integer | None = Field(
         None, ge=0, le=44, description="Constant quality from 0 to 44; a higher value is worse and smaller."
@@ -354,7 +341,7 @@ class RecordingProfile(Base):
     height: Pixels | None = Field(None, ge=128, description="Height in pixels, 128 or more.")
     bitrate: Bitrate = Field(ge=400, description="Bits per second as a whole number, such as 3000000.")
     fps: FrameRate | None = Field(
-        None, ge=0, description="Frames per second; 0 keeps the source's rate. 29.97 is fps 30000, fpsDen 1001."
+        None, description="Frames per second; 0 keeps the source's rate. 29.97 is fps 30000, fpsDen 1001."
     )
     fpsDen: Integer | None = Field(None, ge=1, description="Divisor of fps, for rates such as 30000/1001.")
     quality: Integer | None = Field(

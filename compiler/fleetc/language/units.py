@@ -45,4 +45,3 @@ class Unit:
 
 
 Pixels = Annotated[StrictInt, Unit("pixels")]
-FrameRate = Annotated[StrictInt, Unit("frames / s")]

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleetc.messages.locate import NAMES, Located, Place
+from fleetc.text import leaks
 from fleetc.text.encoders import json_output
 
 
@@ -29,6 +30,7 @@ def as_data(located: Sequence[Located]) -> list[dict[str, Any]]:
             "fixable": item.diagnostic.fix is not None,
             "primary": json_place(item.primary),
             "related": [json_place(place) for place in item.related],
+            "members": [leaks.masked(".".join(map(str, path))) for path in item.diagnostic.members],
         }
         for item in located
     ]

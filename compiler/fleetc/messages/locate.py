@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span
 from fleetc.text import leaks
+from fleetc.text.counting import first_of
 from fleetc.toml.document import Document, LineMap, Source
 from fleetc.upstream import FLAGS
 
@@ -211,14 +212,13 @@ def _of_members(group: list[Diagnostic], document: Document) -> Diagnostic:
             diagnostic.primary.place[:2] for diagnostic in group if not isinstance(diagnostic.primary.place, Span)
         )
     )
-    return replace(first, related=(*first.related, members_label(members, document)))
+    return replace(first, related=(*first.related, members_label(members, document)), members=tuple(members))
 
 
 def members_label(members: Sequence[Path], document: Document) -> Label:
     """The table of the first of some members, with their names."""
     names = [str(path[1]) for path in members]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    note = f"in {len(names)} members: {', '.join(names[:_NAMED])}{more}" if names[1:] else f"in {names[0]}"
+    note = f"in {len(names)} members: {first_of(names, _NAMED)}" if names[1:] else f"in {names[0]}"
     return Label(document.layers[members[0]][0], note, on_key=True)
 
 

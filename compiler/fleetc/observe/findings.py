@@ -23,7 +23,7 @@ _UNFUNDED = (
     "face-value-above-deposit",
 )
 """Signatures of missing funds. That a payment fails does not: it has other reasons too."""
-_FUNDS = ("gateway-deposit-missing", "gateway-reserve-missing", "deposit-below-face-value")
+_FUNDS = ("gateway-funds-missing", "deposit-below-face-value")
 
 
 class LogFinding(NamedTuple):

@@ -134,7 +134,7 @@ class _Run:
 
     async def _patch(self, name: str, report: Report, known: Known) -> tuple[Applied, Known]:
         if any(drift.action == REPLACE for drift in report.drifts):
-            reason = "a new stream is needed in its place: remove its entry, apply again, then end the old stream"
+            reason = "it needs a new stream: remove the id of this one, apply, then end the old stream"
             return Applied(name, LEFT, reasons=(reason,)), known
         if not report.steps:
             return Applied(name, LEFT, reasons=("what differs needs a person",)), known
@@ -145,9 +145,9 @@ class _Run:
         accepted = 0
         for step in steps:
             if step.when == INACTIVE:
-                reason = f"waits until the stream is inactive: {', '.join(step.body or ())}"
+                reason = f"waits until the stream is inactive: {', '.join(step.body)}"
                 return Applied(name, LEFT, accepted, (reason,)), known
-            rows = (step.body or {}).get("multistream", {}).get("targets", [])
+            rows = step.body.get("multistream", {}).get("targets", [])
             new = sent_targets(rows)
             if new:
                 known = known._replace(targets=with_bindings(known.targets, new))
@@ -193,7 +193,7 @@ class _Run:
 
     async def _send(self, step: ApiRequest) -> _Sent:
         """Send one request. Only an explicit answer is a refusal: else it may have arrived."""
-        assert step.path != NEW_STREAM and step.body is not None  # noqa: S101  # no step without a body is sent
+        assert step.path != NEW_STREAM  # noqa: S101  # its id is known by now
         reply = await self._client.send(step.method, step.path, as_bytes(step.body, self._values))
         if isinstance(reply, Failure):
             self._ended = True

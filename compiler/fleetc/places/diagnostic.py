@@ -102,7 +102,8 @@ class Diagnostic:
 
     `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `doubted` is set on an error that may
     be a false alarm: only such an error can be silenced, by exactly this path. On a warning that points into the text,
-    it is the path that the warning speaks of, for silences too.
+    it is the path that the warning speaks of, for silences too. `members` are the tables that share the problem because
+    one line makes them all.
     """
 
     code: str
@@ -113,6 +114,7 @@ class Diagnostic:
     help: str = ""
     fix: Fix | None = None
     doubted: Path | None = None
+    members: tuple[Path, ...] = ()
 
 
 def error(

@@ -28,10 +28,10 @@ from fleetc.review.items.edits import Atlas, Edits, edits_of, shown
 from fleetc.review.items.item import Item
 from fleetc.review.items.of_blueprint import items_of
 from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
-from fleetc.review.reports import wording
 from fleetc.review.shown_lines import Evidence
 from fleetc.review.sides import Side
 from fleetc.review.unexplained import texts_of
+from fleetc.text.counting import first_of
 from fleetc.version import __version__
 
 
@@ -184,7 +184,7 @@ def _what(group: Sequence[Delta]) -> str:
     if first.kind != "stream" or len(first.key) == len(_STREAM) or not rest:
         return first.what
     streams = sorted({first.key[2], *(item.key[2] for item in rest)})
-    return f"{wording.names(streams)}: {_without_stream(first)}"
+    return f"{first_of(streams, 3)}: {_without_stream(first)}"
 
 
 def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, impact: Impact, atlas: Atlas) -> Change:

@@ -16,9 +16,9 @@ from fleetc.policy.examples import trials
 from fleetc.policy.judging import Judged, Policies, RuleCall, judged, run
 from fleetc.policy.source import CHANGE, CHECK, PREFIX, Policy
 from fleetc.review.data import RULE_KINDS, Cause, RuleNote
-from fleetc.review.reports.wording import count
 from fleetc.review.sides import Side
 from fleetc.rules.silences import heard
+from fleetc.text.counting import counted
 from fleetc.toml.document import Source
 
 Told = tuple[str, Diagnostic]
@@ -137,7 +137,7 @@ def _passed_over(rule: Policy, now: Policy, examples: Mapping[str, Source], toda
 
 def _became(rule: Policy, now: Policy | None, lost: int, passed_over: Sequence[str]) -> Told:
     """The change of a rule that misses so many old findings and so many examples of faults."""
-    finds = f"as it was, it finds {count(lost, 'place')} here" if lost else "as it was, it finds nothing here"
+    finds = f"as it was, it finds {counted(lost, 'place')} here" if lost else "as it was, it finds nothing here"
     if now is None:
         return "removed", _about(f"the rule {rule.code} was removed; {finds}", rule)
     if CHECK in rule.functions and CHECK not in now.functions:
@@ -148,7 +148,7 @@ def _became(rule: Policy, now: Policy | None, lost: int, passed_over: Sequence[s
         text = f"the rule {rule.code} was loosened: it no longer finds the fault in its example {passed_over[0]}"
         return "loosened", _about(text, now)
     if lost:
-        text = f"the rule {rule.code} was loosened: it no longer finds {count(lost, 'place')} that it found before"
+        text = f"the rule {rule.code} was loosened: it no longer finds {counted(lost, 'place')} that it found before"
         return "loosened", _about(text, now)
     return "changed", _about(f"the text of the rule {rule.code} was changed; {finds} that it does not find now", now)
 
@@ -165,7 +165,7 @@ def _silenced(silences: _Silences, base: Mapping[str, Policy], answers: Found) -
         if name not in base:
             continue
         hidden = silences.hidden_by(silence, answers.get(("head", name), answers.get(("base", name), [])))
-        text = f"{code} is newly silenced ({reason}); this hides {count(len(hidden), 'place')}"
+        text = f"{code} is newly silenced ({reason}); this hides {counted(len(hidden), 'place')}"
         yield "silenced", Diagnostic(code, Severity.WARNING, text, Label(("silences", silence, "code")))
         yield from (("finding", replace(each, message=f"newly silenced: {each.message}")) for each in hidden)
 

@@ -57,7 +57,7 @@ class ApiRequest(NamedTuple):
 
     method: str
     path: str
-    body: dict[str, Any] | None
+    body: dict[str, Any]
     when: str
     reason: str
 

@@ -160,7 +160,7 @@ def compare(
 
 def _as_ordered(drifts: Iterable[Drift], order: Iterable[ApiRequest]) -> Iterator[Drift]:
     """Differences with the condition of the requests that fix them: targets may have to wait for their profiles."""
-    waiting = {key for step in order if step.when == INACTIVE for key in step.body or ()}
+    waiting = {key for step in order if step.when == INACTIVE for key in step.body}
     for drift in drifts:
         yield drift._replace(action=LATER) if drift.action == PATCH and drift.path[0] in waiting else drift
 

@@ -138,6 +138,8 @@ def _oddities(raw: dict[str, Any]) -> Iterator[str]:
         yield "the stream has both streamKey and pull, although a pulled stream has no streamKey"
     if "profiles" in raw and raw["profiles"] is None:
         yield "profiles is null, which is read as the default ladder"
+    if (raw.get("recordingSpec") or {}).get("profiles", ()) is None:
+        yield "recordingSpec.profiles is null, which is read as unset"
     for index, target in enumerate((raw.get("multistream") or {}).get("targets") or ()):
         if "spec" in target:
             yield f"multistream.targets.{index}.spec is in the answer, although addresses never are"

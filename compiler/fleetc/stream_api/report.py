@@ -31,7 +31,7 @@ _KINDS = {
 _ACTIONS = {
     "patch": "can be patched",
     "patch_when_inactive": "can be patched while the stream is inactive",
-    "replace": "needs a new stream",
+    "replace": "needs a new stream: remove the id of this one, apply, then end the old stream",
     "manual": "needs a person",
 }
 
@@ -45,8 +45,7 @@ def as_text(report: Report) -> str:
         lines += [f"    declared: {_line(_declared(drift))}", f"    observed: {_line(_observed(drift))}"]
     for number, step in enumerate(report.steps, 1):
         lines.append(f"step {number}: {_step(step)}")
-        if step.body is not None:
-            lines += [f"  {line}" for line in json_document(step.body).splitlines()]
+        lines += [f"  {line}" for line in json_document(step.body).splitlines()]
     lines += [f"note: {visible(note)}" for note in report.notes]
     return "\n".join(lines) + "\n"
 

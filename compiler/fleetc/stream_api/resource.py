@@ -88,6 +88,7 @@ TargetSpec = Annotated[
                 "name": {"type": "string", "description": "Name of the new target."},
             },
             "required": ["url"],
+            "additionalProperties": False,
         }
     ),
 ]
@@ -133,7 +134,7 @@ class SeenCreator(Closed):
     value: StrictStr = _must("The user, as the developer's own records name him.")
 
 
-class SeenLocation(Seen):
+class SeenLocation(Closed):
     """Roughly where the source of a pulled stream is; the closest region is chosen by it."""
 
     lat: Number = _must("Latitude in degrees; north is positive, south negative.")
@@ -204,7 +205,7 @@ class SeenRecordingProfile(Closed):
     encoder: Literal["H.264", "HEVC", "VP8", "VP9"] = _may("Codec of the rendition.")
 
 
-class SeenRecordingSpec(Seen):
+class SeenRecordingSpec(Closed):
     """Renditions of recordings; the service keeps a null that was once sent."""
 
     profiles: Annotated[list[SeenRecordingProfile] | None, _NeverNull()] = _may(
@@ -221,7 +222,7 @@ class SeenTarget(Closed):
     spec: TargetSpec = _may("A new target that the service creates; it is sent but never returned.", writeOnly=True)
 
 
-class SeenMultistream(Seen):
+class SeenMultistream(Closed):
     """Where else to push a stream."""
 
     targets: list[SeenTarget] = _may("The targets, each with a rendition.")

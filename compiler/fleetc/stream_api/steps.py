@@ -26,22 +26,19 @@ _SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
 def steps(
     blueprint: StreamBlueprint, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted
 ) -> tuple[ApiRequest, ...]:
-    """The requests that fix all differences, except those that need a person."""
+    """The requests that fix all differences, except those that need a person: a new stream is one."""
     if any(drift.action == REPLACE for drift in drifts):
-        return tuple(_replace(blueprint, observed, wanted))
+        return ()
     return tuple(_patches(blueprint, observed, [drift for drift in drifts if drift.action != MANUAL], wanted))
 
 
 def creation(blueprint: StreamBlueprint) -> tuple[ApiRequest, ...]:
     """The requests that make a stream that does not exist yet."""
-    return tuple(_create(blueprint, dict(blueprint.request.content), "it does not exist yet"))
-
-
-def _create(blueprint: StreamBlueprint, body: dict[str, Any], reason: str) -> Iterator[ApiRequest]:
-    yield ApiRequest("POST", "/stream", body, NOW, reason)
-    if blueprint.suspended:
-        reason = "a stream is suspended once it exists; {id} is that of the new one"
-        yield ApiRequest("PATCH", NEW_STREAM, {"suspended": True}, NOW, reason)
+    first = ApiRequest("POST", "/stream", dict(blueprint.request.content), NOW, "it does not exist yet")
+    if not blueprint.suspended:
+        return (first,)
+    reason = "a stream is suspended once it exists; {id} is that of the new one"
+    return first, ApiRequest("PATCH", NEW_STREAM, {"suspended": True}, NOW, reason)
 
 
 def stream_path(observed: Mapping[str, Any]) -> str:
@@ -52,20 +49,6 @@ def stream_path(observed: Mapping[str, Any]) -> str:
 def path_of_id(text: str) -> str:
     """The path of the stream with an id, encoded as one part of a path."""
     return "/stream/" + _RESERVED.sub(lambda c: "".join(f"%{byte:02X}" for byte in c[0].encode()), text)
-
-
-def _replace(blueprint: StreamBlueprint, observed: Mapping[str, Any], wanted: Wanted) -> Iterator[ApiRequest]:
-    """A new stream instead of the old one. Existing targets keep their ids."""
-    body = dict(blueprint.request.content)
-    if "multistream" in body:
-        body["multistream"] = {"targets": _final(wanted)}
-    yield from _create(blueprint, body, "a different source needs a new stream, with a new key and playback id")
-    active = observed.get("isActive") is True
-    reason = "the new stream replaces it" + ("; deleting this one now would end its session" if active else "")
-    path = stream_path(observed)
-    if "id" not in observed:  # {id} is that of the new one by now
-        path, reason = "/stream/{old-id}", f"{reason}; the answer does not contain its id"
-    yield ApiRequest("DELETE", path, None, INACTIVE if active else NOW, reason)
 
 
 def _patches(

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def counted(number: int, thing: str) -> str:
-    """A number and its noun: "1 host", "41 hosts"."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def counted(number: int, thing: str, things: str = "") -> str:
+    """A number and its noun: "1 host", "41 hosts"; thousands are set off by commas."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 def first_of(names: Sequence[str], most: int, joint: str = ", ") -> str:
-    """The first names, and how many follow."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return joint.join(names[:most]) + more
+    """The first names, and how many follow. One more is named rather than counted as one."""
+    if len(names) <= most + 1:
+        return joint.join(names)
+    return f"{joint.join(names[:most])} and {len(names) - most:,} more"

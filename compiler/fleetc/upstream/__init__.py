@@ -205,3 +205,5 @@ GPU_NAMES: tuple[str, ...] = tuple(sorted(model.name for model in _GPUS.values()
 """The plain names of all GPU models that are known."""
 FEWEST_LIMITED_SESSIONS: int = min(row["sessions"] for row in _GPU_DATA["session_limits"])
 """Hardware encode sessions that every driver allows on a GPU with a limited encoder."""
+MOST_SESSIONS = {"none": 0, "limited": max(row["sessions"] for row in _GPU_DATA["session_limits"])}
+"""The most of them that any known driver allows, by encoder."""

@@ -1,4 +1,4 @@
-"""Sessions and recordings in one directory."""
+"""Sessions, recordings and the checkout of a stack in one directory."""
 
 from __future__ import annotations
 
@@ -28,3 +28,16 @@ def test_directory_of_a_slot_holds_the_others() -> None:
 def test_directories_beside_each_other_are_fine() -> None:
     silent(_stack("/srv/stage", "/srv/stage/recordings"))
     silent(_stack("/srv/stage", "/srv/stage-recordings"))
+
+
+def test_recordings_in_the_checkout(snapshot: SnapshotAssertion) -> None:
+    text = staged(avatars(project_dir='"/srv/stack"', recordings_dir='"/srv/stack/recordings"'))
+    assert flagged(text, CODE) == snapshot
+
+
+def test_checkout_among_the_sessions() -> None:
+    assert "session_dir" in flagged(staged(avatars(session_dir='"/home/ubuntu"')), CODE)
+
+
+def test_directories_side_by_side_are_fine() -> None:
+    silent(staged(avatars(project_dir='"/srv/stack"', recordings_dir='"/srv/stack-recordings"')))

@@ -16,7 +16,7 @@ def test_both_switches(snapshot: SnapshotAssertion) -> None:
 
 
 def test_rolling_tag_follows_what_is_newest() -> None:
-    silence = '[silences.accepted]\ncode = "avatar-release-unknown"\nreason = "a stage for trying out"\n'
+    silence = '[silences.accepted]\ncode = "release-unknown"\nreason = "a stage for trying out"\n'
     stack = avatars(cli_auto_update="true", remote_cluster_control="true")
     silent(staged(stack, silence, avatar_release='"latest"'))
 

@@ -20,7 +20,7 @@ def test_tag_of_a_commit() -> None:
 
 
 def test_said_aloud_is_fine() -> None:
-    silence = '[silences.accepted]\ncode = "avatar-release-unknown"\nreason = "a stage for trying out"\n'
+    silence = '[silences.accepted]\ncode = "release-unknown"\nreason = "a stage for trying out"\n'
     silent(staged(avatars(remote_cluster_control="false"), silence, avatar_release='"latest"'))
 
 

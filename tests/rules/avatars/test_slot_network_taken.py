@@ -52,7 +52,7 @@ def test_network_that_is_offered_is_free() -> None:
     wide = flagged(staged(avatars(allow='["payments", "172.16.0.0/12"]')), CODE)
     assert 'slot_networks = "10.200.0.0/16"' in wide
     moved = staged(avatars(allow='["payments", "172.16.0.0/12"]', slot_networks='"10.200.0.0/16"'))
-    assert {d.code for d in checked(moved).diagnostics} == {"allowlist-too-wide"}
+    assert {d.code for d in checked(moved).diagnostics} == {"allowlist-unfit"}
     near = staged(avatars(allow='["payments", "172.30.0.0/24"]'), host("other", address='"172.29.7.1"'))
     assert 'slot_networks = "172.28.0.0/16"' in flagged(near, CODE)
     everything = staged(avatars(allow='["payments", "10.0.0.0/8", "172.16.0.0/12", "100.64.0.0/10"]'))

@@ -1,4 +1,4 @@
-"""Orchestrators without a price for something they sell."""
+"""Orchestrators that sell work without a price."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from tests.rules.support import (
     onchain,
     orchestrator,
     printed,
+    renting,
+    runner,
     silent,
 )
 
 CODE = "orchestrator-price-unset"
+
+
 AI = {"mode": '"ai"', "secret": SECRET, "models": '[{ use = "realvis" }]'}
 
 
@@ -52,3 +56,12 @@ def test_remote_ai_work_needs_a_base_price() -> None:
 
 def test_offchain_nobody_pays() -> None:
     silent(offchain(free_orchestrator()))
+
+
+def test_without_a_price_on_a_chain(snapshot: SnapshotAssertion) -> None:
+    assert flagged(renting(runner(price=None), rates=False), CODE) == snapshot
+
+
+def test_with_a_price_or_without_a_chain_it_is_fine() -> None:
+    silent(renting())
+    silent(offchain(free_orchestrator(mode='"ai"', secret=SECRET, runners='["echo"]'), runner(price=None)))

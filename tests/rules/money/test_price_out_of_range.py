@@ -1,10 +1,11 @@
-"""Prices that do not fit the node's numbers."""
+"""Prices that a node cannot send, or rounds to zero."""
 
 from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, onchain, orchestrator, silent
+from fleetc.places.diagnostic import Severity
+from tests.rules.support import flagged, free_orchestrator, model, offchain, onchain, orchestrator, printed, silent
 
 CODE = "price-out-of-range"
 
@@ -29,3 +30,35 @@ def test_other_currencies_are_reckoned_by_their_rate() -> None:
     price = orchestrator(price='"10000 USD / pixel"')
     silent(onchain(price))
     assert flagged(onchain(price, '[rates]\nUSD = "0.00042 ETH"\n'), CODE)
+
+
+def test_less_than_a_thousandth_of_a_wei(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(orchestrator(price='"990 wei / megapixel"')), CODE, Severity.WARNING) == snapshot
+
+
+def test_a_thousandth_of_a_wei_is_fine() -> None:
+    silent(onchain(orchestrator(price='"991 wei / megapixel"')))
+
+
+def test_without_adjustment_it_is_fine() -> None:
+    silent(onchain(orchestrator(price='"990 wei / megapixel"', auto_adjust_price="false")))
+
+
+def test_other_currencies_are_not_known_without_a_rate() -> None:
+    price = orchestrator(price='"0.000002 USD / terapixel"')
+    silent(onchain(price))
+    rates = '[rates]\nUSD = "{} wei"\n'
+    silent(onchain(price, rates.format(495_049_504_950_496)))
+    assert flagged(onchain(price, rates.format(495_049_504_950_495)), CODE, Severity.WARNING)
+
+
+def test_models_and_single_gateways_have_prices_too() -> None:
+    seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+    assert "models.realvis" not in printed(onchain(model(), seller))
+    assert flagged(onchain(model(price='"1 wei / megapixel"'), seller), CODE, Severity.WARNING)
+    special = '{ "0x1111111111111111111111111111111111111111" = "1 wei / megapixel" }'
+    assert flagged(onchain(orchestrator(gateway_prices=special)), CODE, Severity.WARNING)
+
+
+def test_offchain_prices_have_no_meaning() -> None:
+    assert printed(offchain(free_orchestrator(price='"1 wei / megapixel"')), CODE) == "no problems\n"

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from typing import Any
+
+import pytest
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.places.diagnostic import Severity, has_errors
 from tests.rules.support import (
+    SECRET,
+    ai_worker,
+    avatars,
     checked,
     flagged,
     free_gateway,
     free_orchestrator,
     gateway,
+    host,
     model,
     offchain,
     onchain,
     orchestrator,
+    printed,
     silent,
+    staged,
     transcoder,
     wallet,
 )
@@ -93,12 +105,12 @@ def test_ssh_port_hides_no_clash_of_two_nodes() -> None:
     one = free_gateway(http='"0.0.0.0:2222"', http_ingest="true")
     other = free_orchestrator(host='"edge"', service='"edge.example.net:2222"')
     found = [d for d in checked(forwarded(offchain(one, other))).diagnostics if d.code == CODE]
-    assert sorted(d.severity.name for d in found) == ["ERROR", "WARNING", "WARNING"]
+    assert sorted(d.severity.name for d in found) == ["ERROR", "WARNING"]
 
 
 def test_bracketed_address_for_live_media_is_the_same_address() -> None:
     both = free_gateway(environment='{ LIVE_AI_WHIP_ADDR = "[::1]:7280", LIVE_AI_WHEP_ADDR = "[0:0::1]:7280" }')
-    assert 'LIVE_AI_WHEP_ADDR = "[::1]:7281"' in flagged(offchain(free_orchestrator(), both), CODE)
+    assert 'environment.LIVE_AI_WHIP_ADDR = "[::1]:7281"' in flagged(offchain(free_orchestrator(), both), CODE)
 
 
 def test_whip_listener_is_udp_and_meets_only_udp() -> None:
@@ -162,3 +174,221 @@ def test_one_pass_finds_what_comparing_all_pairs_finds(listeners: list[tuple[str
                 clashing.add(f"g{second}")
     found = {str(d.primary.place[1]) for d in checked(offchain(*nodes)).diagnostics if d.code == CODE}  # type: ignore[index]
     assert found == clashing
+
+
+def _repair(text: str) -> None:
+    """Fail when the advice of a clash, once followed, leaves it or brings another error."""
+    others = {d.code for d in checked(text).diagnostics} - {CODE}
+    for _ in range(8):
+        found = [d for d in checked(text).diagnostics if d.code == CODE or d.severity is Severity.ERROR]
+        assert {d.code for d in found} <= {CODE, *others}, printed(text)
+        advice = next((d.help for d in found if d.code == CODE), None)
+        if advice is None:
+            return
+        text = _followed(tomllib.loads(text), advice)
+    pytest.fail(printed(text))
+
+
+def _followed(spec: dict[str, Any], advice: str) -> str:
+    setting = re.search(r"write ([\w.]+) = (\S+) in ([\w.]+)", advice)
+    slot = re.search(r"write slot = (\d+) for ([\w-]+)", advice)
+    if slot is not None:
+        stack = spec["avatars"]["stage"]
+        if isinstance(stack["slots"], int):
+            stack["slots"] = [{"avatar": f"stage-{number}"} for number in range(stack["slots"])]
+        next(one for one in stack["slots"] if one["avatar"] == slot[2])["slot"] = int(slot[1])
+    else:
+        assert setting is not None, advice
+        path = f"{setting[3]}.{setting[1]}".split(".")
+        table = spec
+        for name in path[:-1]:
+            table = table.setdefault(name, {})
+        table[path[-1]] = tomllib.loads(f"value = {setting[2]}")["value"]
+    return tomli_w.dumps(spec)
+
+
+# --- avatar stacks --------------------------------------------------------------------------------
+
+TURN = '{ user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" }, address = "203.0.113.20" }'
+RELAYS = TURN.replace("{ user", '{ relay_ports = "3470-3520", user')
+DESIGN = '[silences.design]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n'
+MOVED = {"host": '"gpu"', "http": '"127.0.0.1:9936"', "cli": '"127.0.0.1:5936"', "rtmp": '"127.0.0.1:1936"'}
+ABROAD = {"host": '"gpu"', "orchestrators": '["orch.example.org:8935"]'}
+LIVE = (
+    model("live", pipeline='"live-video-to-video"', id='"comfyui"'),
+    free_orchestrator(mode='"ai"', gpus="[0]", secret=SECRET, models='[{ use = "live", warm = true }]'),
+)
+
+
+def _slot(number: int, *tables: str, of_host: str = "", **settings: str) -> str:
+    slots = f'[{{ avatar = "mira", slot = {number} }}]'
+    text = staged(avatars(slots=slots, **settings), *tables, *([DESIGN] if number > 19 else []))
+    return text.replace('address = "203.0.113.20"', f'address = "203.0.113.20"\n{of_host}', 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            _slot(46, free_orchestrator()),
+            "stage (recorder of slot 46) and orch (service) both use port 8935 of host gpu",
+        ),
+        (_slot(46, free_orchestrator()), "write slot = 0 for mira"),
+        (_slot(158, free_orchestrator()), "write slot = 0 for mira, or game_command = false for it"),
+        (_slot(0, beside='["single-stack"]'), "stage (game of slot 0) and the single stack (game) both use port 7777"),
+        (_slot(0, beside='["single-stack"]'), "4 errors"),
+        (_slot(1, beside='["mediamtx"]'), "8890"),
+        (_slot(1, payments='{ addresses = ["203.0.113.20"] }'), "the payments service both use port 8081"),
+        (_slot(0, edge='{ addresses = ["203.0.113.20"] }'), "the matchmaker of an edge both use port 8889"),
+        (_slot(11, *LIVE), "orch (live-video-to-video runner) both use port 8900"),
+        (
+            _slot(223, model(), ai_worker(orchestrator='"o.example.net:8935"', secret=SECRET), gpu='"all"'),
+            "stage (game of slot 223) and worker (text-to-image runner) both use port 8000 of host gpu",
+        ),
+        (_slot(1, of_host="blackbox_port = 8081"), "stage (signaling of slot 1) and monitoring (blackbox exporter)"),
+        (_slot(226, of_host="blackbox_port = 9115"), "recorder of slot 226"),
+        (_slot(511, of_host='gpu_exporter = { kind = "dcgm" }'), "dcgm listens on 9400"),
+        (_slot(0, health_port="9115", of_host="blackbox_port = 9115"), "both use port 9115"),
+        (_slot(201), "stage uses port 9090 of host gpu twice, for orchestrator-health and recorder of slot 201"),
+        (_slot(0, health_port="8080"), "for orchestrator-health and signaling of slot 0"),
+        (_slot(0, health_port="22"), "stage (orchestrator-health) uses port 22 of host gpu, its ssh_port"),
+        (_slot(0, free_orchestrator(), health_port="8935"), "write health_port = 8936 in avatars.stage"),
+        (_slot(0, health_port="3478", turn=TURN), "stage uses port 3478 of host gpu twice"),
+        (_slot(0, turn=RELAYS), "for TURN and relayed media of TURN"),
+        (_slot(0, turn=RELAYS), 'write turn.relay_ports = "3521-3561" in avatars.stage'),
+        (
+            _slot(0, free_gateway(**ABROAD, environment='{ LIVE_AI_WHIP_ADDR = "0.0.0.0:49170" }'), turn=TURN),
+            "stage (relayed media of TURN) and gate (WHIP) both use port 49170",
+        ),
+        (
+            staged(avatars(slots="2", beside='["mediamtx"]')),
+            "list the slots instead of counting them, and write slot = 2 for stage-0",
+        ),
+    ],
+)
+def test_ports_of_an_avatar_stack(text: str, says: str) -> None:
+    assert says in flagged(text, CODE)
+    _repair(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _slot(45, free_orchestrator()),
+        _slot(0, free_orchestrator()),
+        _slot(158, free_orchestrator(), game_command="false"),
+        _slot(46, free_orchestrator(service='"orch.example.net:9935"', cli='"127.0.0.1:7936"')),
+        _slot(46, free_orchestrator(host='"edge"', service='"edge.example.net:8935"'), free_gateway(**MOVED)),
+        _slot(1, beside='["single-stack"]'),
+        _slot(1),
+        _slot(12, *LIVE),
+        _slot(1, of_host="blackbox_port = 9115"),
+        _slot(511, of_host='gpu_exporter = { kind = "dcgm", port = 9401 }', gpu="1"),
+        _slot(0, turn=TURN),
+        _slot(0, free_gateway(**ABROAD, environment='{ LIVE_AI_WHIP_ADDR = "0.0.0.0:49150" }'), turn=TURN),
+    ],
+)
+def test_slots_on_free_ports(text: str) -> None:
+    silent(text)
+
+
+def test_port_that_something_often_has_beside_a_stack(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_slot(46), CODE, Severity.WARNING) == snapshot
+    accepted = f'[silences.accepted]\ncode = "{CODE}"\nreason = "no node runs here"\n'
+    silent(_slot(46, accepted))
+    silent(_slot(46, free_orchestrator(host='"other"', service='"o.example.net:8935"'), host("other"), accepted))
+    assert "slot 0) uses port 8080" in flagged(_slot(0, of_host="ssh_port = 8080"), CODE, Severity.WARNING)
+
+
+def _two(first: int, second: int, **settings: str) -> str:
+    slots = f'[{{ avatar = "mira", slot = {first} }}, {{ avatar = "noor", slot = {second} }}]'
+    return staged(avatars(slots=slots, gpu='"all"', **settings), DESIGN)
+
+
+def test_two_slots_on_one_port() -> None:
+    assert "stage uses port 8889 of host gpu twice, for recorder of slot 0 and signaling of slot 809" in flagged(
+        _two(809, 0), CODE
+    )
+    assert "for game of slot 303 and signaling of slot 0" in flagged(_two(0, 303), CODE)
+    silent(_two(0, 810))
+    silent(_two(0, 304))
+    silent(_two(0, 303, game_command="false"))
+
+
+def test_many_counted_slots_give_one_message_for_each_pair_of_services() -> None:
+    found = [
+        d.message for d in checked(staged(avatars(slots="2001", gpu='"all"'), DESIGN)).diagnostics if d.code == CODE
+    ]
+    assert len(found) == len(set(found)) < 12
+
+
+# --- monitoring -----------------------------------------------------------------------------------
+
+HOME = '[monitoring]\nhost = "edge"\n'
+HOOK = 'webhook = { host_file = "/etc/fleetc-monitoring/webhook" }\n'
+REACHED = 'prometheus = "203.0.113.10:9191"\n'
+STAGE = '[avatars.stage]\nhost = "edge"\nslots = 1\n'
+
+
+def _project(project: str, *nodes: str, **fleet: str | None) -> str:
+    nodes = nodes or (free_gateway(), free_orchestrator())
+    return offchain(*nodes, f"{HOME}\n[monitoring.project]\n{project}{HOOK}", **fleet)
+
+
+def _beside(project: str, listener: str) -> str:
+    gate = free_gateway(cli=f'"{listener}"', cli_exposed="true" if "127" not in listener else None)
+    return _project(project, gate, free_orchestrator())
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            _project("", STAGE, free_gateway(), free_orchestrator(), avatar_release='"v1.3.6"'),
+            "monitoring (Prometheus) and stage (orchestrator-health) both use port 9090 of host edge",
+        ),
+        (_beside(REACHED, "127.0.0.1:9093"), "write alertmanager_port = 9094 in monitoring.project"),
+        (_beside(REACHED, "127.0.0.1:3000"), 'write grafana = "127.0.0.1:3001" in monitoring.project'),
+        (_beside(REACHED, "0.0.0.0:9100"), "write node_exporter_port = 9101 in monitoring.project"),
+        (_beside(REACHED, "203.0.113.10:9191"), 'write prometheus = "203.0.113.10:9192" in monitoring.project'),
+        (_beside(REACHED + "alertmanager_port = 22\n", "127.0.0.1:5935"), "write alertmanager_port = 23"),
+        (
+            _project(REACHED, free_gateway(), free_orchestrator(cli='"127.0.0.1:9191"')),
+            "monitoring (Prometheus agent) and orch (administration) both use port 9191 of host gpu",
+        ),
+        (
+            _project(REACHED, free_gateway(), free_orchestrator(cli='"127.0.0.1:9191"')),
+            'write prometheus = "203.0.113.10:9192" in monitoring.project',
+        ),
+        (
+            _project(REACHED + "alertmanager_port = 3000\n"),
+            "port 3000 of host edge twice, for Grafana and Alertmanager",
+        ),
+        (
+            _project(REACHED).replace("runtime", 'gpu_exporter = { kind = "dcgm" }\nblackbox_port = 9400\nruntime', 2),
+            "write blackbox_port = 9401 in hosts.gpu",
+        ),
+    ],
+)
+def test_ports_of_the_monitoring_project(text: str, says: str) -> None:
+    assert says in flagged(text, CODE)
+    _repair(text)
+
+
+def test_port_of_another_address_is_free() -> None:
+    silent(_beside(REACHED, "127.0.0.1:9191"))
+
+
+def test_clash_on_all_hosts_is_one_message() -> None:
+    assert printed(_project(REACHED + "node_exporter_port = 22\n"), CODE).count(f"[{CODE}]") == 1
+
+
+def test_port_that_agents_send_to(snapshot: SnapshotAssertion) -> None:
+    central = '[monitoring]\nalertmanagers = ["203.0.113.10:9093"]\nhost = "edge"\n'
+    agent, taken = free_orchestrator(monitor="true"), free_gateway(cli='"127.0.0.1:9090"')
+    assert flagged(offchain(taken, agent, central), CODE) == snapshot
+    stack = offchain(free_gateway(), agent, central, STAGE, avatar_release='"v1.3.6"')
+    assert "stage (orchestrator-health)" in flagged(stack, CODE)
+    assert CODE not in printed(stack.replace("slots = 1", "slots = 1\nhealth_port = 9191"))
+    silent(offchain(taken, agent, central + 'receiver = "http://203.0.113.10:9091/api/v1/write"\n'))
+    silent(offchain(free_gateway(cli='"127.0.0.1:9090"', monitor="true"), free_orchestrator(), central))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.places.diagnostic import Severity
-from tests.rules.support import flagged, free_gateway, free_orchestrator, offchain, silent
+from tests.rules.support import avatars, flagged, free_gateway, free_orchestrator, offchain, silent, staged
 
 CODE = "image-differs-from-release"
+
+
 OLD = '"livepeer/go-livepeer:v0.8.10"'
 
 
@@ -34,3 +36,15 @@ def test_tag_that_names_no_release() -> None:
 
 def test_systemd_hosts_use_no_image() -> None:
     silent(offchain(free_orchestrator(image=OLD), free_gateway()))
+
+
+def test_rolling_images(snapshot: SnapshotAssertion) -> None:
+    assert flagged(staged(avatars(image_tag='"latest"')), CODE, Severity.WARNING) == snapshot
+
+
+def test_images_of_another_release() -> None:
+    assert "v1.3.5" in flagged(staged(avatars(image_tag='"v1.3.5"')), CODE, Severity.WARNING)
+
+
+def test_the_same_tag_is_fine() -> None:
+    silent(staged(avatars(image_tag='"v1.3.6"')))

@@ -1,4 +1,4 @@
-"""Requests that are longer than the service reads."""
+"""Requests and tags that are too long."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from tests.rules.support import broadcast, flagged, listed, rung, silent, stream
 from tests.support import compile_text
 
 CODE = "stream-request-too-large"
+
+
 LIMIT = 102_400
 
 
@@ -60,3 +62,24 @@ def test_measure_is_that_of_the_file_without_spaces() -> None:
     (planned,) = plan.streams
     short = json.dumps(json.loads(json_document(planned.request.content)), ensure_ascii=False, separators=(",", ":"))
     assert len(short.encode()) == LIMIT
+
+
+def _tagged(length: int, char: str = "x") -> str:
+    """Tags that are `length` characters as compact JSON: {"t":"..."}."""
+    return broadcast(stream(userTags=f'{{ t = "{char * (length - 8)}" }}'))
+
+
+def test_one_too_many(snapshot: SnapshotAssertion) -> None:
+    assert "are 2049 characters" in flagged(_tagged(2049), CODE)
+    assert flagged(broadcast(stream("b", userTags=f"{{ a = [{', '.join(['1234.5'] * 300)}] }}")), CODE) == snapshot
+
+
+def test_two_units_for_a_character_beyond_the_first_plane() -> None:
+    wide = "\N{GRINNING FACE}"
+    silent(broadcast(stream(userTags=f'{{ t = "{wide * 1020}" }}')))
+    assert "are 2050 characters" in flagged(broadcast(stream(userTags=f'{{ t = "{wide * 1021}" }}')), CODE)
+
+
+def test_tags_at_their_limit_are_fine() -> None:
+    silent(_tagged(2048))
+    silent(_tagged(2048, "ü"))

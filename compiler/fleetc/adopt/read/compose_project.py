@@ -17,6 +17,7 @@ from fleetc.adopt.found.yaml_nodes import NOTHING, Node, YamlError, documents
 from fleetc.adopt.read.env_files import environment
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
+from fleetc.text.counting import first_of
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 
@@ -113,10 +114,9 @@ def note_unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> 
             if "livepeer" in source.text:
                 left.setdefault(posixpath.dirname(source.name), []).append(source.name)
     for names in left.values():
-        shown = ", ".join(leaks.shown(visible(posixpath.basename(name))) for name in names[:_MOST_NAMED])
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        shown = first_of([leaks.shown(visible(posixpath.basename(name))) for name in names], _MOST_NAMED)
         ledger.warn(
-            "adopt-compose-unused", Span(names[0], 0, 1), f"docker compose does not take {shown}{more} by itself",
+            "adopt-compose-unused", Span(names[0], 0, 1), f"docker compose does not take {shown} by itself",
             "if what runs was started with it, name each file, in the order in which docker compose gets them",
         )  # fmt: skip
 

@@ -29,7 +29,7 @@ def reported(adopted: Adopted, form: AdoptionFormat, located: Sequence[Located])
     return "\n".join(map(plain_output, _text(adopted))) + "\n"
 
 
-def counted(adopted: Adopted) -> str:
+def compared(adopted: Adopted) -> str:
     """How many settings were compared, and how many of them differ."""
     settings = f"{adopted.compared - adopted.variables} settings"
     variables = f" and {adopted.variables} variables of avatar stacks" if adopted.variables else ""
@@ -68,7 +68,7 @@ def _text(adopted: Adopted) -> Iterator[str]:
     counts = Counter(entry.fate for _, _, entry in rows)
     yield "In sum: " + ", ".join(f"{counts[fate]} {fate}" for fate in Fate)
     yield ""
-    yield f"What the spec changes: {counted(adopted)}"
+    yield f"What the spec changes: {compared(adopted)}"
     for one in adopted.differences:
         values = f"{visible(one.today)} -> {visible(one.compiled)}"
         yield f"  {one.node} {visible(one.setting)}: {values}: {one.reason or UNEXPLAINED}"
@@ -80,7 +80,7 @@ def _text(adopted: Adopted) -> Iterator[str]:
 
 def _markdown(adopted: Adopted) -> str:
     nodes = ", ".join(f"{node.name} ({node.role})" for node in adopted.nodes)
-    lines = ["# Adopted", "", f"Nodes: {cell(nodes or 'none')}. {counted(adopted)}.", ""]
+    lines = ["# Adopted", "", f"Nodes: {cell(nodes or 'none')}. {compared(adopted)}.", ""]
     if adopted.differences:
         lines += [
             "## What the spec changes",

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.found.questions import Difference, Question
 from fleetc.adopt.node.settings import PRICED_FLAGS
-from fleetc.adopt.report.report import UNEXPLAINED, counted
+from fleetc.adopt.report.report import UNEXPLAINED, compared
 from fleetc.messages.locate import Located
+from fleetc.text.counting import counted, first_of
 from fleetc.text.encoders import visible
 from fleetc.toml.document import LineMap
 
@@ -37,24 +38,24 @@ def screen(adopted: Adopted, messages: Sequence[Located], output: str) -> Iterat
     )
     yield from _questions(adopted, output)
     if adopted.unused:
-        yield f"not used: {_some(list(map(visible, adopted.unused)))}"
+        yield f"not used: {first_of(list(map(visible, adopted.unused)), 3)}"
     yield from _next(adopted, output)
 
 
 def _headline(adopted: Adopted, output: str) -> str:
-    parts = [_count(len(adopted.nodes), "node")]
-    parts += [_count(adopted.stacks, "avatar stack")] if adopted.stacks else []
-    parts += [_count(len(adopted.questions), "question")]
-    compared = f"; {counted(adopted)}" if adopted.compared else "; nothing could be compared yet"
+    parts = [counted(len(adopted.nodes), "node")]
+    parts += [counted(adopted.stacks, "avatar stack")] if adopted.stacks else []
+    parts += [counted(len(adopted.questions), "question")]
+    settings = f"; {compared(adopted)}" if adopted.compared else "; nothing could be compared yet"
     waiting = f", {len(adopted.waiting)} wait for answers" if adopted.waiting else ""
-    return (f"wrote {visible(output)}: " if output else "") + ", ".join(parts) + compared + waiting
+    return (f"wrote {visible(output)}: " if output else "") + ", ".join(parts) + settings + waiting
 
 
 def _hosts(adopted: Adopted) -> list[str]:
     of_host: dict[str, list[str]] = {}
     for node in adopted.nodes:
         of_host.setdefault(node.host, []).append(f"{node.name} ({node.role})")
-    return [f"  {host}: {_some(names)}" for host, names in of_host.items()]
+    return [f"  {host}: {first_of(names, 3)}" for host, names in of_host.items()]
 
 
 def _secrets(adopted: Adopted) -> Iterator[str]:
@@ -68,17 +69,18 @@ def _secrets(adopted: Adopted) -> Iterator[str]:
         elif one.span.source in lines:
             line = lines[one.span.source].position(one.span.start)[0]
             places.setdefault(one.variable, []).append(f"{visible(one.span.source)}:{line}")
-    listed = [f"  {name}: {_some(list(dict.fromkeys(where)))}" for name, where in places.items()]
+    listed = [f"  {name}: {first_of(list(dict.fromkeys(where)), 3)}" for name, where in places.items()]
     if listed:
         yield "secrets in clear; set these variables where you deploy, then change the secrets:"
         yield from _capped(listed, "secrets")
     for host, names in kept.items():
-        yield f"secrets that stay on {host}; set where you deploy, or write {{ host_file = ... }}: {_some(list(names))}"
+        some = first_of([*names], 3)
+        yield f"secrets that stay on {host}; set where you deploy, or write {{ host_file = ... }}: {some}"
     known = {*places, *(name for names in kept.values() for name in names)}
     named = _REFERENCE.findall(re.sub("(?m)^#.*", "", adopted.text))
     others = [name for name in dict.fromkeys(named) if name not in known]
     if others:
-        yield f"set where you deploy, because no source has the value: {_some(others)}"
+        yield f"set where you deploy, because no source has the value: {first_of(others, 3)}"
 
 
 _REFERENCE = re.compile(r'\{ env = "([A-Za-z_][A-Za-z0-9_]*)" \}')
@@ -95,7 +97,7 @@ def _changes(adopted: Adopted) -> Iterator[str]:
         yield "changes for what runs today:"
         yield from _capped(
             [
-                f"  {_some(names)} {setting}: {_cut(today, 40)} -> {_cut(then, 40)} ({_cut(visible(why))})"
+                f"  {first_of(names, 3)} {setting}: {_cut(today, 40)} -> {_cut(then, 40)} ({_cut(visible(why))})"
                 for (setting, today, then, why), names in nodes.items()
             ],
             "changes",
@@ -114,7 +116,7 @@ def _messages(messages: Sequence[Located]) -> Iterator[str]:
     for one in ordered:
         where = f"{visible(one.primary.file)}:{one.primary.line}" if one.primary.line else visible(one.primary.file)
         alike.setdefault((one.diagnostic.code, _cut(visible(one.diagnostic.message))), []).append(where)
-    lines = [f"{_some(where)}: {message} [{code}]" for (code, message), where in alike.items()]
+    lines = [f"{first_of(where, 3)}: {message} [{code}]" for (code, message), where in alike.items()]
     yield from _capped(lines, "messages")
 
 
@@ -126,7 +128,10 @@ def _questions(adopted: Adopted, output: str) -> Iterator[str]:
     if places:
         yield f"asked, as TODO lines of {visible(output) if output else 'the spec'}:"
         yield from _capped(
-            [f"  {_some(['.'.join(one.place) for one in asked])}: {_cut(text)}" for text, asked in places.items()],
+            [
+                f"  {first_of(['.'.join(one.place) for one in asked], 3)}: {_cut(text)}"
+                for text, asked in places.items()
+            ],
             "questions",
         )
 
@@ -146,18 +151,9 @@ def _capped(lines: list[str], what: str) -> Iterator[str]:
         yield f"  {len(lines) - most} more {what}: --report text has all"
 
 
-def _some(names: Sequence[str], most: int = 3) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most + 1 else ""
-    return ", ".join(names[:most] if more else names) + more
-
-
 def _cut(text: str, longest: int = _LONGEST) -> str:
     if len(text) <= longest:
         return text
     for end in ("; ", ": "):
         text = text.partition(end)[0]
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -19,6 +19,7 @@ from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
 from fleetc.text import leaks
+from fleetc.text.counting import first_of
 from fleetc.upstream import NETWORKS
 
 Tables = Mapping[str, Mapping[str, Table]]
@@ -65,8 +66,7 @@ def fill_chain(nodes: Sequence[Running], fleet: Table, session: Session) -> None
             table = fleet if len(of_hosts) == 1 else session.hosts[host]
             offered = next((key for key in named if not _is_local(key)), next(iter(named)))
             asks = [f"{', '.join(one.name for one in some)} asks {site_of(key)}" for key, some in named.items()]
-            more = f" and {len(asks) - _SHOWN} more" if len(asks) > _SHOWN else ""
-            question = table.put(Ask.SEVERAL_RPC, "rpc", toml(values[offered]), nodes=", ".join(asks[:_SHOWN]) + more)
+            question = table.put(Ask.SEVERAL_RPC, "rpc", toml(values[offered]), nodes=first_of(asks, _SHOWN))
             for node in (node for some in named.values() for node in some):
                 node.reasons["ethUrl"] = question.reason
         elif {*named} != {usual}:

@@ -86,9 +86,9 @@ def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
 def _first(paths: Sequence[str]) -> str:
     """Some paths by name, and how many more."""
     from fleetc.disk.manifest import shown
+    from fleetc.text.counting import first_of
 
-    more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
-    return ", ".join(map(shown, paths[:5])) + more
+    return first_of([*map(shown, paths)], 5)
 
 
 def print_blocks(located: Sequence[Located]) -> None:

@@ -38,7 +38,7 @@ from fleetc.review.items.deltas import Delta
 from fleetc.review.items.edits import shown
 from fleetc.review.items.item import Item, Key
 from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
-from fleetc.review.reports import wording
+from fleetc.text.counting import counted, first_of
 from fleetc.upstream.impacts import passing
 
 _ON_CHAIN_ONLY = ("price", "funds", "chain")
@@ -187,8 +187,7 @@ class Impact:
                     if self._counts(impact) and not (way == "comes" and impact in known):
                         sentences.setdefault(impact, {})[text] = None
         for impact, texts in sentences.items():
-            more = [f"and {len(texts) - _NAMED} more"] * (len(texts) > _NAMED)
-            yield Effect(impact, "; ".join([*list(texts)[:_NAMED], *more]), Decimal(1))
+            yield Effect(impact, first_of([*texts], _NAMED, "; "), Decimal(1))
 
     def _ways(self, delta: Delta) -> Iterator[str]:
         """The fate of a node's process with this delta: comes, goes or moves."""
@@ -347,7 +346,7 @@ class Impact:
             verb += f" as a rollout of all hosts retires {_names(dict.fromkeys(t.host for t in targets))}"
         counts = {target: live_sessions(self.old, target.node) for target in targets}
         known, unknown = sum(count or 0 for count in counts.values()), [t.node for t, c in counts.items() if c is None]
-        drops = f"at most {wording.count(known, 'live session')} drop{'s' if known == 1 else ''}"
+        drops = f"at most {counted(known, 'live session')} drop{'s' if known == 1 else ''}"
         if len(unknown) == len(counts):
             drops = "it is unknown how many live sessions drop"
         elif unknown:
@@ -436,6 +435,6 @@ def _weight(facts: Sequence[Fact]) -> int:
 def _names(names: Iterable[str]) -> str:
     """Some names, and the number of the rest."""
     listed = list(names)
-    if len(listed) <= _NAMED:
-        return " and ".join(listed) if len(listed) < 3 else f"{', '.join(listed[:-1])} and {listed[-1]}"
-    return f"{', '.join(listed[:_NAMED])} and {len(listed) - _NAMED} more"
+    if 1 < len(listed) <= _NAMED:
+        return f"{', '.join(listed[:-1])} and {listed[-1]}"
+    return first_of(listed, _NAMED)

@@ -29,7 +29,7 @@ from fleetc.review.items.item import (
     nearest,
 )
 from fleetc.review.items.of_stacks import HOST_UNIT, avatar, monitoring, stream_api, streams
-from fleetc.review.reports import wording
+from fleetc.text.counting import counted
 from fleetc.upstream import format_release
 
 _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
@@ -86,9 +86,7 @@ def items_of(blueprint: Blueprint) -> dict[Key, Item]:
 def _host(host: HostBlueprint) -> Iterator[Item]:
     path: Path = ("hosts", host.name)
     place = ItemPlace(("host", host.name), host.name, "", path)
-    text = f"{host.runtime} at {host.address}" + (
-        f", {wording.count(len(host.services), 'node')}" if host.services else ""
-    )
+    text = f"{host.runtime} at {host.address}" + (f", {counted(len(host.services), 'node')}" if host.services else "")
     yield Item(place.key, host.name, "", "host", host.name, text, given(*path), presence=True)
     yield from _fields(HOST, place, host)
     for service in host.services:

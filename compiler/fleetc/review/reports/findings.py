@@ -13,6 +13,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, Severity
 from fleetc.review.data import Cause, Change, Review, RuleNote
 from fleetc.review.limits import Breach
 from fleetc.review.reports import paired, wording
+from fleetc.text.counting import counted
 
 CODES = {
     "exposure": "change-exposure",
@@ -75,7 +76,7 @@ def _sentence(change: Change) -> str:
 def _meaning(change: Change) -> str:
     effects, more = wording.effects(change, _EFFECTS)
     words = [f"{effect.impact}: {effect.text}" for effect in effects]
-    return "; ".join([*words, f"and {wording.count(more, 'more effect')}"] if more else words)
+    return "; ".join([*words, f"and {counted(more, 'more effect')}"] if more else words)
 
 
 def _breach(breach: Breach, spec: str) -> Located:

@@ -14,6 +14,7 @@ from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
 from fleetc.review.gravity import TONES, tone
 from fleetc.review.reports import paired, picture, wording
 from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, shortened
+from fleetc.text.counting import counted, first_of
 
 _WHOLE = 800
 """The most changes that are shown with everything that belongs to them; others take one line."""
@@ -146,7 +147,7 @@ class _Page:
             }
             for note in notes[:_RULES]
         ]
-        more = f"and {wording.count(len(notes) - _RULES, 'more note')}" if len(notes) > _RULES else ""
+        more = f"and {counted(len(notes) - _RULES, 'more note')}" if len(notes) > _RULES else ""
         return {"rules": rows, "rules_title": wording.rules_title(notes), "more_rules": more}
 
     # --- changes ----------------------------------------------------------------------------------
@@ -157,9 +158,9 @@ class _Page:
         left = changes[_WHOLE + _BRIEF :]
         return {
             "changes": [self._change(index, change) for index, change in enumerate(changes[:_WHOLE])],
-            "brief_title": f"{wording.count(len(brief), 'more change')}, one line each",
+            "brief_title": f"{counted(len(brief), 'more change')}, one line each",
             "brief": [self._brief(_WHOLE + index, change) for index, change in enumerate(brief)],
-            "left_out": f"{wording.count(len(left), 'more change')}: the JSON report has them all." if left else "",
+            "left_out": f"{counted(len(left), 'more change')}: the JSON report has them all." if left else "",
         }
 
     def _head(self, index: int, change: Change) -> dict[str, object]:
@@ -192,7 +193,7 @@ class _Page:
                 "tone": tone(effect),
                 "critical": effect.weight == "critical",
                 "text": self._text(effect.text, SENTENCE),
-                "who": wording.clip(wording.names(effect.who, 5), NAME),
+                "who": wording.clip(first_of(effect.who, 5), NAME),
             }
             for effect in shown_effects
         ]
@@ -205,7 +206,7 @@ class _Page:
             "moved": self._text(moved or "", _VALUE),
             "where": wording.clip(wording.where(change), SENTENCE),
             "effects": effects,
-            "more_effects": f"and {wording.count(more, 'more effect')}" if more else "",
+            "more_effects": f"and {counted(more, 'more effect')}" if more else "",
             "causes": self._causes(change.causes, _CAUSES),
             "lines": self._change_lines(change),
             "places": shown,
@@ -225,7 +226,7 @@ class _Page:
         more = len(causes) - limit
         view = {
             "causes": [_cause(spot) for spot in causes[:limit]],
-            "more_causes": f"and {wording.count(more, 'more cause')}" if more > 0 else "",
+            "more_causes": f"and {counted(more, 'more cause')}" if more > 0 else "",
         }
         return Encoded(self._templates.render("html/causes.html.j2", view))
 
@@ -244,7 +245,7 @@ class _Page:
             before = line
         left = whole[len(lines) :]
         files = list(dict.fromkeys(wording.clip(line.artifact, NAME) for line in left))
-        more = f"and {wording.count(len(left), 'more line')}" + ("" if opens else f" in {wording.names(files)}")
+        more = f"and {counted(len(left), 'more line')}" + ("" if opens else f" in {first_of(files, 3)}")
         one_sided = all(row.old is None for row in rows) or all(row.new is None for row in rows)
         view = {"title": title, "lines": rows, "one_sided": one_sided, "more_lines": more if left else ""}
         return Encoded(self._templates.render("html/lines.html.j2", view))
@@ -272,7 +273,7 @@ class _Page:
             shown.append(self._file(group, min(room, _FILE_LINES)))
             room -= min(len(group.first.lines), _FILE_LINES, room)
         left = sum(len(group.paths) for group in groups[len(shown) :])
-        more = f"{wording.count(left, 'more file')} with other lines: the JSON report has them all." if left else ""
+        more = f"{counted(left, 'more file')} with other lines: the JSON report has them all." if left else ""
         return {"file_groups": shown, "more_files": more}
 
     def _file(self, group: wording.Alike, limit: int) -> dict[str, object]:
@@ -309,7 +310,7 @@ class _Page:
             "restarts": wording.sentence(wording.restarts(self._review)),
             "restart_title": "Which ones",
             "restart_rows": rows,
-            "more_restarts": f"and {wording.count(more, 'more process', 'more processes')}" if more > 0 else "",
+            "more_restarts": f"and {counted(more, 'more process', 'more processes')}" if more > 0 else "",
         }
 
 

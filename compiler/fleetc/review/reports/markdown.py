@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fleetc.review.data import IMPACTS, Cause, Change, Line, Review, RuleNote
 from fleetc.review.reports import paired, wording
+from fleetc.text.counting import counted, first_of
 from fleetc.text.encoders import markdown_code, markdown_text, plain_output
 
 LIMIT_BYTES = 60_000
@@ -109,7 +110,7 @@ def _head(review: Review) -> Iterator[str]:
         yield ""
         yield from (f"- Note: {_text(note, _NOTE)}" for note in review.notes[:_NOTES])
     if len(review.notes) > _NOTES:
-        yield f"- and {wording.count(len(review.notes) - _NOTES, 'more note')}"
+        yield f"- and {counted(len(review.notes) - _NOTES, 'more note')}"
     yield ""
 
 
@@ -125,7 +126,7 @@ def _rules(notes: Sequence[RuleNote]) -> Iterator[str]:
         advice = f". {_text(note.help, _NOTE)}" if note.help else ""
         yield f"- **{note.kind}** {_code(note.code, _NAME)} ({note.severity}): {text}{place}{advice}"
     if len(notes) > _RULES:
-        yield f"- and {wording.count(len(notes) - _RULES, 'more note')}"
+        yield f"- and {counted(len(notes) - _RULES, 'more note')}"
     yield ""
 
 
@@ -136,8 +137,8 @@ def _costs(review: Review) -> str:
 def _more(changes: Iterable[Change]) -> str:
     """How many changes, by their gravest class."""
     impacts = Counter(wording.impacts(change)[0] for change in changes)
-    counted = ", ".join(f"{impacts[impact]:,} {impact}" for impact in IMPACTS if impacts[impact])
-    return f"{wording.count(sum(impacts.values()), 'more change')} ({counted})"
+    each = ", ".join(f"{impacts[impact]:,} {impact}" for impact in IMPACTS if impacts[impact])
+    return f"{counted(sum(impacts.values()), 'more change')} ({each})"
 
 
 def _fold(title: str, lines: Iterable[str]) -> list[str]:
@@ -154,14 +155,14 @@ def _change(change: Change) -> Iterator[str]:
     yield f"- {tags}: {what}{values}, {place}"
     effects, more = wording.effects(change, _EFFECTS)
     for effect in effects:
-        who = f" ({_text(wording.names(effect.who), _NAME)})" if effect.who else ""
+        who = f" ({_text(first_of(effect.who, 3), _NAME)})" if effect.who else ""
         yield f"  - {effect.impact}: {_text(effect.text, _SENTENCE)}{who}"
     if more:
-        yield f"  - and {wording.count(more, 'more effect')}"
+        yield f"  - and {counted(more, 'more effect')}"
     for spot in change.causes[:_CAUSES]:
         yield f"  - {_cause(spot)}"
     if len(change.causes) > _CAUSES:
-        yield f"  - and {wording.count(len(change.causes) - _CAUSES, 'more cause')}"
+        yield f"  - and {counted(len(change.causes) - _CAUSES, 'more cause')}"
 
 
 def _value(text: str) -> str:
@@ -193,7 +194,7 @@ def _files(review: Review) -> Iterator[str]:
     if shown:
         yield from ("```diff", *shown, "```")
     if left:
-        yield f"and {wording.count(left, 'more file')}"
+        yield f"and {counted(left, 'more file')}"
 
 
 def _diff(group: wording.Alike) -> Iterator[str]:
@@ -202,7 +203,7 @@ def _diff(group: wording.Alike) -> Iterator[str]:
     for line in group.first.lines[:3]:
         yield from _line(line)
     if len(group.first.lines) > 3:
-        yield f"# and {wording.count(len(group.first.lines) - 3, 'more line')}"
+        yield f"# and {counted(len(group.first.lines) - 3, 'more line')}"
 
 
 def _line(line: Line) -> Iterator[str]:
@@ -217,9 +218,7 @@ def _restarts(review: Review) -> Iterator[str]:
     """The processes with the sessions that they can drop, as one paragraph."""
     if review.restarts:
         shown = []
-        for target, sessions in review.restarts[:_PROCESSES]:
+        for target, sessions in review.restarts:
             drop = "unknown" if sessions is None else f"{sessions:,}"
             shown.append(f"{_code(f'{target.host}/{target.node}', _NAME)} ({drop})")
-        more = len(review.restarts) - _PROCESSES
-        after = f" and {more:,} more" if more > 0 else ""
-        yield f"Live sessions that can drop at most, for each process: {', '.join(shown)}{after}."
+        yield f"Live sessions that can drop at most, for each process: {first_of(shown, _PROCESSES)}."

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.reports import wording
+from fleetc.text.counting import counted
 
 NAME = 300
 """The most characters of a name that a page shows."""
@@ -83,7 +84,7 @@ def shortened(templates: Templates, text: str) -> str:
 def first(texts: Sequence[str], limit: int, thing: str) -> list[str]:
     """The first texts, and how many more there are."""
     more = len(texts) - limit
-    return [*texts[:limit], *([f"and {wording.count(more, thing)}"] if more > 0 else [])]
+    return [*texts[:limit], *([f"and {counted(more, thing)}"] if more > 0 else [])]
 
 
 def _digest(text: str) -> str:

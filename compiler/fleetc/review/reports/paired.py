@@ -12,7 +12,8 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from fleetc.review.data import Change
-from fleetc.review.reports.wording import clip, count
+from fleetc.review.reports.wording import clip
+from fleetc.text.counting import counted
 
 _TOKEN = re.compile(r"[A-Za-z0-9_.-]+|.", re.DOTALL)
 
@@ -81,7 +82,7 @@ def _moved(kept: Sequence[str], stay: Sequence[str], old: Sequence[str], new: Se
     if kept == stay:
         return None
     if max(len(kept), len(stay)) > _COMPARED or len(set(kept)) < len(kept):
-        return f"the order of {count(len(kept), 'element')}"
+        return f"the order of {counted(len(kept), 'element')}"
     steps = SequenceMatcher(None, kept, stay, autojunk=False).get_opcodes()
     parts = [part for tag, first, last, _, _ in steps if tag != "equal" for part in kept[first:last]]
     return ", ".join(f"{part} from place {old.index(part) + 1} to {new.index(part) + 1}" for part in parts)

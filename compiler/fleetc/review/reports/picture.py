@@ -13,6 +13,7 @@ from typing import NamedTuple
 from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.data import Edge
 from fleetc.review.reports import wording
+from fleetc.text.counting import counted, first_of
 
 _HOSTS = 48
 """The most hosts that are drawn; those with marked nodes come first."""
@@ -145,9 +146,9 @@ def _more(boxes: Sequence[DrawnBox], shown: Sequence[DrawnBox], edges: int, lege
     if len(boxes) > len(shown):
         left = sum(not _rank(box, legend) for box in boxes) - sum(not _rank(box, legend) for box in shown)
         verb = legend.that if left == 1 else legend.those
-        parts.append(f"{wording.count(len(boxes) - len(shown), 'more host')}, of which {left:,} {verb}")
+        parts.append(f"{counted(len(boxes) - len(shown), 'more host')}, of which {left:,} {verb}")
     if edges:
-        parts.append(wording.count(edges, "more connection"))
+        parts.append(counted(edges, "more connection"))
     return f"Not drawn: {' and '.join(parts)}." if parts else ""
 
 
@@ -236,7 +237,7 @@ def _listed(box: DrawnBox, legend: Legend) -> list[str]:
     """The nodes of one host in words, for those who read the picture as a list."""
     shown = [_fact(node, state, box, legend) for node, state in box.nodes[:_LISTED] if state]
     more = len(box.nodes) - _LISTED
-    return [*shown, *([f"and {wording.count(more, 'more node')}"] if more > 0 else [])]
+    return [*shown, *([f"and {counted(more, 'more node')}"] if more > 0 else [])]
 
 
 def _full(box: DrawnBox, outside: bool, legend: Legend) -> str:
@@ -257,7 +258,7 @@ def _says(box: DrawnBox, legend: Legend) -> str:
     for name, state in legend.states.items():
         nodes = [node for node, its_state in box.nodes if its_state == name]
         if nodes:
-            parts.append(f"{wording.names(nodes, _NODES)} {state.single if len(nodes) == 1 else state.many}")
+            parts.append(f"{first_of(nodes, _NODES)} {state.single if len(nodes) == 1 else state.many}")
     return wording.clip(f"{box.label}: {', '.join(parts) or 'no nodes'}", _SENTENCE)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from fleetc.review.data import Cause, Change, Effect, Review, RuleNote
 from fleetc.review.reports import paired, wording
+from fleetc.text.counting import counted, first_of
 from fleetc.text.encoders import plain_output
 
 _CHANGES = 40
@@ -47,7 +48,7 @@ def as_text(review: Review, colour: bool = False) -> str:
     if rest:
         gravest = Counter(wording.impacts(change)[0] for change in rest)
         lines += [
-            f"... and {wording.count(len(rest), 'more change')}, by most serious impact: {_counts(gravest)}",
+            f"... and {counted(len(rest), 'more change')}, by most serious impact: {_counts(gravest)}",
             "",
         ]
     if review.changes or review.files:
@@ -55,7 +56,7 @@ def as_text(review: Review, colour: bool = False) -> str:
     for note in review.notes[:_NOTES]:
         lines.append(_painted("note:", "36", colour) + _plain(f" {note}"))
     if len(review.notes) > _NOTES:
-        lines.append(f"... and {wording.count(len(review.notes) - _NOTES, 'more note')}")
+        lines.append(f"... and {counted(len(review.notes) - _NOTES, 'more note')}")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -71,7 +72,7 @@ def _rules(notes: Sequence[RuleNote], colour: bool) -> Iterator[str]:
         if note.help:
             yield _plain(f"    help: {note.help}")
     if len(notes) > _RULES:
-        yield f"... and {wording.count(len(notes) - _RULES, 'more note')} of rules"
+        yield f"... and {counted(len(notes) - _RULES, 'more note')} of rules"
     if notes:
         yield ""
 
@@ -98,11 +99,11 @@ def _change(change: Change, colour: bool) -> Iterator[str]:
     for effect in effects:
         yield _plain(f"    {_effect(effect)}")
     if more:
-        yield f"    ... and {wording.count(more, 'more effect')}"
+        yield f"    ... and {counted(more, 'more effect')}"
     for spot in change.causes[:_CAUSES]:
         yield from _cause(spot, colour)
     if len(change.causes) > _CAUSES:
-        yield f"    ... and {wording.count(len(change.causes) - _CAUSES, 'more cause')}"
+        yield f"    ... and {counted(len(change.causes) - _CAUSES, 'more cause')}"
 
 
 def _element(text: str) -> str:
@@ -110,7 +111,7 @@ def _element(text: str) -> str:
 
 
 def _effect(effect: Effect) -> str:
-    who = f" ({wording.names(effect.who)})" if effect.who else ""
+    who = f" ({first_of(effect.who, 3)})" if effect.who else ""
     return f"{effect.impact}: {effect.text}{who}"
 
 

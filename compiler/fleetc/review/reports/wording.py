@@ -13,6 +13,7 @@ from typing import NamedTuple
 from fleetc.emit.tree import SPEC_FOLDER
 from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review, RuleNote
 from fleetc.review.gravity import TONES, gravity, tone
+from fleetc.text.counting import counted, first_of
 from fleetc.text.encoders import visible
 from fleetc.text.leaks import HIDDEN
 
@@ -36,20 +37,7 @@ GRAVE = frozenset({"exposure", "funds", "price", "identity"})
 CRITICAL = "critical"
 """The word before a critical effect."""
 
-_ALIKE_NAMED = 3
 _FOREIGN = 8
-
-
-def count(number: int, thing: str, things: str = "") -> str:
-    """A number and its noun: "1 host", "41 hosts"; thousands are set off by commas."""
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
-
-
-def names(all_names: Sequence[str], shown: int = _ALIKE_NAMED) -> str:
-    """The first few names and how many follow. One more is named rather than counted as one."""
-    if len(all_names) <= shown + 1:
-        return ", ".join(all_names)
-    return f"{', '.join(all_names[:shown])} and {len(all_names) - shown:,} more"
 
 
 def sentence(text: str) -> str:
@@ -61,9 +49,9 @@ def rules_title(notes: Sequence[RuleNote]) -> str:
     """What a review has to say of rules, in a line; its notes follow."""
     changed = len({note.code for note in notes if note.kind in ("removed", "loosened", "silenced")})
     findings = sum(note.kind == "finding" for note in notes)
-    parts = [f"{count(changed, 'rule')} removed, loosened or silenced"] if changed else []
-    parts += [f"{count(findings, 'finding')} of rules"] if findings else []
-    return ", ".join(parts) or f"{count(len({note.code for note in notes}), 'rule')} new or changed"
+    parts = [f"{counted(changed, 'rule')} removed, loosened or silenced"] if changed else []
+    parts += [f"{counted(findings, 'finding')} of rules"] if findings else []
+    return ", ".join(parts) or f"{counted(len({note.code for note in notes}), 'rule')} new or changed"
 
 
 def impacts(change: Change) -> tuple[str, ...]:
@@ -111,15 +99,15 @@ def where(change: Change) -> str:
     hosts = hosts_of(targets)
     members = _members(change)
     if members:
-        return f"same on {members}: {names([target.node or target.host for target in targets])}"
+        return f"same on {members}: {first_of([target.node or target.host for target in targets], 3)}"
     nodes = [target.node for target in targets if target.node]
     if not hosts:
         return "in the whole fleet"
     if len(hosts) > 1:
-        more = f" ({count(len(nodes), 'node')})" if len(nodes) > len(hosts) else ""
-        return f"same on {count(len(hosts), 'host')}{more}: {names(hosts)}"
+        more = f" ({counted(len(nodes), 'node')})" if len(nodes) > len(hosts) else ""
+        return f"same on {counted(len(hosts), 'host')}{more}: {first_of(hosts, 3)}"
     if len(nodes) > 1:
-        return f"on {hosts[0]}, same on {count(len(nodes), 'node')}: {names(nodes)}"
+        return f"on {hosts[0]}, same on {counted(len(nodes), 'node')}: {first_of(nodes, 3)}"
     return f"on {hosts[0]}, node {nodes[0]}" if nodes else f"on {hosts[0]}"
 
 
@@ -169,25 +157,25 @@ def alarm(review: Review) -> str:
     if not review.foreign:
         return ""
     paths = [visible(path) for path in review.foreign]
-    return f"Not what the spec compiles to, but in the tree: {names(paths, _FOREIGN)}; this review does not cover it"
+    return f"Not what the spec compiles to, but in the tree: {first_of(paths, _FOREIGN)}; this review does not cover it"
 
 
 def headline(review: Review) -> str:
     """How much changes, in a few words; of what is not of the spec nothing is known."""
     if review.foreign:
-        what = f"{count(len(review.changes), 'change')} of the spec" if review.changes else "No change of the spec"
+        what = f"{counted(len(review.changes), 'change')} of the spec" if review.changes else "No change of the spec"
         return f"Foreign files in the rollout ({len(review.foreign):,}); {what[0].lower()}{what[1:]}"
     if not review.changes:
         return f"No setting changes, but {files(review)}" if review.files else "Nothing changes"
     hosts = {host for change in review.changes for host in hosts_of(change.targets)}
-    place = f" on {count(len(hosts), 'host')}" if hosts else " of the fleet as a whole"
-    return f"{count(len(review.changes), 'change')}{place}"
+    place = f" on {counted(len(hosts), 'host')}" if hosts else " of the fleet as a whole"
+    return f"{counted(len(review.changes), 'change')}{place}"
 
 
 def gravest(review: Review) -> str:
     """The gravest effect in plain words, without a full stop: only what is certain, else that it is unknown."""
     if review.foreign:
-        return f"A rollout would use {count(len(review.foreign), 'file')} that this spec does not compile to"
+        return f"A rollout would use {counted(len(review.foreign), 'file')} that this spec does not compile to"
     if not review.changes:
         return headline(review)
     change = review.changes[0]
@@ -205,7 +193,7 @@ def gravest(review: Review) -> str:
     )
     ranks = [gravity(other.effects[0])[0] for other in review.changes[1:] if other.effects]
     alike = ranks.count(gravity(effect)[0])
-    others = f"; {count(alike, 'more change')} {'is' if alike == 1 else 'are'} as grave" if alike else ""
+    others = f"; {counted(alike, 'more change')} {'is' if alike == 1 else 'are'} as grave" if alike else ""
     return f"{sentence}{unknown}{others}"
 
 
@@ -229,7 +217,7 @@ def _subject(change: Change) -> str:
     hosts, nodes = hosts_of(change.targets), [target.node for target in change.targets if target.node]
     if change.what in nodes and None in (change.old, change.new):
         return f"{change.what} is new" if change.old is None else f"{change.what} is removed"
-    place = f" on {count(len(hosts), 'host')}" if len(hosts) > 1 else f" of {nodes[0]}" if len(nodes) == 1 else ""
+    place = f" on {counted(len(hosts), 'host')}" if len(hosts) > 1 else f" of {nodes[0]}" if len(nodes) == 1 else ""
     return f"{change.what}{place or (f' on {hosts[0]}' if hosts and change.what != hosts[0] else '')}"
 
 
@@ -265,13 +253,13 @@ def files(review: Review) -> str:
     if not counts:
         return "no file changes"
     (first, verb), *rest = counts
-    return ", ".join([f"{count(first, 'file')} {verb}", *(f"{number:,} {verb}" for number, verb in rest)])
+    return ", ".join([f"{counted(first, 'file')} {verb}", *(f"{number:,} {verb}" for number, verb in rest)])
 
 
 def restarts(review: Review) -> str:
     """How many processes restart or stop, how many live sessions can drop, and how many processes change live."""
     number = len(review.live)
-    takes = f"{count(number, 'process', 'processes')} take{'s' if number == 1 else ''} what changes while running"
+    takes = f"{counted(number, 'process', 'processes')} take{'s' if number == 1 else ''} what changes while running"
     return f"{_ended(review)}; {takes}" if number else _ended(review)
 
 
@@ -286,15 +274,15 @@ def _ended(review: Review) -> str:
     counts = [(many, verb) for many, verb in ((number - stop, "restart"), (stop, "stop")) if many]
     (first, verb), *rest = [(many, f"{verb}s" if many == 1 else verb) for many, verb in counts]
     sentence = " and ".join(
-        [f"{count(first, 'process', 'processes')} {verb}", *(f"{many:,} {verb}" for many, verb in rest)]
+        [f"{counted(first, 'process', 'processes')} {verb}", *(f"{many:,} {verb}" for many, verb in rest)]
     )
     if not known:
         return f"{sentence}; it is unknown how many live sessions drop"
-    sentence += f", at most {count(sum(known), 'live session')} drop{'s' if sum(known) == 1 else ''}"
+    sentence += f", at most {counted(sum(known), 'live session')} drop{'s' if sum(known) == 1 else ''}"
     unknown = number - len(known)
-    return (
-        f"{sentence}; it is unknown how many more on {count(unknown, 'process', 'processes')}" if unknown else sentence
-    )
+    if not unknown:
+        return sentence
+    return f"{sentence}; it is unknown how many more on {counted(unknown, 'process', 'processes')}"
 
 
 def clip(text: str, limit: int) -> str:
@@ -341,7 +329,7 @@ class Alike(NamedTuple):
             return ""
         hidden = any(HIDDEN in (line.old, line.new) for line in self.first.lines)  # which may be another in each file
         apart = "as far as shown " if hidden else "but for names " if self.but_for_names else ""
-        return f"same {apart}in {count(len(self.paths), 'file')}"
+        return f"same {apart}in {counted(len(self.paths), 'file')}"
 
 
 def alike(changed: Iterable[FileChange]) -> list[Alike]:

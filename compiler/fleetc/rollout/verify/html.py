@@ -14,6 +14,7 @@ from fleetc.review.data import Edge
 from fleetc.review.reports import picture, wording
 from fleetc.review.reports.page import NAME, SENTENCE, HostList, framed
 from fleetc.rollout.verify.report import GRAVITY, FindingRow, NodeReport, Payer, Report, State, summary
+from fleetc.text.counting import counted
 from fleetc.version import __version__
 
 _FOUND = 800
@@ -56,7 +57,7 @@ def as_html(report: Report, templates: Mapping[str, str]) -> str:
         "fleet": wording.clip(report.fleet, NAME),
         "time": report.time,
         "verdict": summary(report),
-        "left_out": f"A limit left {wording.count(report.left_out, 'host')} out: they were not checked."
+        "left_out": f"A limit left {counted(report.left_out, 'host')} out: they were not checked."
         if report.left_out
         else "",
         "tallies": _tallies(report.findings, report.nodes),
@@ -166,4 +167,4 @@ def _boxes(report: Report) -> list[picture.DrawnBox]:
 
 
 def _more(number: int, thing: str) -> str:
-    return f"{wording.count(number, f'more {thing}')}: the JSON report has them all." if number > 0 else ""
+    return f"{counted(number, f'more {thing}')}: the JSON report has them all." if number > 0 else ""

@@ -14,10 +14,10 @@ from fleetc.analysis.funds import funds
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.messages.locate import Located
-from fleetc.review.reports.wording import count
 from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.text import leaks
+from fleetc.text.counting import counted
 
 State = Literal["drift", "warning", "unknown", "fine"]
 """The gravest kind of a node's findings, or "fine"."""
@@ -122,11 +122,11 @@ def report_of(
 def summary(report: Report) -> str:
     """The result in a few words; never "as reviewed" while anything is unknown."""
     kinds = Counter(finding.kind for finding in report.findings)
-    looked = f"{count(len(report.hosts), 'host')} with {count(report.size, 'node')} asked"
-    warnings = count(kinds["warning"], "warning") if kinds["warning"] else ""
+    looked = f"{counted(len(report.hosts), 'host')} with {counted(report.size, 'node')} asked"
+    warnings = counted(kinds["warning"], "warning") if kinds["warning"] else ""
     if not kinds["drift"] and not kinds["unknown"]:
         return f"{looked}: all of it is as reviewed{'; ' + warnings if warnings else ''}"
-    differ = f"{count(kinds['drift'], 'difference')} from what was reviewed" if kinds["drift"] else ""
+    differ = f"{counted(kinds['drift'], 'difference')} from what was reviewed" if kinds["drift"] else ""
     silent = f"{kinds['unknown']:,} unknown" if kinds["unknown"] else ""
     return f"{looked}: {', '.join(filter(None, (differ, silent, warnings)))}"
 

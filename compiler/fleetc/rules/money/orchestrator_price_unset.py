@@ -1,6 +1,7 @@
 """An on-chain orchestrator sells work without a price.
 
-Why: without a base price or the model's own, the node panics at startup, or sells transcoding for nothing.
+Why: without a base price or the model's own, the node panics at startup, or sells transcoding for nothing. It refuses
+its whole list of live runners if one has no price, and turns away a runner that registers itself without one.
 
 Example:
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.language import effective
+from fleetc.language.effective_runners import offers
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.places.diagnostic import Diagnostic, Label, error
@@ -28,6 +30,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at orchestrators on a chain. One that runs its models itself or through live runners needs no base price."""
     if not fleet.on_chain:
         return
+    yield from _runners(fleet)
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Orchestrator):
@@ -58,4 +61,16 @@ def _models(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagno
                 Label((*node.path, "models", index), "offered here"),
                 [Label(("models", use.use), "no price here either")],
                 f'decide on a price, and write it in models.{use.use}, like price = "..."',
+            )
+
+
+def _runners(fleet: Fleet) -> Iterator[Diagnostic]:
+    for offer in {offer.name: offer for offer in reversed([*offers(fleet)])}.values():
+        if offer.runner.price is None:
+            yield error(
+                "orchestrator-price-unset",
+                f"runner {offer.name} has no price, and {offer.orchestrator.name} sells it on a chain",
+                Label(offer.of_runner, "no price here"),
+                [Label(offer.path, "offered here")],
+                'decide on a price, and write it like price = "0.10 USD / hour"',
             )

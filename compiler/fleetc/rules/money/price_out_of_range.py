@@ -1,7 +1,10 @@
-"""An orchestrator's price is outside the range that its node can send.
+"""An orchestrator's price is outside the range that its node can send, or the node rounds it to zero.
 
 Why: prices are sent as two 64-bit integers. With automatic adjustment, a price above about 9.2e15 wei is cut to that.
-Without it, a price whose exact fraction does not fit cannot be sent, and gateways get no price.
+Without it, a price whose exact fraction does not fit cannot be sent, and gateways get no price. The adjustment adds
+redemption costs, at least 1 percent, and keeps three decimals of a wei per pixel: a result below 0.001 wei becomes 0,
+and the orchestrator works for nothing. The node accepts that, so it is a warning. A price in another currency is
+converted at its rate in [rates].
 
 Example:
 
@@ -21,7 +24,7 @@ from collections.abc import Iterator
 from fleetc.analysis.acceptance import Scale, least_advertised, terms_of
 from fleetc.analysis.prices import asked_prices
 from fleetc.language.fleet import Fleet
-from fleetc.places.diagnostic import Diagnostic, Label, Path, error
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -42,4 +45,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"the node of orchestrator {asked.node.name} cannot send the price {asked.price}",
                 Label(asked.path),
                 help=how,
+            )
+        elif sent == 0 and not asked.price.is_zero:
+            seen.add(asked.path)
+            yield warning(
+                "price-out-of-range",
+                f"orchestrator {asked.node.name} would work for nothing: its node rounds {asked.price} down to zero",
+                Label(asked.path),
+                help="write auto_adjust_price = false for the orchestrator, or ask 0.001 wei / pixel or more",
             )

@@ -34,6 +34,7 @@ from collections.abc import Iterator, Sequence
 from fleetc.analysis.discovery import Sharer, is_named, lists_unknown, registrations, tells_of
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
+from fleetc.text.counting import first_of
 
 _SHOWN = 6
 
@@ -83,5 +84,4 @@ def _left_out(one: Sharer, others: Sequence[Sharer]) -> Diagnostic:
 
 
 def _names(members: Sequence[Sharer]) -> str:
-    more = f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else ""
-    return ", ".join(one.node.name for one in members[:_SHOWN]) + more
+    return first_of([one.node.name for one in members], _SHOWN)

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
+from fleetc.text.counting import first_of
 
 _NAMED = 5
 
@@ -35,12 +36,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if silent:
         who = f"orchestrator {silent[0]} does not" if len(silent) == 1 else f"{len(silent)} orchestrators do not"
         each, they = ("its restarts", "it has") if len(silent) == 1 else ("their restarts", "they have")
-        tables = ", ".join(f"orchestrators.{name}" for name in silent[:_NAMED])
-        more = f" and {len(silent) - _NAMED} more" if len(silent) > _NAMED else ""
+        tables = first_of([f"orchestrators.{name}" for name in silent], _NAMED)
         yield warning(
             "drain-without-sessions",
             f"{who} say how many sessions {they}, so each of {each} waits for {fleet.rollout.drain}",
             Label(("rollout", "drain"), "is waited for to the end"),
             [Label(("orchestrators", name), "exports no metrics") for name in silent[:_NAMED]],
-            help=f"write monitor = true into {tables}{more}",
+            help=f"write monitor = true into {tables}",
         )

@@ -1,7 +1,8 @@
-"""A node's image is of a different release than the one its settings are checked for.
+"""The images of a node or of an avatar stack are of a different release than the one its settings are checked for.
 
 Why: flags, defaults and startup checks follow node_release. A node of another release may refuse a flag, or read it
-differently.
+differently. The checkout and the settings of an avatar stack follow avatar_release; a rolling image_tag changes under
+a running host.
 
 Example:
 
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.language import effective
+from fleetc.language import effective, effective_avatar
 from fleetc.language.fleet import Fleet
 from fleetc.language.images import is_pinned, release_of_tag, split_image
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
@@ -29,6 +30,16 @@ from fleetc.upstream import Release, format_release
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare the fixed tag of each node's image with the release in force; moving tags have their own rule."""
+    for stack in fleet.stacks:
+        image_tag, named = stack.settings.image_tag, effective_avatar.release_of(fleet, stack)
+        if image_tag is not None and image_tag != named.value:
+            yield warning(
+                "image-differs-from-release",
+                f"the services of {stack.name} have images of {image_tag}, but the stack is {named.value}",
+                Label((*stack.path, "image_tag")),
+                [Label(named.origin.paths[0], "the release")],
+                "remove image_tag: images then use the release as their tag",
+            )
     seen: set[tuple[Path, Release]] = set()
     for node in fleet.nodes:
         own = node.settings.image

@@ -36,7 +36,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at orchestrators of runners that register themselves; orchestrator-without-secret has those without work."""
+    """Look at orchestrators of runners that register themselves; shared-secret-missing has those without work."""
     for offer in offers(fleet):
         node = offer.orchestrator
         settings = node.settings

@@ -19,6 +19,7 @@ from fleetc.language.orchestrator import Orchestrator
 from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.data import Finding, Kind, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import DISCOVERY
+from fleetc.text.counting import first_of
 
 RATE_MOVES = Fraction(1, 10)
 """The allowed difference of a price from the spec, as a part of it: the feed moves all day."""
@@ -46,9 +47,8 @@ def live_runners(seen: NodeSeen) -> Iterator[Finding]:
         else:
             yield from _differences(seen, offer, entry)
     if entries and settings.live_runners is not True and settings.live_runner_config is None:
-        apps = ", ".join(replies.shown(entry.get("app")) for entry in entries[:_SHOWN])
-        more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
-        message = f"it also offers {apps}{more}, which the spec does not list"
+        apps = first_of([replies.shown(entry.get("app")) for entry in entries], _SHOWN)
+        message = f"it also offers {apps}, which the spec does not list"
         advice = "list it in runners, or restart the node: it forgets no runner of a list while it runs"
         yield seen.found("drift", "live-runner-not-in-spec", message, "runners", advice)
 

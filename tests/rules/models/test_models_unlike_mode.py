@@ -1,0 +1,41 @@
+"""Models that do not fit the mode of their node."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, model, offchain, silent
+
+CODE = "models-unlike-mode"
+
+
+def test_orchestrator(snapshot: SnapshotAssertion) -> None:
+    assert flagged(offchain(free_orchestrator(mode='"dual"')), CODE) == snapshot
+
+
+def test_models_are_fine() -> None:
+    silent(offchain(model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
+
+
+def test_worker(snapshot: SnapshotAssertion) -> None:
+    orch = free_orchestrator(mode='"dual"', host='"edge"', secret=SECRET, models='[{ use = "realvis" }]')
+    assert flagged(offchain(model(), orch, ai_worker(models="[]")), CODE) == snapshot
+
+
+def test_live_runners_bring_their_own() -> None:
+    silent(offchain(free_orchestrator(mode='"dual"', live_runners="true", secret=SECRET)))
+    silent(offchain(free_orchestrator(mode='"dual"', live_runner_config='"/etc/runners.json"', secret=SECRET)))
+
+
+def test_help_can_be_pasted_where_there_are_several_models() -> None:
+    fleet = offchain(model(), model("other"), free_orchestrator(mode='"dual"'))
+    assert 'write models = [{ use = "other", warm = true }], or instead of other "realvis"' in flagged(fleet, CODE)
+
+
+def test_video_orchestrator_with_models(snapshot: SnapshotAssertion) -> None:
+    text = offchain(model(), free_orchestrator(models='[{ use = "realvis" }]'))
+    assert flagged(text, CODE) == snapshot
+
+
+def test_dual_orchestrator_is_fine() -> None:
+    silent(offchain(model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
