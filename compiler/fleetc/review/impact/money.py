@@ -234,7 +234,7 @@ _ACTIVE = {
 
 
 def _beside(old: Fleet | None, new: Fleet | None) -> dict[str, str]:
-    """For orchestrators that share a registered address, the one that came, went or moved: that decides who is found."""
+    """For orchestrators with one registered address, the one that came, went or moved: that decides who is found."""
     causes: dict[str, str] = {}
     groups = [registrations(fleet) if fleet is not None else {} for fleet in (old, new)]
     for key in sorted({*groups[0], *groups[1]}):
