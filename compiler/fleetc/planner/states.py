@@ -127,9 +127,7 @@ def is_reached(now: HostState, wanted: HostState) -> bool:
     """Whether a host already runs what is wanted, all of it and nothing else."""
     if now.known == UNKNOWN or now.release != wanted.release:
         return False
-    if any(process.running is False or process.drift for process in now.processes):
-        return False
-    return started_from(now) == started_from(wanted)
+    return not any(process.against for process in now.processes) and started_from(now) == started_from(wanted)
 
 
 def steps_between(

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fleetc.planner.data import HostState
+from fleetc.planner.data import UNHELPED, HostState, unhelped
 from fleetc.rollout.findings import HostFinding, clock_finding
-from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_number, as_text, outcomes
+from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, Result, as_list, as_mapping, as_number, as_text, outcomes
 from fleetc.rollout.hosts.observe import said
 from fleetc.rollout.hosts.runner import RunResult
 
@@ -28,6 +28,7 @@ class RolloutStep(NamedTuple):
     do: str
     node: str
     reason: str
+    digest: str = ""
 
 
 class Begun(NamedTuple):
@@ -35,7 +36,7 @@ class Begun(NamedTuple):
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
     `known_as` is the host that it was before, `carry` the programs that are to be copied there. `settled` is whether no
-    switch is left to end. `state` is a plan's knowledge of a host, None if invalid.
+    switch is left to end there. `state` is a plan's knowledge of a host, None if invalid.
     """
 
     host: str
@@ -52,6 +53,32 @@ class Begun(NamedTuple):
     settled: bool = True
     carry: tuple[str, ...] = ()
     state: HostState | None = None
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """What its steps undo on nodes that keep their files: what differed, in words."""
+        has = {process.node: process.digest for process in self.state.processes} if self.state else {}
+        return tuple(
+            f"{step.node}: {step.reason}"
+            for step in self.steps
+            if step.do not in UNHELPED and step.digest and has.get(step.node) == step.digest
+        )
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """All that the host says against its nodes, in words."""
+        if self.state is None:
+            return ("its answer about its nodes is invalid",)
+        return tuple(f"{process.node}: {words}" for process in self.state.processes for words in process.against)
+
+    @property
+    def judged(self) -> HostOutcome:
+        """An unchanged host, with what no rollout helps."""
+        left = [step for step in self.steps if step.do in UNHELPED]
+        if self.outcome.result != "unchanged" or not left:
+            return self.outcome
+        result: Result = "unwell" if any(step.do == "ill" for step in left) else "unknown"
+        return self.outcome._replace(result=result, reason="; ".join(unhelped(*step[1:4]) for step in left))
 
 
 def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
@@ -76,15 +103,10 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         as_mapping(answer.get("owner")) if claimed else None,
         findings_in(outcome.host, answer),
         as_text(state.get("host")),
-        not state.get("switch") and not state.get("quarantine") and _runs(state),
+        not state.get("switch") and not state.get("quarantine"),
         tuple(as_text(program) for program in as_list(answer.get("carry"))),
         _state(outcome.host, state),
     )
-
-
-def _runs(state: Mapping[str, Any]) -> bool:
-    """Whether a host reports all its processes as running."""
-    return all(as_mapping(process).get("running") is True for process in as_list(state.get("processes")))
 
 
 def _state(host: str, answer: Mapping[str, Any]) -> HostState | None:
@@ -108,7 +130,7 @@ def _steps(host: str, answer: Mapping[str, Any]) -> list[RolloutStep]:
     for item in as_list(answer.get("steps")):
         step = as_mapping(item)
         if step and step.get("do") != "keep":
-            steps.append(RolloutStep(host, *(as_text(step.get(key)) for key in ("do", "node", "reason"))))
+            steps.append(RolloutStep(host, *(as_text(step.get(key)) for key in ("do", "node", "reason", "digest"))))
     return steps
 
 

@@ -103,14 +103,17 @@ def _process(entry: Mapping[str, Any]) -> ProcessState:
     if runtime not in ("systemd", "docker") or running not in (True, False, None):
         raise ValueError("no process")
     project, turn = _text(entry.get("project", "")), _text(entry.get("turn", ""))
-    drift = tuple(_text(text) for text in entry.get("drift", [])[:_MANY])
+    drift, was_set, ill, unanswered = (
+        tuple(_text(text) for text in entry.get(kind, [])[:_MANY]) for kind in ("drift", "was_set", "ill", "unanswered")
+    )
     live, silent, exclusive = (
         tuple(_text(text, _SETTING_LIMIT) for text in entry.get(kind, [])[:_MANY])
         for kind in ("live", "silent", "exclusive")
     )
     return ProcessState(
         _text(entry["node"]), _text(entry["digest"]), runtime, running, project, turn,
-        drift=drift, rest=_text(entry.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
+        drift=drift, was_set=was_set, ill=ill, unanswered=unanswered,
+        rest=_text(entry.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
     )  # fmt: skip
 
 

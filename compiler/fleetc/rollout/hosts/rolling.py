@@ -131,7 +131,12 @@ class Rollout:
             return ""
         answers = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
         for name, answer in answers.items():
-            if not answer.answered or not answer.settled or answer.release != release_in(self.tree, name):
+            if (
+                not answer.answered
+                or not answer.settled
+                or answer.against
+                or answer.release != release_in(self.tree, name)
+            ):
                 what = "does not run this release" if answer.answered else answer.outcome.reason or "does not answer"
                 return f"the canary {name} {what}: roll out the shard 1/{shard.parts} first"
         return ""

@@ -82,9 +82,12 @@ def _answer(host: str, run: RunResult, ids: Collection[str]) -> HostAnswer:
 
 def _process(entry: Mapping[str, Any]) -> SeenProcess:
     running = entry.get("running")
-    drift = tuple(as_text(words) for words in as_list(entry.get("drift")))
-    live = dict(as_text(setting).rpartition("=")[::2] for setting in as_list(entry.get("live")))
-    return SeenProcess(as_text(entry.get("node")), running if isinstance(running, bool) else None, drift, live)
+    drift, was_set, ill, unanswered = (
+        tuple(as_text(words) for words in as_list(entry.get(kind)))
+        for kind in ("drift", "was_set", "ill", "unanswered")
+    )
+    runs = running if isinstance(running, bool) else None
+    return SeenProcess(as_text(entry.get("node")), runs, drift, was_set, ill, unanswered)
 
 
 def _step(entry: Mapping[str, Any]) -> HostStep:

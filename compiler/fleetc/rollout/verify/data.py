@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from fleetc.analysis.funds import Funds
@@ -72,15 +71,18 @@ class Back(NamedTuple):
 
 
 class SeenProcess(NamedTuple):
-    """A process that the host has; `running` is None if unknown, `drift` what was changed by hand.
+    """A process that the host has; `running` is None if unknown.
 
-    `live` are settings that it takes while it runs, by name, as the release that it runs has them.
+    In the words of its host, `drift` is what was changed by hand, `was_set` the settings that it was given while it
+    ran, `ill` what keeps it from its work, and `unanswered` what it does not say.
     """
 
     node: str
     running: bool | None
-    drift: tuple[str, ...]
-    live: Mapping[str, str] = MappingProxyType({})
+    drift: tuple[str, ...] = ()
+    was_set: tuple[str, ...] = ()
+    ill: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
 
 
 class Alert(NamedTuple):
@@ -156,8 +158,7 @@ class UnknownError(Exception):
 class NodeSeen:
     """One running node, and its answers.
 
-    `funds` is what it pays from, or None; `edges` are the connections that it begins. `had` are the settings of its
-    release if that is not the spec's, and `back` the rollback to it, if any.
+    `funds` is what it pays from, or None; `edges` are the connections that it begins.
     """
 
     fleet: Fleet
@@ -167,8 +168,6 @@ class NodeSeen:
     node: Node
     funds: Funds | None
     edges: tuple[Connection, ...]
-    had: Mapping[str, str] = field(default_factory=dict)
-    back: Back | None = None
 
     @property
     def place(self) -> Path:

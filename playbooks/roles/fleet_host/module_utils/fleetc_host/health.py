@@ -61,7 +61,7 @@ def unwell(service: Json, wanted: Json, pid: int) -> str:
         return "%s does not run" % node
     directory = os.path.realpath("%s/%s" % (CURRENT, node))
     verdict = judged(service, wanted["runtime"], pid, directory, wanted.get("setters") or {})
-    problems = (words for kind in ("drift", "set", "ill", "unanswered") for words in verdict[kind])
+    problems = (words for kind in ("drift", "was_set", "ill", "unanswered") for words in verdict[kind])
     return "".join("%s: %s" % (node, words) for words in list(problems)[:1])
 
 

@@ -31,8 +31,8 @@ Problems = tuple[str, str]
 def judged(service: Json, runtime: str, pid: int, directory: str, setters: Json) -> Json:
     """How a running node differs from its release, by its process and by its own answers, in words.
 
-    `drift` is what only a restart undoes, `set` the settings that it was given while it ran, `ill` what keeps it from
-    its work, `unanswered` what it does not say, so that nobody knows. `live` are the settings that it has.
+    `drift` is what only a restart undoes, `was_set` the settings that it was given while it ran, `ill` what keeps it
+    from its work, `unanswered` what it does not say, so that nobody knows. `live` are the settings that it has.
     """
     node = Answers()
     live, was_set, unanswered = settings_said(service, setters, node)
@@ -42,7 +42,7 @@ def judged(service: Json, runtime: str, pid: int, directory: str, setters: Json)
         ill += [problem] if problem else []
         unanswered += [silence] if silence and silence not in unanswered else []
     drift = drift_of_process(pid, service, directory, runtime)
-    return {"drift": drift, "set": was_set, "ill": ill, "unanswered": unanswered, "live": live}
+    return {"drift": drift, "was_set": was_set, "ill": ill, "unanswered": unanswered, "live": live}
 
 
 class Answers:

@@ -53,7 +53,7 @@ def process_of_node(node: str, in_unit: bool, asked: dict[str, Json] | None) -> 
     digest = marker[0] if len(marker) == 2 and re.fullmatch("[0-9a-f]{64}", marker[0]) else ""
     facts = {} if asked is None else asked.get(node, {})
     running = None if asked is None else bool(facts.get("running"))
-    process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": []}
+    process: Json = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": []}
     if digest:
         process.update(settings_of(service_in(release_at("%s/%s" % (CURRENT, node)), node)))
     if digest and running:
