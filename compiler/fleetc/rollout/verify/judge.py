@@ -89,11 +89,12 @@ def judge(
             continue
         findings += registration.by_chain(fleet, host, answer)
         alive = {process.node for process in answer.processes if process.running}
+        unanswered = {process.node: process.unanswered for process in answer.processes}
         for service in (service for service in host.services if service.name in alive and service.table != RUNNERS):
             node, own = nodes[service.table, service.name], tuple(edges.get(service.name, ()))
             paid = paying.get(service.name)
             seen = NodeSeen(fleet, host, service, answer.replies, node, paid, own)
-            findings += _of_node(seen)
+            findings += _of_node(seen, unanswered.get(service.name, ()))
             facts += _facts(seen)
             running.append(seen)
         findings += stack.findings(fleet, host, answer.replies)
@@ -117,8 +118,10 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield finding
 
 
-def _of_node(seen: NodeSeen) -> Iterator[Finding]:
-    """Findings of all checks; a check that cannot tell reports its reason, once."""
+def _of_node(seen: NodeSeen, unanswered: Iterable[str]) -> Iterator[Finding]:
+    """Findings of all checks; a check that cannot tell reports its reason, once, if its host has not reported it."""
+    paths = [words.rpartition(" to ")[2] for words in unanswered]
+    silent = any(words.startswith("it answers nothing to ") for words in unanswered)
     reasons: dict[str, None] = {}
     for check in CHECKS:
         try:
@@ -126,7 +129,8 @@ def _of_node(seen: NodeSeen) -> Iterator[Finding]:
         except UnknownError as problem:
             reasons[str(problem)] = None
     for reason in reasons:
-        yield seen.found("unknown", "not-answered", reason)
+        if not any(path in reason for path in paths) and not (silent and "does not answer" in reason):
+            yield seen.found("unknown", "not-answered", reason)
 
 
 def _facts(seen: NodeSeen) -> Iterator[Fact]:

@@ -17,6 +17,9 @@ from .secret_files import known_secrets, masked
 from .stack.health import watch_stack
 from .system import run
 
+VITAL = ("/healthz", "/status", "/getBroadcastConfig")
+"""What a node must answer; without another answer a setting is unknown, which is no reason to go back."""
+
 ENDS = 3
 """How often a node may be started again by itself before nobody waits for it any longer."""
 
@@ -61,8 +64,9 @@ def unwell(service: Json, wanted: Json, pid: int) -> str:
         return "%s does not run" % node
     directory = os.path.realpath("%s/%s" % (CURRENT, node))
     verdict = judged(service, wanted["runtime"], pid, directory, wanted.get("setters") or {})
-    problems = (words for kind in ("drift", "was_set", "ill", "unanswered") for words in verdict[kind])
-    return "".join("%s: %s" % (node, words) for words in list(problems)[:1])
+    silent = [words for words in verdict["unanswered"] if words.endswith(VITAL)]
+    problems = verdict["drift"] + verdict["was_set"] + verdict["ill"] + silent
+    return "%s: %s" % (node, problems[0]) if problems else ""
 
 
 LOG_LINES = 30

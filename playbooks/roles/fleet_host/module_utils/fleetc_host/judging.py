@@ -11,7 +11,7 @@ import os
 import re
 
 from .asking import ask
-from .live import has_value, other_words, value_said
+from .live import has_value, other_words, status_of, value_said
 from .places import CURRENT, RELEASES, UNITS, Json
 from .processes import is_same_file, set_since
 from .programs import is_installed, is_version, program_path
@@ -24,9 +24,6 @@ LISTEN = "0A"
 WORDS_LIMIT = 280
 """Characters of what is said of one difference: fleetc takes longer texts for senseless."""
 
-Problems = tuple[str, str]
-"""What keeps a node from its work, and what it does not answer, in words; one of them or both are ""."""
-
 
 def judged(service: Json, runtime: str, pid: int, directory: str, setters: Json) -> Json:
     """How a running node differs from its release, by its process and by its own answers, in words.
@@ -34,23 +31,29 @@ def judged(service: Json, runtime: str, pid: int, directory: str, setters: Json)
     `drift` is what only a restart undoes, `was_set` the settings that it was given while it ran, `ill` what keeps it
     from its work, `unanswered` what it does not say, so that nobody knows. `live` are the settings that it has.
     """
-    node = Answers()
-    live, was_set, unanswered = settings_said(service, setters, node)
-    ill = ["it does not listen on port %d" % port for port in missing_ports(service, pid)]
-    for asks in (ask_healthz, ask_status, ask_runner):
-        problem, silence = asks(service.get("health") or {}, node)
-        ill += [problem] if problem else []
-        unanswered += [silence] if silence and silence not in unanswered else []
-    drift = drift_of_process(pid, service, directory, runtime)
-    return {"drift": drift, "was_set": was_set, "ill": ill, "unanswered": unanswered, "live": live}
+    node, health = Answers(), service.get("health") or {}
+    closed = ["it does not listen on port %d" % port for port in missing_ports(health, pid)]
+    problems = [asks(health, node) for asks in (ill_by_healthz, ill_by_status, ill_by_answer)]
+    live, was_set = settings_said(service, setters, node)
+    return {
+        "drift": drift_of_process(pid, service, directory, runtime),
+        "was_set": was_set,
+        "ill": closed + [problem for problem in problems if problem],
+        "unanswered": list(node.unanswered.values()),
+        "live": live,
+    }
 
 
 class Answers:
-    """What one node answers. Each path is asked once, and a listener without an answer is not asked again."""
+    """What one node answers. Each path is asked once, and a listener without an answer is not asked again.
+
+    `unanswered` is what it does not say, in words: one thing for each path, or for a listener without an answer.
+    """
 
     def __init__(self) -> None:
         self.known: dict[tuple[str, str], tuple[int, bytes]] = {}
         self.silent: set[str] = set()
+        self.unanswered: dict[str, str] = {}
 
     def __call__(self, where: str, path: str) -> tuple[int, bytes]:
         """Status and body; (0, b"") without an answer."""
@@ -62,69 +65,75 @@ class Answers:
             self.silent.add(where)
         return self.known[where, path]
 
+    def lacks(self, where: str, path: str, words: str) -> str:
+        """Note that an answer does not say something. It is nothing that is wrong: ""."""
+        self.unanswered.setdefault(where if where in self.silent else path, words)
+        return ""
 
-def settings_said(service: Json, setters: Json, node: Answers) -> tuple[list[str], list[str], list[str]]:
-    """The settings that a node has, those that are not of its release, in words, and what it does not answer."""
-    live, was_set, unanswered = [], [], []
+
+def settings_said(service: Json, setters: Json, node: Answers) -> tuple[list[str], list[str]]:
+    """The settings that a node has, and those of them that are not of its release, in words."""
+    live, was_set = [], []
     for setting in service.get("live", ()):
         name, value = named(setting)
-        said, problem = None, ""
-        if "read" in setters.get(name.partition(" ")[0], {}):
-            said, problem = value_said(service, name, setters, node)
+        read = setters.get(name.partition(" ")[0], {}).get("read")
+        said, problem = value_said(service, name, setters, node) if read else (None, "")
+        if problem:
+            node.lacks(status_of(service), read[0], problem)
         if said is None or has_value(said, value):
             live.append(setting)
-            unanswered += [problem] if problem and problem not in unanswered else []
         else:
             live.append("%s=%s" % (name, said))
             was_set.append(other_words(name, said, value))
-    return live, was_set, unanswered
+    return live, was_set
 
 
-def missing_ports(service: Json, pid: int) -> list[int]:
+def missing_ports(health: Json, pid: int) -> list[int]:
     """The TCP ports on which a process should listen and does not."""
-    wanted = (service.get("health") or {}).get("ports", [])
+    wanted = health.get("ports", [])
     listening = listening_ports(pid) if wanted else []
     return [port for port in wanted if port not in listening]
 
 
-def ask_healthz(health: Json, node: Answers) -> Problems:
+def ill_by_healthz(health: Json, node: Answers) -> str:
     """What /healthz says; nothing of nodes that have none."""
     where = health.get("healthz")
     status = node(where, "/healthz")[0] if where else 200
     if status == 200:
-        return "", ""
+        return ""
     words = "it answers %s to /healthz" % (status or "nothing")
-    return (words, "") if status else ("", words)
+    return words if status else node.lacks(where, "/healthz", words)
 
 
-def ask_runner(health: Json, node: Answers) -> Problems:
+def ill_by_answer(health: Json, node: Answers) -> str:
     """What a live runner says where its orchestrator asks it."""
     wanted = health.get("answers")
     status = node(wanted["where"], wanted["path"])[0] if wanted else 0
     if not wanted or status == wanted["status"]:
-        return "", ""
+        return ""
     words = "it answers %s to %s instead of %d, so its orchestrator hides it"
-    return words % (status or "nothing", wanted["path"], wanted["status"]), ""
+    return words % (status or "nothing", wanted["path"], wanted["status"])
 
 
-def ask_status(health: Json, node: Answers) -> Problems:
+def ill_by_status(health: Json, node: Answers) -> str:
     """The release that /status names."""
     where = health.get("status")
     if not where:
-        return "", ""
+        return ""
     status, body = node(where, "/status")
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):  # nested without end
         answer = None
     if status != 200 or not isinstance(answer, dict):
-        return "", "it answers %s to /status" % ("nonsense" if status == 200 else status or "nothing")
+        what = "nonsense" if status == 200 else status or "nothing"
+        return node.lacks(where, "/status", "it answers %s to /status" % what)
     wanted, version = health.get("version", ""), answer.get("Version")
     if wanted and version is None:
-        return "", "it answers no release to /status"
+        return node.lacks(where, "/status", "it answers no release to /status")
     if wanted and not is_version(str(version), wanted):
-        return "it runs release %s instead of %s" % (str(version)[:80] or "unknown", wanted), ""
-    return "", ""
+        return "it runs release %s instead of %s" % (str(version)[:80] or "unknown", wanted)
+    return ""
 
 
 def listening_ports(pid: int) -> list[int]:
