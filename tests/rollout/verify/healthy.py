@@ -156,8 +156,9 @@ class World:
         for process in self.hosts[host]["state"]["processes"]:
             node = process["node"]
             if process["running"] and node in services:
+                ports = services[node]["health"].get("ports", [])
                 PROGRAM["ask"] = ask
-                PROGRAM["listening_ports"] = lambda _: services[node]["health"].get("ports", [])
+                PROGRAM["listening_ports"] = lambda _, own=ports: own
                 verdict = PROGRAM["judged"](services[node], process["runtime"], 0, "/nowhere", _setters())
                 process = {**process, **verdict, "drift": process["drift"]}
             processes.append(process)

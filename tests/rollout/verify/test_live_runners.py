@@ -22,9 +22,7 @@ def test_one_that_answers_otherwise_is_a_difference() -> None:
     world = World(compile_text(TEXT))
     assert not [one for one in world.found() if one[2] == "runners.echo"]
     world.say("echo", "/v1/health", "", status=503)
-    assert [one for one in world.found() if one[2] == "runners.echo"] == [
-        ("drift", "node-unhealthy", "runners.echo")
-    ]
+    assert [one for one in world.found() if one[2] == "runners.echo"] == [("drift", "node-unhealthy", "runners.echo")]
     (one,) = (one for one in world.judged().findings if one.code == "node-unhealthy")
     assert "echo: it answers 503 to /v1/health instead of 204, so its orchestrator hides it" in one.message
 
