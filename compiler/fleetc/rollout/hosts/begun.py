@@ -64,12 +64,18 @@ class Begun(NamedTuple):
             if step.do not in UNHELPED and step.digest and has.get(step.node) == step.digest
         )
 
-    @property
-    def against(self) -> tuple[str, ...]:
-        """All that the host says against its nodes, in words."""
+    def against(self, release: str) -> tuple[str, ...]:
+        """Why the host does not run a release as reviewed, in words; () where it does."""
+        if not self.answered:
+            return (self.outcome.reason or "it does not answer",)
         if self.state is None:
             return ("its answer about its nodes is invalid",)
-        return tuple(f"{process.node}: {words}" for process in self.state.processes for words in process.against)
+        found = [] if self.release == release else ["it has another release"]
+        found += [] if self.settled else ["a switch of its release has not ended well"]
+        for process in self.state.processes:
+            found += [f"unknown whether {process.node} runs"] if process.running is None else []
+            found += [f"{process.node}: {words}" for words in process.against]
+        return tuple(found)
 
     @property
     def judged(self) -> HostOutcome:

@@ -250,26 +250,20 @@ def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, Hos
     """The hosts that this rollout changed and that are no longer as it left them, by more than one look."""
     hosts = [host for host, outcome in ends.items() if outcome.result == "new"]
     again: dict[str, Begun] = {}
-    for look in range(_LOOKS):
-        if hosts:
-            time.sleep(_LOOK_SECONDS if look else 0)
-            again = begun_of(hosts, rollout.run(OBSERVE_PLAYBOOK, hosts), OBSERVE)
-            hosts = [host for host in hosts if _against(rollout, begun, again[host])]
+    for look in range(_LOOKS if hosts else 0):
+        time.sleep(_LOOK_SECONDS if look else 0)
+        again = begun_of(hosts, rollout.run(OBSERVE_PLAYBOOK, hosts), OBSERVE)
+        why = {host: again[host].against(rollout.given(host, begun[host]).release) for host in hosts}
+        hosts = [host for host in hosts if why[host]]
+        if not hosts:
+            break
     fallen = {}
     for host in hosts:
-        words = "; ".join(_against(rollout, begun, again[host]))
         result: Literal["unwell", "unknown"] = "unwell" if again[host].answered else "unknown"
-        fallen[host] = ends[host]._replace(result=result, reason=f"it was well when it switched, and then: {words}")
+        reason = f"it was well when it switched, and then: {'; '.join(why[host])}"
+        fallen[host] = ends[host]._replace(result=result, reason=reason)
         _write_host(rollout.journal, fallen[host])
     return fallen
-
-
-def _against(rollout: Rollout, begun: Mapping[str, Begun], now: Begun) -> tuple[str, ...]:
-    """Why a host is not as this rollout left it, in words; () where it is."""
-    if not now.answered:
-        return (now.outcome.reason or "it does not answer",)
-    other = now.release != rollout.given(now.host, begun[now.host]).release
-    return (("it has another release",) if other else ()) + now.against
 
 
 def _brought_back(

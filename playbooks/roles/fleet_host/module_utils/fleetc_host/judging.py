@@ -97,7 +97,7 @@ def missing_ports(health: Json, pid: int) -> list[int]:
 
 def ill_by_healthz(health: Json, node: Answers) -> str:
     """What /healthz says; nothing of nodes that have none."""
-    where = health.get("healthz")
+    where = health.get("healthz", "")
     status = node(where, "/healthz")[0] if where else 200
     if status == 200:
         return ""
