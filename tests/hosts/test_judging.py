@@ -69,7 +69,8 @@ def test_settings_that_somebody_gave_are_undone_without_a_restart(fleet: Touched
     checked = fleet.deploy("--check").stdout
     assert f"one: would change orch-a live: {CHEAP}" in checked
     assert f"three: would change edge live: {CAP}" in checked
-    plan = fleet.fleetc("plan", str(fleet.directory), "--observe").stdout
+    made = fleet.fleetc("plan", str(fleet.directory), "--observe", "-o", str(fleet.directory.with_name("plan.json")))
+    plan = made.stdout + made.stderr
     assert f"live orch-a, no session drops: {CHEAP}" in plan and f"live edge, no session drops: {CAP}" in plan
     found = fleet.verified()
     assert CHEAP in found["set-at-run-time orchestrators.orch-a.price"]

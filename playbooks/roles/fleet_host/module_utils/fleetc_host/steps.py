@@ -129,7 +129,7 @@ def why_not_live(wanted: Json, changed: list[str]) -> str:
 def told(changed: list[str]) -> str:
     """Settings for people, the first of many."""
     more = ["%d more" % (len(changed) - NAMED)] if len(changed) > NAMED else []
-    return ", ".join(changed[:NAMED] + more) or "its new files"
+    return ", ".join([*changed[:NAMED], *more]) or "its new files"
 
 
 def named(setting: str) -> tuple[str, str]:
