@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fleetc.planner.data import UNHELPED, HostState, unhelped
 from fleetc.rollout.findings import HostFinding, clock_finding
 from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, Result, as_list, as_mapping, as_number, as_text, outcomes
-from fleetc.rollout.hosts.observe import said
+from fleetc.rollout.hosts.observe import MEANINGLESS, said
 from fleetc.rollout.hosts.runner import RunResult
 
 CLAIMED = "host-claimed"
@@ -102,7 +102,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         answered,
         answer.get("needed") is not False,
         outcome,
-        tuple(_steps(outcome.host, answer)),
+        tuple(step for step in steps_in(outcome.host, answer) if step.do != "keep"),
         release if _DIGEST.fullmatch(release := as_text(state.get("release"))) else "",
         _nodes(state.get("processes")),
         _nodes(answer.get("wants")),
@@ -118,7 +118,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
 def _state(host: str, answer: Mapping[str, Any]) -> HostState | None:
     try:
         return said(host, answer)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except MEANINGLESS:
         return None
 
 
@@ -131,13 +131,11 @@ def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[HostFinding, ...]
     return (*(finding for finding in lacks if finding.code and finding.message), *clock_finding(host, clocks))
 
 
-def _steps(host: str, answer: Mapping[str, Any]) -> list[RolloutStep]:
-    steps = []
-    for item in as_list(answer.get("steps")):
-        step = as_mapping(item)
-        if step and step.get("do") != "keep":
-            steps.append(RolloutStep(host, *(as_text(step.get(key)) for key in ("do", "node", "reason", "digest"))))
-    return steps
+def steps_in(host: str, answer: Mapping[str, Any]) -> tuple[RolloutStep, ...]:
+    """The steps that a host takes, or would take, those included that change nothing."""
+    keys = ("do", "node", "reason", "digest")
+    listed = map(as_mapping, as_list(answer.get("steps")))
+    return tuple(RolloutStep(host, *(as_text(step.get(key)) for key in keys)) for step in listed if step)
 
 
 def _nodes(listed: object) -> dict[str, tuple[str, ...]]:

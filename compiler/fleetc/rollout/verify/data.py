@@ -13,6 +13,8 @@ from fleetc.analysis.funds import Funds
 from fleetc.blueprint.blueprint import Connection, HostBlueprint, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.places.diagnostic import Path
+from fleetc.planner.data import ProcessState
+from fleetc.rollout.hosts.begun import RolloutStep
 
 STACK = ""
 """The target of a question to the avatar stack's service: only its host knows the port."""
@@ -54,35 +56,12 @@ class OtherSetting(NamedTuple):
     overridden: bool
 
 
-class HostStep(NamedTuple):
-    """What a rollout would do on the host now."""
-
-    do: str
-    node: str
-    reason: str
-
-
 class Back(NamedTuple):
     """A rollback that was the last thing which rollouts did to a host: when, by whom, and the release it led to."""
 
     at: str
     who: str
     release: str
-
-
-class SeenProcess(NamedTuple):
-    """A process that the host has; `running` is None if unknown.
-
-    In the words of its host, `drift` is what was changed by hand, `was_set` the settings that it was given while it
-    ran, `ill` what keeps it from its work, and `unanswered` what it does not say.
-    """
-
-    node: str
-    running: bool | None
-    drift: tuple[str, ...] = ()
-    was_set: tuple[str, ...] = ()
-    ill: tuple[str, ...] = ()
-    unanswered: tuple[str, ...] = ()
 
 
 class Alert(NamedTuple):
@@ -116,8 +95,8 @@ class HostAnswer:
     release: str = ""
     switch: bool = False
     quarantine: str = ""
-    processes: tuple[SeenProcess, ...] = ()
-    steps: tuple[HostStep, ...] = ()
+    processes: tuple[ProcessState, ...] = ()
+    steps: tuple[RolloutStep, ...] = ()
     settings: tuple[OtherSetting, ...] = ()
     alerts: tuple[Alert, ...] = ()
     replies: Mapping[str, Reply] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from fleetc.blueprint.blueprint import RUNNERS, Blueprint, Connection, HostBluep
 from fleetc.language.fleet import Fleet
 from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
-from fleetc.planner.data import UNHELPED
+from fleetc.planner.data import UNHELPED, ProcessState
 from fleetc.rollout.findings import reaching_help
 from fleetc.rollout.verify import market, replies, stack
 from fleetc.rollout.verify.checks import accounts, offers, peers, registration, runners
@@ -28,7 +28,6 @@ from fleetc.rollout.verify.data import (
     HostAnswer,
     Kind,
     NodeSeen,
-    SeenProcess,
     UnknownError,
 )
 from fleetc.rollout.verify.questions import LANGUAGE_MODELS
@@ -234,7 +233,7 @@ def _of_host(
         yield told_by_host._replace(place=_wallet(fleet, alert) or told_by_host.place)
 
 
-def _against(entry: SeenProcess) -> Iterator[tuple[Kind, str, str, str]]:
+def _against(entry: ProcessState) -> Iterator[tuple[Kind, str, str, str]]:
     """Kind, code, words and advice for each thing that a host says against one of its processes."""
     yield from (("drift", "changed-on-host", words, "deploy again to repair it") for words in entry.drift)
     advice = "somebody set it while the node runs; deploy again to undo it, or write the value into the spec"

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from .judging import judged_here
 from .places import CURRENT, MARKERS, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, Json
 from .processes import processes_of_containers, processes_of_units
-from .releases import digest_in, exclusive_of, release_at, runtime_here, service_in
+from .releases import digest_in, release_at, runtime_here, service_in
 from .secret_files import digest_of_secrets, secrets_at
 from .stack.checkout import commit_of, commit_wanted, is_managed
 from .stack.looking import look_at_stack, secrets_it_had
@@ -54,11 +54,12 @@ def process_of_node(node: str, in_unit: bool, asked: dict[str, Json] | None) -> 
     facts = {} if asked is None else asked.get(node, {})
     running = None if asked is None else bool(facts.get("running"))
     process: Json = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": []}
+    service = service_in(release_at("%s/%s" % (CURRENT, node)), node) or {}
     if digest:
-        process.update(settings_of(service_in(release_at("%s/%s" % (CURRENT, node)), node)))
+        process.update(settings_of(service))
     if digest and running:
         process.update(judged_here(node, runtime, marker, facts))
-    return {**process, "exclusive": exclusive_of(node)}
+    return {**process, "exclusive": list(service.get("exclusive", []))}
 
 
 def look_with_secrets(release: str) -> Json:
