@@ -34,7 +34,7 @@ PRICE = found(
     "set-at-run-time",
     "us-gpu-1",
     "us-video-1",
-    "us-video-1: it says that pricePerUnit is 900 instead of 1200",
+    "us-gpu-1: us-video-1: it says that pricePerUnit is 900 instead of 1200",
     ("orchestrators", "us-video-1", "price"),
     "somebody set it while the node runs; deploy again to undo it, or write the value into the spec",
 )

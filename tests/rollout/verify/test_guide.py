@@ -17,7 +17,7 @@ PRICE = found(
     "set-at-run-time",
     "gpu-1",
     "orch-a",
-    "orch-a: it says that pricePerUnit is 900 instead of 1200",
+    "gpu-1: orch-a: it says that pricePerUnit is 900 instead of 1200",
     ("orchestrators", "orch-a", "price"),
     "somebody set it while the node runs; deploy again to undo it, or write the value into the spec",
 )

@@ -139,8 +139,6 @@ def _facts(seen: NodeSeen) -> Iterator[Fact]:
         status = replies.mapping(seen.reply(where, "/status"), "/status")
     except UnknownError:
         return
-    documented = "SessionLimit" in status or "PricePerUnit" in status
-    yield Fact(seen.host.name, name, "form of /status", "as documented" if documented else "as the node has it")
     if "Version" in status:
         yield Fact(seen.host.name, name, "release", replies.shown(status["Version"]))
     prices = status.get("BroadcasterPrices")
@@ -211,9 +209,8 @@ def _of_host(
             finding = found(kind, code, f"{entry.node}: {words}", entry.node, advice)
             yield finding._replace(place=_place(fleet, host, finding)) if code == "set-at-run-time" else finding
     for step in answer.steps:
-        if step.do in ("keep", "ensure", *UNHELPED) or any(
-            step.node == n and step.reason.startswith(w) for n, w in said
-        ):
+        again = any(step.node == node and step.reason.startswith(words) for node, words in said)
+        if again or step.do in ("keep", "ensure", *UNHELPED):
             continue
         code, message = _meaning(step.do, step.node, step.reason)
         if step.node or not any(other.do not in ("keep", "copy") for other in answer.steps):
