@@ -50,7 +50,7 @@ class Machine:
         self.program = loaded(self.root)
         for name in CHANGING:
             self.program[name] = self.counted(self.program[name] if name != "run" else self.systemd)
-        self.program |= {"ill": self.is_ill, "start_apart": lambda *_: None, "make_places": lambda _: None}
+        self.program |= {"unwell": self.is_ill, "start_apart": lambda *_: None, "make_places": lambda _: None}
         self.program |= {
             "last_words": lambda *_: [],
             "drift_of_process": lambda *_: [],
@@ -100,7 +100,7 @@ class Machine:
                 self.running[node] = self.unit(node)
         return done(0, "", "")
 
-    def is_ill(self, service: dict[str, Any], _runtime: str, pid: int) -> str:
+    def is_ill(self, service: dict[str, Any], _wanted: dict[str, Any], pid: int) -> str:
         name = service["name"]
         return "" if pid and not any(mark in self.running[name] for mark in self.ill) else f"{name} is ill"
 
@@ -481,12 +481,12 @@ def test_way_back_that_breaks_off_is_tried_again(machine: Machine) -> None:
 
 
 def test_failure_that_nobody_thought_of_takes_the_release_back(machine: Machine) -> None:
-    def failing(service: dict[str, Any], _runtime: str, _pid: int) -> str:
+    def failing(service: dict[str, Any], _wanted: dict[str, Any], _pid: int) -> str:
         if b"release 2 " in machine.running[service["name"]]:
             raise RecursionError("maximum recursion depth exceeded")
         return ""
 
-    machine.program["ill"] = failing
+    machine.program["unwell"] = failing
     switch = machine.begin(2)
     machine.program["carry_out"](switch)
     assert switch["phase"] == "reverted"

@@ -29,7 +29,7 @@ def waited(root: Path, facts: Facts, *, stable: float = STABLE) -> tuple[list[st
     def ill(_service: Any, _runtime: str, pid: int) -> str:
         return facts(now[0])[2] if pid else "gate does not run"
 
-    program |= {"time": SimpleNamespace(**{**vars(time), **clock}), "facts_of": facts_of, "ill": ill}
+    program |= {"time": SimpleNamespace(**{**vars(time), **clock}), "facts_of": facts_of, "unwell": ill}
     program["watch_stack"] = lambda _stack: ("", {})
     wanted = {"services": [{"name": "gate"}], "stack": None, "runtime": "systemd"}
     return program["healthy"](wanted, DEADLINE, stable), now[0]

@@ -32,7 +32,9 @@ def where() -> Iterator[str]:
 
 
 def told(root: Path, where: str, path: str, status: int) -> str:
-    found: str = loaded(root)["ill_by_answer"]({"answers": {"where": where, "path": path, "status": status}})
+    program = loaded(root)
+    health = {"answers": {"where": where, "path": path, "status": status}}
+    found: str = program["ill_by_answer"](health, program["Answers"]())
     return found
 
 
@@ -43,8 +45,8 @@ def test_the_one_status_at_the_one_path_is_well(tmp_path: Path, where: str) -> N
 @pytest.mark.parametrize(
     ("path", "status", "words"),
     [
-        ("/v1/health", 200, "answers 204 to /v1/health instead of 200"),
-        ("/health", 204, "answers 404 to /health instead of 204"),
+        ("/v1/health", 200, "it answers 204 to /v1/health instead of 200, so its orchestrator hides it"),
+        ("/health", 204, "it answers 404 to /health instead of 204, so its orchestrator hides it"),
     ],
 )
 def test_any_other_is_ill(tmp_path: Path, where: str, path: str, status: int, words: str) -> None:
@@ -52,5 +54,6 @@ def test_any_other_is_ill(tmp_path: Path, where: str, path: str, status: int, wo
 
 
 def test_silence_is_ill_and_what_asks_for_nothing_is_well(tmp_path: Path) -> None:
-    assert told(tmp_path, "http://127.0.0.1:1", "/health", 200) == "answers nothing to /health instead of 200"
-    assert loaded(tmp_path)["ill_by_answer"]({}) == ""
+    words = "it answers nothing to /health instead of 200, so its orchestrator hides it"
+    assert told(tmp_path, "http://127.0.0.1:1", "/health", 200) == words
+    assert loaded(tmp_path)["ill_by_answer"]({}, None) == ""

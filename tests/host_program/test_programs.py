@@ -205,7 +205,7 @@ def test_program_changed_on_the_host_is_drift_and_is_mended(host: Program, serve
     marker = [host["digest_of_files"](str(files)), "-"]
 
     def drift() -> list[str]:
-        found: list[str] = host["drift_of"]("node-0", "systemd", marker, {"pid": 1})
+        found: list[str] = host["judged_here"]("node-0", "systemd", marker, {"pid": 1})["drift"]
         return found
 
     assert drift() == []

@@ -14,18 +14,14 @@ class Health(NamedTuple):
     """The health check of a node, on its own host; "" where it is not asked.
 
     `ports` are the TCP ports on which the process itself listens; `healthz` and `status` are addresses such as
-    "http://127.0.0.1:7935". `version` is the release without its "v". `prices` are those of /status, in wei per pixel
-    as fractions such as "3/2", by account or "default"; `max_price` is the same for what a gateway pays. `answers` is
-    the health check of another program: address, path, expected status. If `drains`, it can refuse new sessions and
-    report their number.
+    "http://127.0.0.1:7935". `version` is the release without its "v". `answers` is the health check of another
+    program: address, path, expected status. If `drains`, it can refuse new sessions and report their number.
     """
 
     ports: tuple[int, ...] = ()
     healthz: str = ""
     status: str = ""
     version: str = ""
-    prices: tuple[tuple[str, str], ...] = ()
-    max_price: str = ""
     drains: bool = False
     answers: tuple[str, str, int] | None = None
 

@@ -172,9 +172,6 @@ def _health(health: Health) -> dict[str, object]:
     found: dict[str, object] = {"ports": list(health.ports)}
     texts = {"healthz": health.healthz, "status": health.status, "version": health.version}
     found |= {name: ansible_unsafe(text) for name, text in texts.items() if text}
-    if health.prices:
-        found["prices"] = {who: ansible_unsafe(price) for who, price in health.prices}
-    found |= {"max_price": ansible_unsafe(health.max_price)} if health.max_price else {}
     if health.answers is not None:
         where, path, status = health.answers
         found["answers"] = {"where": ansible_unsafe(where), "path": ansible_unsafe(path), "status": status}

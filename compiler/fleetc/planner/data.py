@@ -19,10 +19,11 @@ class ProcessState:
     `digest` is that of the files it was started from, "" when its host does not say. `running` is None where nobody
     looked; of a stack it says whether there are containers, since one that sleeps is left asleep. Only a slot has a
     Compose `project`, and in `turn` the digest of the settings of TURN that it was started with. `secrets` tells where
-    its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says. `drift` says how it differs from what
-    it was started from, in the words of its host. `live` and `silent` are settings that it takes while it runs, such as
-    "maxSessions=8"; nobody can ask for those that are silent. `rest` is the digest of its files without them, "" where
-    it is not known. `exclusive` is what only one process of the fleet may do at a time.
+    its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says. In the words of its host,
+    `drift` is how it differs from what it was started from, `was_set` the settings that it was given since, `ill` what
+    keeps it from its work, and `unanswered` what it does not say. `live` and `silent` are the settings that it has and
+    takes while it runs, such as "maxSessions=8"; nobody can ask for those that are silent. `rest` is the digest of its
+    files without them, "" where it is not known. `exclusive` is what only one process of the fleet may do at a time.
     """
 
     node: str
@@ -33,10 +34,19 @@ class ProcessState:
     turn: str = ""
     secrets: str | None = None
     drift: tuple[str, ...] = ()
+    was_set: tuple[str, ...] = ()
+    ill: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
     rest: str = ""
     live: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
     exclusive: tuple[str, ...] = ()
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """All that its host says against it, in words, the gravest first."""
+        stopped = ("it does not run",) if self.running is False else ()
+        return stopped + self.drift + self.was_set + self.ill + self.unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +75,21 @@ class Step:
     - halt: nothing, as `node` would have to be restarted for a setting and the spec does not allow it;
     - keep: the release, or `node`, is already what it should be;
     - ensure: the state of the host is unknown, or `node` reads its secrets elsewhere: whatever of these it takes;
-    - unknown: the host left the spec, and whether it retires `node`, only a journal that is not here can tell.
+    - ill: nothing, as `node` is not well and no step helps; `reason` says why;
+    - unknown: nothing, as `node` does not answer; or its host left the spec, and only a journal that is not here can
+      tell whether it retires `node`.
     """
 
     do: str
     node: str
     digest: str
     reason: str = ""
+
+
+UNHELPED = {"ill": "{} is not well", "unknown": "whether {} is as reviewed is unknown"}
+"""Steps on a node that no rollout helps, in words."""
+
+
+def unhelped(do: str, node: str, reason: str) -> str:
+    """What a rollout leaves as it is, with the reason."""
+    return f"{UNHELPED[do].format(node)}: {reason}"

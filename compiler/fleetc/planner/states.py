@@ -118,18 +118,14 @@ def with_places_of_secrets(observed: HostState, recorded: HostState) -> HostStat
     return replace(observed, processes=tuple(processes))
 
 
-def started_from(state: HostState) -> list[tuple[str, str, str, str, str]]:
-    """Node, runtime, project, digest and TURN settings of each process, running or not."""
-    return [(p.node, p.runtime, p.project, p.digest, p.turn) for p in state.processes]
-
-
 def is_reached(now: HostState, wanted: HostState) -> bool:
     """Whether a host already runs what is wanted, all of it and nothing else."""
     if now.known == UNKNOWN or now.release != wanted.release:
         return False
-    if any(process.running is False or process.drift for process in now.processes):
-        return False
-    return started_from(now) == started_from(wanted)
+    has, gets = (
+        [(p.node, p.runtime, p.project, p.digest, p.turn) for p in state.processes] for state in (now, wanted)
+    )  # running or not
+    return has == gets and not any(process.against for process in now.processes)
 
 
 def steps_between(

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.pipeline import Compiled
 from fleetc.rollout.hosts import deploy as deploying
 from fleetc.rollout.hosts import rolling
 from fleetc.rollout.hosts.deploy import Outcome, deploy_tree, resumed
 from fleetc.rollout.hosts.journal import Journal, opened, to_read
+from fleetc.rollout.hosts.kept import releases_before
 from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
@@ -180,3 +182,35 @@ def test_move_is_no_change_by_hand(world: World) -> None:
     goal = rolling.Goal(sealed=NewestPlan("2026-03-01T12:00:00Z", "a" * 64))
     assert world.roll_out(compile_text(MOVED), goal=goal).exit_code == 0
     world.is_at(compile_text(MOVED))
+
+
+@pytest.mark.parametrize(("host", "node", "left"), [("eu-gpu-1", "eu-video-1", 4), ("us-edge", "us-live", 0)])
+def test_host_that_falls_after_its_batch_is_not_deployed_and_ends_the_rollout(
+    world: World, monkeypatch: pytest.MonkeyPatch, host: str, node: str, left: int
+) -> None:
+    """Earlier batches are judged again before the next one, and all of them at the end."""
+    monkeypatch.setattr(deploying, "_LOOK_SECONDS", 0)
+
+    def after(playbook: str, hosts: Sequence[str]) -> None:
+        if playbook == "site.yml" and host in hosts:
+            world.hosts.change(host, drift={node: ["its process has other arguments"]})
+
+    world.hosts.after = after
+    outcome = world.roll_out(compile_text(NEXT))
+    results = {one.host: one for one in outcome.hosts}
+    words = f"it was well when it switched, and then: {node}: its process has other arguments"
+    assert (results[host].result, results[host].reason) == ("unwell", words)
+    assert outcome.exit_code == 1
+    assert len([one for one in outcome.hosts if one.reason == f"not begun, because of {host}"]) == left
+    world.hosts.after = lambda playbook, hosts: None
+    history = to_read(world.directory, "two-regions").history
+    assert history.runs[-1].changes[host].result == "unwell"
+    assert releases_before(history, blueprint_of(NEXT), "", ())[host] == results[host].before
+    assert world.roll_out(compile_text(NEXT)).exit_code == 0
+    world.is_at(compile_text(NEXT))
+
+
+def blueprint_of(text: str) -> Blueprint:
+    blueprint = compile_text(text).blueprint
+    assert blueprint is not None
+    return blueprint

@@ -135,22 +135,27 @@ def test_hosts_with_nothing_to_do_are_asked_again_where_something_arrives() -> N
     assert stays.asked == [["one", "two"]]
 
 
+RUNS = {"node": "gate", "digest": "d" * 64, "runtime": "systemd", "running": True}
+
+
 @pytest.mark.parametrize(
     ("state", "settled"),
     [
         ({}, True),
-        ({"processes": [{"running": True}]}, True),
+        ({"processes": [RUNS]}, True),
         ({"switch": {"id": "1"}}, False),
         ({"quarantine": "it could not go back"}, False),
-        ({"processes": [{"running": True}, {"running": None}]}, False),
-        ({"processes": [{"running": False}]}, False),
+        ({"processes": [RUNS, {**RUNS, "running": None}]}, False),
+        ({"processes": [{**RUNS, "running": False}]}, False),
+        ({"release": "b" * 64}, False),
+        *(({"processes": [{**RUNS, kind: ["words"]}]}, False) for kind in ("drift", "was_set", "ill", "unanswered")),
     ],
     ids=str,
 )
 def test_canary_is_settled_once_all_of_it_runs_and_nothing_is_left_to_end(state: dict[str, Any], settled: bool) -> None:
-    answer = {BEGIN: {"format": 1, "ok": True, "state": state}}
+    answer = {BEGIN: {"format": 1, "ok": True, "state": {"release": "a" * 64, "processes": [], **state}}}
     (one,) = begun_of(["h"], RunResult("successful", 0, {}, answers={"h": answer})).values()
-    assert one.settled == settled
+    assert (one.against("a" * 64) == ()) == settled
 
 
 class Answered(Rollout):
@@ -211,8 +216,8 @@ def test_reward_that_would_only_end_is_not_torn() -> None:
     ("said", "why"),
     [
         ({}, ""),
-        ({"release": "b" * 64}, "does not run this release"),
-        ({"switch": {"id": "1", "phase": "healthy"}}, "does not run this release"),
+        ({"release": "b" * 64}, "it has another release"),
+        ({"switch": {"id": "1", "phase": "healthy"}}, "a switch of its release has not ended"),
         (None, "could not be reached"),
     ],
 )

@@ -137,9 +137,9 @@ def test_what_a_node_says_of_itself_is_found(fleet: Verified) -> None:
     found = [
         ("deposit-low", "wallets.payer"),
         ("gateway-finds-nobody", "gateways.gate"),
+        ("node-unhealthy", "gateways.gate"),
         ("other-account", "gateways.gate.wallet"),
         ("other-chain", "fleet.network"),
-        ("other-program-release", "gateways.gate"),
         ("payments-failing", "gateways.gate"),
     ]
     with fleet.ill(f"account=0x{'9' * 40},pool=none,version=0.8.0,chain=5,deposit=0,unpaid=3"):

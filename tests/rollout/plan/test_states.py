@@ -57,6 +57,18 @@ CASES = {
         observed(replace(FIRST, drift=("its unit was changed",)), SECOND),
         ["keep release", "restart first: its unit was changed", "keep second"],
     ),
+    "a setting that somebody gave a process": (
+        observed(replace(FIRST, was_set=("it says that v is 6 instead of 5",)), SECOND),
+        ["keep release", "live first: it says that v is 6 instead of 5", "keep second"],
+    ),
+    "a process that is not well": (
+        observed(replace(FIRST, ill=("it answers 503 to /healthz",)), SECOND),
+        ["keep release", "ill first: it answers 503 to /healthz", "keep second"],
+    ),
+    "a process that does not answer": (
+        observed(FIRST, replace(SECOND, unanswered=("it answers nothing to /status",))),
+        ["keep release", "keep first", "unknown second: it answers nothing to /status"],
+    ),
     "a process that ended": (
         observed(FIRST, replace(SECOND, running=False)),
         ["keep release", "keep first", "start second: it does not run"],

@@ -8,11 +8,14 @@ not from what is checked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.emit.ansible import _setters
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signing import talks_to_chain
@@ -20,12 +23,17 @@ from fleetc.online.public import UrlAnswer
 from fleetc.pipeline import Compiled
 from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.rollout.hosts.verify import TASK, _answer
-from fleetc.rollout.verify.data import AVATARS, Back, Finding
+from fleetc.rollout.verify.data import AVATARS, Back, Finding, Inquiry
 from fleetc.rollout.verify.judge import Verdict, judge
 from fleetc.rollout.verify.public import findings, places_of
 from fleetc.rollout.verify.questions import questions_of
+from fleetc.upstream.live_settings import LIVE_SETTINGS
+from tests.host_program.program import loaded
 
 Json = dict[str, Any]
+BODY_LIMIT = 4 * 1024 * 1024
+PROGRAM = loaded(Path("/nowhere"))
+"""The program on a host, which judges the nodes there."""
 ETH = 10**18
 OTHERS = "https://elsewhere.example.net:8935"
 ELSEWHERE = "404 page not found\n"
@@ -50,10 +58,21 @@ class World:
         self.failures: list[Event] = []
         self.answers: dict[str, tuple[int, Any]] = {}
         self.write: Callable[[Any], str] = json.dumps
+        assert compiled.tree is not None
+        files = compiled.tree.as_mapping()
+        self.services = {
+            host.name: _plain(json.loads(files[f"ansible/host_vars/{host.name}.json"].content))["fleet_host_services"]
+            for host in self.blueprint.hosts
+        }
+        self.known = {
+            host.name: (*self.asked[host.name], *(one for service in host.services for one in _judged(service)))
+            for host in self.blueprint.hosts
+        }
+        """All that the program on a host asks, for itself too."""
         for host in self.blueprint.hosts:
             self.hosts[host.name] = self._host(host)
             services = {service.name: service for service in host.services}
-            for question in self.asked[host.name]:
+            for question in dict.fromkeys(self.known[host.name]):
                 said = (
                     _stack(self, host, question.path)
                     if question.node == AVATARS
@@ -72,12 +91,12 @@ class World:
         """The questions to a node for a path, at whatever listener."""
         found = [
             f"{host} {one.id}"
-            for host, asked in self.asked.items()
+            for host, asked in self.known.items()
             for one in asked
             if (one.node, one.path) == (node, path)
         ]
         assert found, f"nobody asks {node} for {path}"
-        return found
+        return list(dict.fromkeys(found))
 
     def say(self, node: str, path: str, body: Any, status: int = 200, at: int = 0) -> None:
         """Have a node answer something else."""
@@ -112,6 +131,8 @@ class World:
         for name, host in self.hosts.items():
             asked = [one.id for one in self.asked[name]]
             replies = {one: _reply(*self.answers[f"{name} {one}"], self.write) for one in asked}
+            with suppress(AttributeError, KeyError, TypeError):  # a host that makes no sense has no program to ask
+                host = {**host, "state": {**host["state"], "processes": self._processes(name)}}
             run = RunResult(
                 "successful",
                 0,
@@ -121,6 +142,27 @@ class World:
             )
             answers[name] = _answer(name, run, asked)
         return judge(self.fleet, self.blueprint, answers, findings(self.places, self.public), backs)
+
+    def _processes(self, host: str) -> list[Json]:
+        """The processes of a host, with what its program says against them after it asked them."""
+        services = {service["name"]: service for service in self.services[host]}
+
+        def ask(where: str, path: str) -> tuple[int, bytes]:
+            status, body = self.answers[f"{host} {node} {where}{path}"]
+            text = body if isinstance(body, str) else self.write(body)
+            return (status, text.encode(errors="surrogatepass")[:BODY_LIMIT]) if status else (0, b"")
+
+        processes = []
+        for process in self.hosts[host]["state"]["processes"]:
+            node = process["node"]
+            if process["running"] and node in services:
+                ports = services[node]["health"].get("ports", [])
+                PROGRAM["ask"] = ask
+                PROGRAM["listening_ports"] = lambda _, own=ports: own
+                verdict = PROGRAM["judged"](services[node], process["runtime"], 0, "/nowhere", _setters())
+                process = {**process, **verdict, "drift": process["drift"]}
+            processes.append(process)
+        return processes
 
     def found(self) -> list[tuple[str, str, str]]:
         """Kind, code and place of each finding."""
@@ -252,6 +294,25 @@ class World:
         found = effective.service_address(self.fleet, Node("orchestrators", orchestrator, settings))
         assert found is not None
         return f"{found.value.host}:{found.value.port}"
+
+
+def _judged(service: Service) -> Iterator[Inquiry]:
+    """What the program on a host asks a node to judge it."""
+    health = service.health
+    if health.answers is not None:
+        yield Inquiry(service.name, *health.answers[:2])
+    if health.healthz:
+        yield Inquiry(service.name, health.healthz, "/healthz")
+    reads = [LIVE_SETTINGS[live.name.partition(" ")[0]].read for live in service.live if live.known_back]
+    for path in ("/status", *(read[0] for read in reads if read)) if health.status else ():
+        yield Inquiry(service.name, health.status, path)
+
+
+def _plain(value: Any) -> Any:
+    """What Ansible makes of variables: texts that are marked for it are texts."""
+    if isinstance(value, dict):
+        return value.get("__ansible_unsafe", {key: _plain(one) for key, one in value.items()})
+    return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
 def _stack(world: World, host: HostBlueprint, path: str) -> tuple[int, Any]:

@@ -34,9 +34,9 @@ PRICE = found(
     "set-at-run-time",
     "us-gpu-1",
     "us-video-1",
-    "us-video-1: it runs with pricePerUnit = 900 instead of 1200, although its arguments may be right",
+    "us-gpu-1: us-video-1: it says that pricePerUnit is 900 instead of 1200",
     ("orchestrators", "us-video-1", "price"),
-    "somebody set it while the node runs; restart the node, or write the value into the spec and deploy",
+    "somebody set it while the node runs; deploy again to undo it, or write the value into the spec",
 )
 SILENT = found(
     "unknown",

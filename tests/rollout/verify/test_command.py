@@ -66,7 +66,7 @@ def test_text_has_findings_at_their_lines_and_a_summary(run: Run) -> None:
     done = run()
     assert done.returncode == 1
     assert done.stdout == f"{SUMMARY}\n"
-    assert "error[set-at-run-time]: us-video-1: it runs with pricePerUnit = 900" in done.stderr
+    assert "error[set-at-run-time]: us-gpu-1: us-video-1: it says that pricePerUnit is 900" in done.stderr
     assert re.search(r"fleet\.toml:\d+:\d+", done.stderr)
     assert "warning[host-unreachable]" in done.stderr
 
@@ -243,8 +243,8 @@ def test_watching_tells_only_what_changed_with_the_time(run: Run, fleet: GivenHo
         "2026-11-23T06:35:00Z",
     ], "nothing is said where nothing changed, or where only the numbers of a warning moved"
     assert "error[set-at-run-time]" in blocks[1] and "gone" not in blocks[1] and "deposit-low" not in blocks[1]
-    assert "pricePerUnit = 950" in blocks[2]
-    assert "gone: error[set-at-run-time]: us-video-1: it runs with pricePerUnit = 900" in blocks[2]
+    assert "pricePerUnit is 950" in blocks[2]
+    assert "gone: error[set-at-run-time]: us-gpu-1: us-video-1: it says that pricePerUnit is 900" in blocks[2]
     assert "gone: warning[deposit-low]" in blocks[2]
     assert "warning[not-answered]" in blocks[3]
     assert "warning[deposit-low]" in done.stderr, "the first look is told whole"

@@ -27,7 +27,6 @@ ASKED = {
         ("gate", f"{CLI_GATE}/senderInfo"),
         ("gate", f"{CLI_GATE}/ethAddr"),
         ("gate", f"{CLI_GATE}/EthChainID"),
-        ("gate", f"{CLI_GATE}/maxGasPrice"),
         ("gate", f"{CLI_GATE}/minGasPrice"),
         ("gate", f"{WORK_GATE}/healthz"),
         ("gate", f"{WORK_GATE}/hardware/stats"),
@@ -37,7 +36,6 @@ ASKED = {
         ("orch", f"{CLI_ORCH}/orchestratorInfo"),
         ("orch", f"{CLI_ORCH}/ethAddr"),
         ("orch", f"{CLI_ORCH}/EthChainID"),
-        ("orch", f"{CLI_ORCH}/maxGasPrice"),
         ("orch", f"{CLI_ORCH}/minGasPrice"),
         ("orch", f"{WORK_ORCH}/healthz"),
         ("orch", f"{WORK_ORCH}/status"),
@@ -95,7 +93,7 @@ FACTS: list[tuple[str, str, str, Any, tuple[str, str]]] = [
 @pytest.mark.parametrize("fleet", ASKED)
 def test_every_endpoint_is_asked_and_no_other(fleet: str) -> None:
     world = World(compiled_example(fleet))
-    asked = {(one.node, one.where + one.path) for questions in world.asked.values() for one in questions}
+    asked = {(one.node, one.where + one.path) for questions in world.known.values() for one in questions}
     nodes = {node for node, _ in ASKED[fleet]}
     assert {one for one in asked if one[0] in nodes} == ASKED[fleet]
 
@@ -133,6 +131,6 @@ def test_runtime_of_language_models_says_its_version() -> None:
 def test_what_changes_something_is_never_asked() -> None:
     """/ops/upgrade and the paths of /cluster that do something take a POST, and every question is a GET."""
     for name in EXAMPLES:
-        paths = {one.path for asked in World(compiled_example(name)).asked.values() for one in asked}
+        paths = {one.path for asked in World(compiled_example(name)).known.values() for one in asked}
         assert not [path for path in paths if path.startswith(("/set", "/ops", "/cluster/"))]
         assert "/debug/pprof/profile" not in paths

@@ -17,9 +17,9 @@ PRICE = found(
     "set-at-run-time",
     "gpu-1",
     "orch-a",
-    "orch-a: it runs with pricePerUnit = 900 instead of 1200, although its arguments may be right",
+    "gpu-1: orch-a: it says that pricePerUnit is 900 instead of 1200",
     ("orchestrators", "orch-a", "price"),
-    "somebody set it while the node runs; restart the node, or write the value into the spec and deploy",
+    "somebody set it while the node runs; deploy again to undo it, or write the value into the spec",
 )
 
 

@@ -55,9 +55,10 @@ RUNNING_PAGES: dict[str, Page] = {
         "Look at its log (journalctl -u livepeer-NAME, or docker logs livepeer-NAME), then deploy again.",
     ),
     "node-unhealthy": Page(
-        "A node answers its health check with an error.",
-        "it runs and is not well, and a balancer in front of it sends its users away.",
-        "Look at its log, and restart it if the log shows no cause.",
+        "A node is not well: a port is closed, its health check fails, or it runs another release than its program.",
+        "it earns nothing or serves nobody. The orchestrator of a live runner hides it and ends its sessions.",
+        "Look at its log; a live runner may still be loading. If the program under its path was replaced by hand, "
+        "install the right one. A rollout restarts no node for this.",
     ),
     "not-answered": Page(
         "A host, node or service did not answer, or sent no valid answer.",
@@ -79,11 +80,6 @@ RUNNING_PAGES: dict[str, Page] = {
         "A node uses another chain than the spec.",
         "its account has no funds there, and its network does not find it.",
         "Correct network or rpc in [fleet], or the secret that holds the RPC address.",
-    ),
-    "other-program-release": Page(
-        "A node reports another release than the spec.",
-        "it may lack flags and fixes that the spec was checked for.",
-        "Deploy again; if the program under its path was replaced by hand, install the right one first.",
     ),
     "other-release": Page(
         "A host has or runs another release of its files than the spec compiles to.",
@@ -124,12 +120,6 @@ RUNNING_PAGES: dict[str, Page] = {
         "The place for a report is a directory, a link or a device.",
         "fleetc replaces the file there as a whole, which would take the link or the device away.",
         "Name a file to write; without -o, the report is printed.",
-    ),
-    "live-runner-unwell": Page(
-        "A live runner does not answer as its orchestrator wants it.",
-        "the orchestrator hides it and ends its sessions at the first such answer, and it earns nothing.",
-        "Look at its log; it may still be loading. If it answers elsewhere or in another way, correct health, "
-        "health_status or path.",
     ),
     "live-runner-not-in-spec": Page(
         "An orchestrator offers a live runner that the spec does not list.",
@@ -188,7 +178,7 @@ RUNNING_PAGES: dict[str, Page] = {
         "A node runs with another value of a setting than its release has.",
         "it was set through the administration port while the node ran. Arguments look right, and the value is gone "
         "after the next restart.",
-        "Restart the node to have what was reviewed, or write the value into the spec and deploy.",
+        "Deploy again, which sets the value of the release, or write the other value into the spec and deploy.",
     ),
     "slot-missing": Page(
         "An avatar stack does not know a slot of the spec.",

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fleetc.planner.data import HostState
+from fleetc.planner.data import UNHELPED, HostState, unhelped
 from fleetc.rollout.findings import HostFinding, clock_finding
-from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_number, as_text, outcomes
-from fleetc.rollout.hosts.observe import said
+from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, Result, as_list, as_mapping, as_number, as_text, outcomes
+from fleetc.rollout.hosts.observe import MEANINGLESS, said
 from fleetc.rollout.hosts.runner import RunResult
 
 CLAIMED = "host-claimed"
@@ -28,6 +28,7 @@ class RolloutStep(NamedTuple):
     do: str
     node: str
     reason: str
+    digest: str = ""
 
 
 class Begun(NamedTuple):
@@ -35,7 +36,7 @@ class Begun(NamedTuple):
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
     `known_as` is the host that it was before, `carry` the programs that are to be copied there. `settled` is whether no
-    switch is left to end. `state` is a plan's knowledge of a host, None if invalid.
+    switch is left to end there. `state` is a plan's knowledge of a host, None if invalid.
     """
 
     host: str
@@ -53,6 +54,38 @@ class Begun(NamedTuple):
     carry: tuple[str, ...] = ()
     state: HostState | None = None
 
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """What its steps undo on nodes that keep their files: what differed, in words."""
+        has = {process.node: process.digest for process in self.state.processes} if self.state else {}
+        return tuple(
+            f"{step.node}: {step.reason}"
+            for step in self.steps
+            if step.do not in UNHELPED and step.digest and has.get(step.node) == step.digest
+        )
+
+    def against(self, release: str) -> tuple[str, ...]:
+        """Why the host does not run a release as reviewed, in words; () where it does."""
+        if not self.answered:
+            return (self.outcome.reason or "it does not answer",)
+        if self.state is None:
+            return ("its answer about its nodes is invalid",)
+        found = [] if self.release == release else ["it has another release"]
+        found += [] if self.settled else ["a switch of its release has not ended well"]
+        for process in self.state.processes:
+            found += [f"unknown whether {process.node} runs"] if process.running is None else []
+            found += [f"{process.node}: {words}" for words in process.against]
+        return tuple(found)
+
+    @property
+    def judged(self) -> HostOutcome:
+        """An unchanged host, with what no rollout helps."""
+        left = [step for step in self.steps if step.do in UNHELPED]
+        if self.outcome.result != "unchanged" or not left:
+            return self.outcome
+        result: Result = "unwell" if any(step.do == "ill" for step in left) else "unknown"
+        return self.outcome._replace(result=result, reason="; ".join(unhelped(*step[1:4]) for step in left))
+
 
 def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
     """What hosts said, by host."""
@@ -69,28 +102,23 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         answered,
         answer.get("needed") is not False,
         outcome,
-        tuple(_steps(outcome.host, answer)),
+        tuple(step for step in steps_in(outcome.host, answer) if step.do != "keep"),
         release if _DIGEST.fullmatch(release := as_text(state.get("release"))) else "",
         _nodes(state.get("processes")),
         _nodes(answer.get("wants")),
         as_mapping(answer.get("owner")) if claimed else None,
         findings_in(outcome.host, answer),
         as_text(state.get("host")),
-        not state.get("switch") and not state.get("quarantine") and _runs(state),
+        not state.get("switch") and not state.get("quarantine"),
         tuple(as_text(program) for program in as_list(answer.get("carry"))),
         _state(outcome.host, state),
     )
 
 
-def _runs(state: Mapping[str, Any]) -> bool:
-    """Whether a host reports all its processes as running."""
-    return all(as_mapping(process).get("running") is True for process in as_list(state.get("processes")))
-
-
 def _state(host: str, answer: Mapping[str, Any]) -> HostState | None:
     try:
         return said(host, answer)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except MEANINGLESS:
         return None
 
 
@@ -103,13 +131,11 @@ def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[HostFinding, ...]
     return (*(finding for finding in lacks if finding.code and finding.message), *clock_finding(host, clocks))
 
 
-def _steps(host: str, answer: Mapping[str, Any]) -> list[RolloutStep]:
-    steps = []
-    for item in as_list(answer.get("steps")):
-        step = as_mapping(item)
-        if step and step.get("do") != "keep":
-            steps.append(RolloutStep(host, *(as_text(step.get(key)) for key in ("do", "node", "reason"))))
-    return steps
+def steps_in(host: str, answer: Mapping[str, Any]) -> tuple[RolloutStep, ...]:
+    """The steps that a host takes, or would take, those included that change nothing."""
+    keys = ("do", "node", "reason", "digest")
+    listed = map(as_mapping, as_list(answer.get("steps")))
+    return tuple(RolloutStep(host, *(as_text(step.get(key)) for key in keys)) for step in listed if step)
 
 
 def _nodes(listed: object) -> dict[str, tuple[str, ...]]:

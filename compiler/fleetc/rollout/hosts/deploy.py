@@ -8,6 +8,7 @@ journal has a line before each step and after it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,8 +18,8 @@ from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
-from fleetc.rollout.hosts.begun import Begun, RolloutStep
-from fleetc.rollout.hosts.gate import ASKED_BEFORE, TASKS, WITH_MOVES, HostOutcome, outcomes
+from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
+from fleetc.rollout.hosts.gate import ASKED_BEFORE, OBSERVE, TASKS, WITH_MOVES, HostOutcome, outcomes
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import with_left
 from fleetc.rollout.hosts.ordering import arrivals, order_of
@@ -26,6 +27,7 @@ from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.hosts.rolling import (
     BEGIN_PLAYBOOK,
     NOTHING_STATED,
+    OBSERVE_PLAYBOOK,
     Goal,
     Rollout,
     Stated,
@@ -48,6 +50,10 @@ from fleetc.settings import Settings
 SITE_PLAYBOOK = "site.yml"
 ROLLBACK_PLAYBOOK = "rollback.yml"
 END_PLAYBOOK = "end.yml"
+
+_LOOKS = 3
+_LOOK_SECONDS = 3.0
+"""How often a host is asked whether it is still as the rollout left it, and how long after the answer before."""
 
 _KNOWN_DEAD = 100
 """How many earlier rollouts of the journal are named to hosts as dead."""
@@ -187,7 +193,7 @@ def _in_batches(
     reported = (*every, *dead)
     if not ready:
         return Outcome(tuple(ends[host] for host in reported), steps, False, run.last_words, moves, _findings(begun))
-    _note_unchanged(rollout, begun)
+    _note_unchanged(rollout, begun, ends)
     done: RunResult | None = None
     halted = ""
     touched: set[str] = set()
@@ -195,6 +201,10 @@ def _in_batches(
         changing = [host for host in batch if host in begun and begun[host].answered and begun[host].needed]
         if not changing:
             continue
+        if not halted:
+            fallen = _fallen(rollout, begun, ends)
+            ends |= fallen
+            halted = f"not begun, because of {', '.join(fallen)}" if fallen else ""
         if halted:
             ends |= {host: ends[host]._replace(result="old", reason=halted) for host in changing if host not in touched}
             continue
@@ -218,7 +228,9 @@ def _in_batches(
             fleet_host_arrivals=arrivals(coming),
         )
         last_words, before = done.last_words, {host: begun[host].release for host in changing}
-        ends |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done, before)}
+        for outcome in outcomes(changing, done, before):
+            undone = begun[outcome.host].undone if outcome.result == "new" else ()
+            ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone))
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
         stopped = _stopped(coming, ends)
         ends |= stopped
@@ -228,8 +240,30 @@ def _in_batches(
         for host in {**dict.fromkeys(changing), **stopped}:
             _write_host(journal, ends[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
+    if done and done.status != "canceled":
+        ends |= _fallen(rollout, begun, ends)
     last_words = done.last_words if done else ()
     return Outcome(tuple(ends[host] for host in reported), steps, False, last_words, moves, _findings(begun))
+
+
+def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
+    """The hosts that this rollout changed and that are no longer as it left them, by more than one look."""
+    hosts = [host for host, outcome in ends.items() if outcome.result == "new"]
+    again: dict[str, Begun] = {}
+    for look in range(_LOOKS if hosts else 0):
+        time.sleep(_LOOK_SECONDS if look else 0)
+        again = begun_of(hosts, rollout.run(OBSERVE_PLAYBOOK, hosts), OBSERVE)
+        why = {host: again[host].against(rollout.given(host, begun[host]).release) for host in hosts}
+        hosts = [host for host in hosts if why[host]]
+        if not hosts:
+            break
+    fallen = {}
+    for host in hosts:
+        result: Literal["unwell", "unknown"] = "unwell" if again[host].answered else "unknown"
+        reason = f"it was well when it switched, and then: {'; '.join(why[host])}"
+        fallen[host] = ends[host]._replace(result=result, reason=reason)
+        _write_host(rollout.journal, fallen[host])
+    return fallen
 
 
 def _brought_back(
@@ -279,10 +313,10 @@ def _not_begun(
     rollout: Rollout, begun: Begun, ready: bool, ready_result: Literal["new", "old"], refused: str = ""
 ) -> HostOutcome:
     """A host that the rollout has not changed: a dry run, or before its beginning."""
-    outcome = begun.outcome
+    outcome = begun.judged
     if begun.host in rollout.left and not begun.answered:
         return outcome._replace(result="orphan", reason=f"left the spec and {outcome.reason or 'does not answer'}")
-    if outcome.result == "unchanged":
+    if begun.answered and not begun.needed:
         return _retired(rollout, outcome)
     if not begun.answered:
         return outcome._replace(result="old")
@@ -334,21 +368,22 @@ def _write_host(journal: Journal, outcome: HostOutcome) -> None:
         before=outcome.before,
         after=outcome.after,
         restarted=list(outcome.restarted),
+        undone=list(outcome.undone),
         seconds=round(outcome.seconds),
         reason=outcome.reason,
     )
 
 
-def _note_unchanged(rollout: Rollout, begun: Mapping[str, Begun]) -> None:
-    """Record hosts that are already up to date, and retired hosts that left the spec."""
+def _note_unchanged(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, HostOutcome]) -> None:
+    """Record hosts that are already up to date, what is wrong there, and retired hosts that left the spec."""
     known, journal = rollout.journal.history.hosts, rollout.journal
     seen = {}
     for host, answer in begun.items():
         if not answer.answered or answer.needed:
             continue
-        if host in rollout.left:
-            _write_host(journal, _retired(rollout, answer.outcome))
-        elif known.get(host) != rollout.given(host, answer):
+        if ends[host].result not in ("unchanged", "unknown"):
+            _write_host(journal, ends[host])
+        if host not in rollout.left and known.get(host) != rollout.given(host, answer):
             seen[host] = facts_of(rollout.given(host, answer))
     if seen:
         journal.write("seen", hosts=seen)

@@ -24,10 +24,10 @@ Ansible (compiled role variables, the gate between batches)."""
 TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE)
 """The tasks of the role fleet_host that the program on the host answers."""
 
-Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown", "retired", "orphan", "dead"]
+Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown", "unwell", "retired", "orphan", "dead"]
 """What a host runs after a rollout: the new release; the same release as before the rollout; the old one, untouched;
-the old one, rolled back; unknown after a failed rollback; unknown. For hosts that left the spec: nothing; unknown
-because unreachable; nothing by a person's statement."""
+the old one, rolled back; unknown after a failed rollback; unknown; its release, with a node that is not as reviewed.
+For hosts that left the spec: nothing; unknown because unreachable; nothing by a person's statement."""
 
 _LIMIT = 300  # characters of a text of a host
 _MANY = 1000  # items of a list of a host
@@ -39,7 +39,8 @@ _WORDS = 120  # log lines of one host
 class HostOutcome(NamedTuple):
     """What became of one host. `before` and `after` are digests of releases, `words` last log lines of its nodes.
 
-    `restarted` and `live` name the restarted nodes, and those changed while they ran.
+    `restarted` and `live` name the restarted nodes, and those changed while they ran. `undone` is what differed on
+    nodes that keep their files, in words.
     """
 
     host: str
@@ -51,6 +52,7 @@ class HostOutcome(NamedTuple):
     seconds: float = 0.0
     words: tuple[str, ...] = ()
     live: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
 
 
 def outcomes(hosts: Sequence[str], run: RunResult, before: Mapping[str, str] = {}) -> tuple[HostOutcome, ...]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.rollout.hosts.secrets import DeployError
-from fleetc.rollout.journal.history import History, Run
+from fleetc.rollout.journal.history import History, HostChange, Run
 from fleetc.rollout.verify.data import Back
 from fleetc.text.encoders import visible
 from fleetc.text.suggestions import did_you_mean
@@ -19,7 +19,10 @@ from fleetc.text.suggestions import did_you_mean
 _SHORTEST = 8
 _SHORT = 12
 _NAMED = 5
-_CHANGED = ("new", "unknown", "quarantined")
+_CHANGED = ("new", "unwell", "unknown", "quarantined")
+_RUNS = ("new", "unwell")
+"""Results of a host that runs the release which it was given."""
+
 SEE_LIST = "fleetc rollback --list shows the digests that the journal has"
 
 
@@ -65,10 +68,12 @@ def releases_of(history: History, host: str) -> list[Ran]:
     brought_by: dict[str, Run | None] = {}
     for run in history.runs:
         change = run.changes.get(host)
-        if change is None or change.result != "new":
+        if change is None or change.result not in _RUNS:
             continue
         if change.before:
             brought_by.setdefault(change.before, None)
+        if change.after == change.before:
+            continue  # what differed there was undone, or found
         brought = brought_by.pop(change.after, None) if run.kind == "rollback" else run
         brought_by.pop(change.after, None)
         brought_by[change.after] = brought
@@ -85,15 +90,17 @@ def rolled_back(history: History) -> dict[str, Back]:
     backs: dict[str, Back] = {}
     for run in history.runs:
         for host, change in run.changes.items():
+            if change.result in _RUNS and change.after == change.before:
+                continue
             backs.pop(host, None)
-            if run.kind == "rollback" and change.result == "new":
+            if run.kind == "rollback" and change.result in _RUNS:
                 backs[host] = Back(run.begun, run.who, change.after)
     return backs
 
 
 def _before_the_last(history: History, names: Sequence[str]) -> dict[str, str]:
     for run in reversed(history.runs):
-        changed = {host: change for host, change in run.changes.items() if change.result in _CHANGED}
+        changed = {host: change for host, change in run.changes.items() if _has_changed(change)}
         if changed and run.kind == "rollback":
             words = (
                 f"the last rollout that changed a host was the rollback at {visible(run.begun)}, so this would bring "
@@ -103,6 +110,11 @@ def _before_the_last(history: History, names: Sequence[str]) -> dict[str, str]:
         if changed:
             return {host: change.before for host, change in changed.items()}
     return {}
+
+
+def _has_changed(change: HostChange) -> bool:
+    """Whether a run brought another release to a host, or may have."""
+    return change.result in _CHANGED and not (change.result in _RUNS and change.after == change.before)
 
 
 def _choices(history: History, names: Sequence[str]) -> str:

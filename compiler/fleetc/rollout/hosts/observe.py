@@ -24,6 +24,8 @@ OBSERVE_PLAYBOOK = "observe.yml"
 SSH_SAYS = ": ssh says "
 """The separator between the note about a host and the words of ssh. A plan keeps only the note: hosts share it."""
 
+MEANINGLESS = (KeyError, TypeError, ValueError, AttributeError)
+
 _MARK = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z) ([0-9a-f]{64}|-)")
 _FORMAT = 1
 _LIMIT = 300  # characters of one text of a host
@@ -65,7 +67,7 @@ def _seen(host: str, result: RunResult) -> HostSeen:
         return _unknown(host, "the program on it answers in a form of another fleetc")
     try:
         state, newest = said(host, answer["state"]), answer["state"]["newest"]
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except MEANINGLESS:
         return _unknown(host, "its answer makes no sense")
     try:
         return HostSeen(state, newest_plan(newest))
@@ -93,7 +95,7 @@ def _reason(failure: Event) -> str:
 
 
 def said(host: str, state: Mapping[str, Any]) -> HostState:
-    """What a host runs by its report. Raises KeyError, TypeError, ValueError or AttributeError if it makes no sense."""
+    """What a host runs by its report. Raises one of MEANINGLESS if it makes no sense."""
     processes = [_process(process) for process in state["processes"][:_MANY]]
     return HostState(host, OBSERVED, _text(state["release"]), in_order(processes))
 
@@ -103,14 +105,17 @@ def _process(entry: Mapping[str, Any]) -> ProcessState:
     if runtime not in ("systemd", "docker") or running not in (True, False, None):
         raise ValueError("no process")
     project, turn = _text(entry.get("project", "")), _text(entry.get("turn", ""))
-    drift = tuple(_text(text) for text in entry.get("drift", [])[:_MANY])
+    drift, was_set, ill, unanswered = (
+        tuple(_text(text) for text in entry.get(kind, [])[:_MANY]) for kind in ("drift", "was_set", "ill", "unanswered")
+    )
     live, silent, exclusive = (
         tuple(_text(text, _SETTING_LIMIT) for text in entry.get(kind, [])[:_MANY])
         for kind in ("live", "silent", "exclusive")
     )
     return ProcessState(
         _text(entry["node"]), _text(entry["digest"]), runtime, running, project, turn,
-        drift=drift, rest=_text(entry.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
+        drift=drift, was_set=was_set, ill=ill, unanswered=unanswered,
+        rest=_text(entry.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
     )  # fmt: skip
 
 

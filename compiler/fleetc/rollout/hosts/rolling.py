@@ -131,9 +131,9 @@ class Rollout:
             return ""
         answers = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
         for name, answer in answers.items():
-            if not answer.answered or not answer.settled or answer.release != release_in(self.tree, name):
-                what = "does not run this release" if answer.answered else answer.outcome.reason or "does not answer"
-                return f"the canary {name} {what}: roll out the shard 1/{shard.parts} first"
+            words = answer.against(release_in(self.tree, name))
+            if words:
+                return f"the canary {name} is not as reviewed ({words[0]}): roll out the shard 1/{shard.parts} first"
         return ""
 
     def given(self, host: str, begun: Begun) -> Given:

@@ -14,19 +14,18 @@ from typing import Any
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import Tree
 from fleetc.language.fleet import Fleet
-from fleetc.rollout.hosts.begun import findings_in
+from fleetc.rollout.hosts.begun import findings_in, steps_in
 from fleetc.rollout.hosts.gate import as_list, as_mapping, as_text, reason_of
+from fleetc.rollout.hosts.observe import MEANINGLESS, said
 from fleetc.rollout.hosts.rolling import Watch
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, reaching, run_playbook
 from fleetc.rollout.verify.data import (
     Alert,
     HostAnswer,
-    HostStep,
     Inquiry,
     OtherSetting,
     Registered,
     Reply,
-    SeenProcess,
 )
 from fleetc.rollout.verify.questions import questions_of
 from fleetc.settings import Settings
@@ -63,7 +62,9 @@ def _answer(host: str, run: RunResult, ids: Collection[str]) -> HostAnswer:
     if answer.get("format") != _FORMAT or answer.get("ok") is not True:
         return HostAnswer(host, unknown=reason_of(host, run) or "Ansible did not ask it")
     state, replies = as_mapping(answer.get("state")), _replies(answer.get("answers"))
-    if not state:
+    try:
+        processes = said(host, state).processes
+    except MEANINGLESS:
         return HostAnswer(host, unknown="its answer makes no sense")
     return HostAnswer(
         host,
@@ -71,24 +72,13 @@ def _answer(host: str, run: RunResult, ids: Collection[str]) -> HostAnswer:
         release=as_text(state.get("release")),
         switch=bool(state.get("switch")),
         quarantine=as_text(state.get("quarantine")),
-        processes=tuple(_process(as_mapping(entry)) for entry in as_list(state.get("processes"))),
-        steps=tuple(_step(as_mapping(entry)) for entry in as_list(answer.get("steps"))),
+        processes=processes,
+        steps=steps_in(host, answer),
         settings=tuple(_setting(as_mapping(entry)) for entry in as_list(answer.get("settings"))),
         alerts=tuple(Alert(lack.code, lack.message, lack.node, lack.severity) for lack in findings_in(host, answer)),
         replies={name: _reply(as_mapping(replies.get(name))) for name in ids},
         registrations=_registrations(answer),
     )
-
-
-def _process(entry: Mapping[str, Any]) -> SeenProcess:
-    running = entry.get("running")
-    drift = tuple(as_text(words) for words in as_list(entry.get("drift")))
-    live = dict(as_text(setting).rpartition("=")[::2] for setting in as_list(entry.get("live")))
-    return SeenProcess(as_text(entry.get("node")), running if isinstance(running, bool) else None, drift, live)
-
-
-def _step(entry: Mapping[str, Any]) -> HostStep:
-    return HostStep(as_text(entry.get("do")), as_text(entry.get("node")), as_text(entry.get("reason")))
 
 
 def _setting(entry: Mapping[str, Any]) -> OtherSetting:

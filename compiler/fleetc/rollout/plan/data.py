@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fleetc.planner.data import HostState, Step
 from fleetc.review.data import Effect
 
-FORMAT = 7
+FORMAT = 8
 """Version of the plan's format."""
 
 

@@ -214,15 +214,19 @@ def differences(then: HostState, now: HostState) -> list[str]:
         elif before[name].turn != after[name].turn:
             was, is_now = before[name].turn, after[name].turn
             moves.append(f"{name} was started with TURN settings {_short(was)}, now with {_short(is_now)}")
-        if name in after and after[name].drift != (before[name].drift if name in before else ()):
-            moves.append(
-                f"{name}: {', '.join(after[name].drift) or 'what had been changed by hand is as it should be'}"
-            )
+        found, had = (_by_hand(side.get(name)) for side in (after, before))
+        if name in after and found != had:
+            moves.append(f"{name}: {', '.join(found) or 'what had been changed by hand is as it should be'}")
     for name, process in after.items():
         ran = before[name].running if name in before else None
         if ran is not None and ran != process.running:
             moves.append(f"{process.node} {'runs now, but did not' if process.running else 'no longer runs'}")
     return moves
+
+
+def _by_hand(process: ProcessState | None) -> tuple[str, ...]:
+    """What was changed by hand; whether a process is well or answers may be otherwise a moment later."""
+    return () if process is None else process.drift + process.was_set
 
 
 def _by_name(state: HostState) -> dict[str, ProcessState]:

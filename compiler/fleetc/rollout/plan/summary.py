@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fleetc.planner.data import OBSERVED, RECORDED, UNKNOWN
+from fleetc.planner.data import OBSERVED, RECORDED, UNHELPED, UNKNOWN, unhelped
 from fleetc.review.data import Effect
 from fleetc.rollout.plan.data import Action, Comparison, HostActions, SealedPlan
 from fleetc.text.counting import counted, first_of
@@ -17,11 +17,11 @@ from fleetc.text.encoders import plain_output
 _HOSTS_IN_FULL = 40
 _NAMED = 12
 _SHORT = 12
-_COUNTED = ("start", "restart", "live", "ensure", "retire", "halt", "keep")
+_COUNTED = ("start", "restart", "live", "ensure", "retire", "halt", "ill", "unknown", "keep")
 
 NOT_KNOWN = "what this changes for prices, sessions and ports is not known"
 
-_TOTAL = {"ensure": "make sure of", "live": "change live"}
+_TOTAL = {"ensure": "to make sure of", "live": "to change live", "ill": "not well", "unknown": "unknown"}
 """Words for counts of some actions; others use their own word."""
 
 
@@ -127,6 +127,8 @@ def _action(action: Action) -> str:
         return f"make sure that {action.node} runs from {digest}{why}; whether it restarts is unknown"
     if action.do == "live":
         return f"live {action.node}, no session drops: {action.reason}"
+    if action.do in UNHELPED:
+        return unhelped(action.do, action.node, action.reason)
     target = f" from {digest}" if digest else ""
     return f"{action.do} {action.node}{target}: {action.reason}"
 
@@ -139,5 +141,5 @@ def effect_line(effect: Effect) -> str:
 
 def _totals(plan: SealedPlan) -> str:
     counts = Counter(action.do for step in plan.steps for action in step.actions if action.node)
-    words = [f"{counts[do]} to {_TOTAL.get(do, do)}" for do in _COUNTED if counts[do]]
+    words = [f"{counts[do]} {_TOTAL.get(do, f'to {do}')}" for do in _COUNTED if counts[do]]
     return ", ".join(words) or "none"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from fleetc.planner.data import UNHELPED, unhelped
 from fleetc.rollout.hosts.begun import RolloutStep
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome
@@ -26,6 +27,7 @@ _WORDS = {
     "reverted": "reverted",
     "quarantined": "QUARANTINED",
     "unknown": "UNKNOWN",
+    "unwell": "NOT WELL",
     "retired": "retired",
     "orphan": "ORPHAN",
     "dead": "assumed dead",
@@ -39,6 +41,7 @@ def lines(outcome: Outcome) -> list[str]:
     for host in outcome.hosts:
         if host.reason and not is_fine(host):
             report.append(f"{host.host}: {host.reason}")
+        report += [f"{host.host}: undone: {words}" for words in host.undone]
         if host.live and host.result == "new":
             report.append(f"{host.host}: live, no session dropped: {', '.join(host.live)}")
         report += [f"    {line}" for line in host.words if host.result != "new"]
@@ -85,6 +88,9 @@ def summary(outcome: Outcome) -> str:
 
 def _steps(outcome: Outcome) -> Iterator[str]:
     for step in outcome.steps:
+        if step.do in UNHELPED:
+            yield f"{step.host}: {unhelped(step.do, step.node, step.reason)}"
+            continue
         yield f"{step.host}: would {_what(step, outcome.back)}{': ' if step.reason else ''}{step.reason}"
 
 

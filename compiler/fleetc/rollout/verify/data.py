@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from fleetc.analysis.funds import Funds
 from fleetc.blueprint.blueprint import Connection, HostBlueprint, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.places.diagnostic import Path
+from fleetc.planner.data import ProcessState
+from fleetc.rollout.hosts.begun import RolloutStep
 
 STACK = ""
 """The target of a question to the avatar stack's service: only its host knows the port."""
@@ -55,32 +56,12 @@ class OtherSetting(NamedTuple):
     overridden: bool
 
 
-class HostStep(NamedTuple):
-    """What a rollout would do on the host now."""
-
-    do: str
-    node: str
-    reason: str
-
-
 class Back(NamedTuple):
     """A rollback that was the last thing which rollouts did to a host: when, by whom, and the release it led to."""
 
     at: str
     who: str
     release: str
-
-
-class SeenProcess(NamedTuple):
-    """A process that the host has; `running` is None if unknown, `drift` what was changed by hand.
-
-    `live` are settings that it takes while it runs, by name, as the release that it runs has them.
-    """
-
-    node: str
-    running: bool | None
-    drift: tuple[str, ...]
-    live: Mapping[str, str] = MappingProxyType({})
 
 
 class Alert(NamedTuple):
@@ -114,8 +95,8 @@ class HostAnswer:
     release: str = ""
     switch: bool = False
     quarantine: str = ""
-    processes: tuple[SeenProcess, ...] = ()
-    steps: tuple[HostStep, ...] = ()
+    processes: tuple[ProcessState, ...] = ()
+    steps: tuple[RolloutStep, ...] = ()
     settings: tuple[OtherSetting, ...] = ()
     alerts: tuple[Alert, ...] = ()
     replies: Mapping[str, Reply] = field(default_factory=dict)
@@ -156,8 +137,7 @@ class UnknownError(Exception):
 class NodeSeen:
     """One running node, and its answers.
 
-    `funds` is what it pays from, or None; `edges` are the connections that it begins. `had` are the settings of its
-    release if that is not the spec's, and `back` the rollback to it, if any.
+    `funds` is what it pays from, or None; `edges` are the connections that it begins.
     """
 
     fleet: Fleet
@@ -167,8 +147,6 @@ class NodeSeen:
     node: Node
     funds: Funds | None
     edges: tuple[Connection, ...]
-    had: Mapping[str, str] = field(default_factory=dict)
-    back: Back | None = None
 
     @property
     def place(self) -> Path:

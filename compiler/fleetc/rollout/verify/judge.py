@@ -10,12 +10,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fleetc.analysis.funds import funds
+from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.blueprint import RUNNERS, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
+from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
+from fleetc.planner.data import UNHELPED, ProcessState
 from fleetc.rollout.findings import reaching_help
 from fleetc.rollout.verify import market, replies, stack
-from fleetc.rollout.verify.checks import accounts, live_runners, offers, peers, process, registration, runners
+from fleetc.rollout.verify.checks import accounts, offers, peers, registration, runners
 from fleetc.rollout.verify.data import (
     Alert,
     Back,
@@ -32,9 +35,6 @@ from fleetc.rollout.verify.questions import LANGUAGE_MODELS
 _SHORT = 12
 
 CHECKS: tuple[Check, ...] = (
-    process.healthz,
-    process.version,
-    process.settings,
     accounts.account,
     accounts.deposit,
     registration.by_node,
@@ -88,12 +88,12 @@ def judge(
             continue
         findings += registration.by_chain(fleet, host, answer)
         alive = {process.node for process in answer.processes if process.running}
-        findings += live_runners.unwell(host, answer, alive)
+        unanswered = {process.node: process.unanswered for process in answer.processes}
         for service in (service for service in host.services if service.name in alive and service.table != RUNNERS):
             node, own = nodes[service.table, service.name], tuple(edges.get(service.name, ()))
             paid = paying.get(service.name)
-            seen = NodeSeen(fleet, host, service, answer.replies, node, paid, own, _had(answer, service.name), back)
-            findings += _of_node(seen)
+            seen = NodeSeen(fleet, host, service, answer.replies, node, paid, own)
+            findings += _of_node(seen, unanswered.get(service.name, ()))
             facts += _facts(seen)
             running.append(seen)
         findings += stack.findings(fleet, host, answer.replies)
@@ -117,8 +117,10 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield finding
 
 
-def _of_node(seen: NodeSeen) -> Iterator[Finding]:
-    """Findings of all checks; a check that cannot tell reports its reason, once."""
+def _of_node(seen: NodeSeen, unanswered: Iterable[str]) -> Iterator[Finding]:
+    """Findings of all checks; a check that cannot tell reports its reason, once, if its host has not reported it."""
+    paths = [words.rpartition(" to ")[2] for words in unanswered]
+    silent = any(words.startswith("it answers nothing to ") for words in unanswered)
     reasons: dict[str, None] = {}
     for check in CHECKS:
         try:
@@ -126,7 +128,8 @@ def _of_node(seen: NodeSeen) -> Iterator[Finding]:
         except UnknownError as problem:
             reasons[str(problem)] = None
     for reason in reasons:
-        yield seen.found("unknown", "not-answered", reason)
+        if not any(path in reason for path in paths) and not (silent and "does not answer" in reason):
+            yield seen.found("unknown", "not-answered", reason)
 
 
 def _facts(seen: NodeSeen) -> Iterator[Fact]:
@@ -136,8 +139,6 @@ def _facts(seen: NodeSeen) -> Iterator[Fact]:
         status = replies.mapping(seen.reply(where, "/status"), "/status")
     except UnknownError:
         return
-    documented = "SessionLimit" in status or "PricePerUnit" in status
-    yield Fact(seen.host.name, name, "form of /status", "as documented" if documented else "as the node has it")
     if "Version" in status:
         yield Fact(seen.host.name, name, "release", replies.shown(status["Version"]))
     prices = status.get("BroadcasterPrices")
@@ -174,13 +175,6 @@ def _abilities(seen: NodeSeen) -> Iterator[Fact]:
             yield Fact(seen.host.name, name, words, replies.shown(value))
 
 
-def _had(answer: HostAnswer, node: str) -> Mapping[str, str]:
-    """The settings of the release that a node runs, where a rollout would give it other files."""
-    if not any(step.node == node and step.do in ("restart", "live", "halt") for step in answer.steps):
-        return {}
-    return next((process.live for process in answer.processes if process.node == node), {})
-
-
 def _of_host(
     fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer, back: Back | None
 ) -> Iterator[Finding]:
@@ -204,23 +198,25 @@ def _of_host(
         yield found("drift", "host-quarantined", message, help=f"look at it, then deploy with --clear {host.name}")
     if answer.switch:
         yield found("drift", "switch-open", "a switch of its release has not ended")
-    changed: set[str] = set()
+    said: set[tuple[str, str]] = set()
     for node in _unmentioned(host, answer):
         yield found("unknown", "host-silent", f"no report of {node}", node)
     for entry in answer.processes:
         if entry.running is None:
             yield found("unknown", "runtime-silent", f"unknown whether {entry.node} runs", entry.node)
-        for words in entry.drift:
-            changed.add(entry.node)
-            yield found("drift", "changed-on-host", f"{entry.node}: {words}", entry.node, "deploy again to repair it")
+        for kind, code, words, advice in _against(entry):
+            said.add((entry.node, words))
+            finding = found(kind, code, f"{entry.node}: {words}", entry.node, advice)
+            yield finding._replace(place=_place(fleet, host, finding)) if code == "set-at-run-time" else finding
     for step in answer.steps:
-        if step.do in ("keep", "ensure") or step.node in changed:
+        again = any(step.node == node and step.reason.startswith(words) for node, words in said)
+        if again or step.do in ("keep", "ensure", *UNHELPED):
             continue
         code, message = _meaning(step.do, step.node, step.reason)
         if step.node or not any(other.do not in ("keep", "copy") for other in answer.steps):
             if code == "other-release" and back is not None:
                 message = f"rolled back to {back.release[:_SHORT]} at {back.at} by {back.who}, so {message}"
-            yield found("drift", code, message, step.node, process.advice_for_other(back))
+            yield found("drift", code, message, step.node, _advice_for_other(back))
     for setting in answer.settings:
         if not setting.overridden:
             message = (
@@ -229,9 +225,44 @@ def _of_host(
             yield found("drift", "other-setting", message, setting.node)
     for alert in answer.alerts:
         unknown = alert.code in ("rpc-answers", "price-feed-answers", "check-failed")
-        kind: Kind = "unknown" if unknown else "warning" if alert.severity == "warning" else "drift"
-        told_by_host = found(kind, alert.code, alert.message, alert.node)
+        weight: Kind = "unknown" if unknown else "warning" if alert.severity == "warning" else "drift"
+        told_by_host = found(weight, alert.code, alert.message, alert.node)
         yield told_by_host._replace(place=_wallet(fleet, alert) or told_by_host.place)
+
+
+def _against(entry: ProcessState) -> Iterator[tuple[Kind, str, str, str]]:
+    """Kind, code, words and advice for each thing that a host says against one of its processes."""
+    yield from (("drift", "changed-on-host", words, "deploy again to repair it") for words in entry.drift)
+    advice = "somebody set it while the node runs; deploy again to undo it, or write the value into the spec"
+    yield from (("drift", "set-at-run-time", words, advice) for words in entry.was_set)
+    yield from (("drift", "node-unhealthy", words, "") for words in entry.ill)
+    yield from (("unknown", "not-answered", words, "") for words in entry.unanswered)
+
+
+def _place(fleet: Fleet, host: HostBlueprint, finding: Finding) -> Path:
+    """Where the spec has the setting that a node has another value of: a price, a given argument, else its table."""
+    service = next((service for service in host.services if (service.table, service.name) == finding.place), None)
+    node = next((node for node in fleet.nodes if (node.table, node.name) == finding.place), None)
+    if service is None or node is None:
+        return finding.place
+    for live in service.live:
+        if f" {live.name} is " not in finding.message:
+            continue
+        who = live.name.partition(" ")[2]
+        for price in prices_of(fleet, node) if who else ():
+            if price.to and not price.work and account(fleet, price.to).lower() == who:
+                return price.path
+        for argument in service.arguments:
+            if argument.flag in live.flags and not live.file and argument.origin.paths:
+                return argument.origin.paths[0]
+    return finding.place
+
+
+def _advice_for_other(back: Back | None) -> str:
+    """What to do about another release than that of the spec."""
+    if back is None:
+        return "deploy the tree; after a rollback, revert the spec instead; else find out who changed it"
+    return "revert the spec to what was rolled back to, or deploy the tree to bring its release back"
 
 
 def _own_names(blueprint: Blueprint, host: HostBlueprint) -> tuple[tuple[str, str], ...]:

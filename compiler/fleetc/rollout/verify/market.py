@@ -27,8 +27,8 @@ def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) ->
             continue
         who = account(fleet, edge.source).lower()
         cap, price = _cap(gateway), _asked(orchestrator, who)
-        planned = (replies.number(gateway.service.health.max_price), _planned(orchestrator, who))
-        if cap is None or price is None or price <= cap or (cap, price) == planned:
+        asks = _planned(orchestrator, f"pricePerGateway {who}", "pricePerUnit")
+        if cap is None or price is None or price <= cap or (cap, price) == (_planned(gateway, "maxPricePerUnit"), asks):
             continue
         message = f"it pays at most {cap} wei a pixel, and {edge.target} asks {price} of it: it buys no video there now"
         yield gateway.found("drift", "price-above-cap-now", message)
@@ -56,6 +56,7 @@ def _asked(orchestrator: NodeSeen, who: str) -> Fraction | None:
     return replies.number(by_account.get(who, by_account.get("default")))
 
 
-def _planned(orchestrator: NodeSeen, who: str) -> Fraction | None:
-    prices = dict(orchestrator.service.health.prices)
-    return replies.number(prices.get(who, prices.get("default", "")))
+def _planned(node: NodeSeen, *names: str) -> Fraction | None:
+    """The first of some settings that the spec has for a node."""
+    live = {setting.name: setting.value for setting in node.service.live}
+    return next((replies.number(live[name]) for name in names if name in live), None)

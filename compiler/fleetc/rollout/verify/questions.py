@@ -1,4 +1,4 @@
-"""What the host of a node asks it. Every question is a GET that changes nothing.
+"""What the host of a node asks it, beside its own judgement. Every question is a GET that changes nothing.
 
 In: a blueprint. Out: `Inquiry` values by host. The paths are those of the node, of runners and of avatar stacks; some
 are only in the documentation of the node.
@@ -12,7 +12,6 @@ from fleetc.blueprint.blueprint import RUNNERS, Blueprint, HostBlueprint, Servic
 from fleetc.language.fleet import Fleet
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify.data import AVATARS, STACK, Inquiry
-from fleetc.upstream.live_settings import LIVE_SETTINGS
 
 LANGUAGE_MODELS = "http://127.0.0.1:11434"
 """Where a local runtime of language models listens."""
@@ -21,11 +20,7 @@ PAYMENTS_FAILED = "livepeer_payment_create_errors"
 DISCOVERY = "/discovery"
 """Where clients find the live runners of an orchestrator."""
 
-METRICS = tuple(sorted({s.read[1] for s in LIVE_SETTINGS.values() if s.read[:1] == ("/metrics",)} | {PAYMENTS_FAILED}))
-"""The metrics that checks look at."""
-
-_OF_EVERY_NODE = ("/status", "/getLogLevel")
-_OF_ITS_ACCOUNT = ("/ethAddr", "/EthChainID", "/maxGasPrice", "/minGasPrice")
+_OF_ITS_ACCOUNT = ("/ethAddr", "/EthChainID")
 _BY_ROLE = {
     "gateway": ("/getBroadcastConfig", "/getNetworkCapabilities", "/senderInfo"),
     "remote-signer": ("/senderInfo",),
@@ -55,17 +50,14 @@ def _of_host(host: HostBlueprint, on_chain: Collection[str], sellers: Collection
 
 def _of_service(host: HostBlueprint, service: Service, on_chain: bool, sellers: Collection[str]) -> Iterator[Inquiry]:
     if service.table == RUNNERS:
-        if service.health.answers is not None:
-            yield Inquiry(service.name, *service.health.answers[:2])
         return
     where = service.health.status
-    for path in (*_OF_EVERY_NODE, *_OF_ITS_ACCOUNT, *_BY_ROLE.get(service.role, ())):
+    for path in ("/status", *_OF_ITS_ACCOUNT, *_BY_ROLE.get(service.role, ())):
         if on_chain or path not in _ON_CHAIN:
             yield Inquiry(service.name, where, path)
     if service.monitored:
-        yield Inquiry(service.name, where, "/metrics", METRICS)
+        yield Inquiry(service.name, where, "/metrics", (PAYMENTS_FAILED,))
     if service.health.healthz:
-        yield Inquiry(service.name, service.health.healthz, "/healthz")
         for path in _DOCUMENTED.get(service.role, ()):
             yield Inquiry(service.name, service.health.healthz, path)
     if service.name in sellers and service.health.healthz:

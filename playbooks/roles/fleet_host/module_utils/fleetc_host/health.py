@@ -5,22 +5,21 @@ In: what a release wants, and times. Out: what is wrong, in words; nothing where
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from .asking import get, same_number
-from .looking import drift_of_process
+from .judging import judged
 from .places import CURRENT, Json
 from .processes import facts_of
-from .programs import is_version
 from .releases import unit_of
 from .secret_files import known_secrets, masked
 from .stack.health import watch_stack
-from .system import read, run
+from .system import run
 
-LISTEN = "0A"
+VITAL = ("/healthz", "/status", "/getBroadcastConfig")
+"""What a node must answer; without another answer a setting is unknown, which is no reason to go back."""
+
 ENDS = 3
 """How often a node may be started again by itself before nobody waits for it any longer."""
 
@@ -42,7 +41,7 @@ def healthy(wanted: Json, deadline: float, stable: float) -> list[str]:
             trouble, of_stack = watch_stack(stack)
             facts = {**facts_of(services, runtime), **of_stack}
             now = {node: fact["pid"] for node, fact in facts.items() if fact["running"]}
-            asks = [pool.submit(ill, one, runtime, now.get(one["name"], 0)) for one in services]
+            asks = [pool.submit(unwell, one, wanted, now.get(one["name"], 0)) for one in services]
             problems = [problem for problem in (*(ask.result() for ask in asks), trouble) if problem]
             well_since = None if problems or now != pids or well_since is None else well_since
             if not problems and well_since is None:
@@ -58,101 +57,16 @@ def healthy(wanted: Json, deadline: float, stable: float) -> list[str]:
             time.sleep(min(1.0, max(0.1, stable / 4)))
 
 
-def ill(service: Json, runtime: str, pid: int) -> str:
-    """What is wrong with a node, in words; "" where it is well."""
+def unwell(service: Json, wanted: Json, pid: int) -> str:
+    """What is wrong with a node of a release, in words; "" where it is well."""
     node = service["name"]
     if not pid:
         return "%s does not run" % node
     directory = os.path.realpath("%s/%s" % (CURRENT, node))
-    drift = drift_of_process(pid, service, directory, runtime)
-    if drift:
-        return "%s: %s" % (node, drift[0])
-    health = service.get("health") or {}
-    listening = listening_ports(pid)
-    for port in health.get("ports", []):
-        if port not in listening:
-            return "%s does not listen on port %d" % (node, port)
-    for ask in (ill_by_healthz, ill_by_status, ill_by_caps, ill_by_answer):
-        problem = ask(health)
-        if problem:
-            return "%s %s" % (node, problem)
-    return ""
-
-
-def listening_ports(pid: int) -> list[int]:
-    """The TCP ports on which a process itself listens."""
-    sockets = set()
-    try:
-        for name in os.listdir("/proc/%d/fd" % pid):
-            with contextlib.suppress(OSError):
-                sockets.add(os.readlink("/proc/%d/fd/%s" % (pid, name)))
-    except OSError:
-        return []
-    found = set()
-    for table in ("tcp", "tcp6"):
-        for line in (read("/proc/%d/net/%s" % (pid, table)) or b"").decode().splitlines()[1:]:
-            words = line.split()
-            if words[3] == LISTEN and "socket:[%s]" % words[9] in sockets:
-                found.add(int(words[1].rpartition(":")[2], 16))
-    return sorted(found)
-
-
-def ill_by_healthz(health: Json) -> str:
-    """What /healthz says; nothing of nodes that have none."""
-    where = health.get("healthz")
-    if not where:
-        return ""
-    status, _ = get(where, "/healthz")
-    return "" if status == 200 else "answers %s to /healthz" % (status or "nothing")
-
-
-def ill_by_answer(health: Json) -> str:
-    """What a live runner says where its orchestrator asks it."""
-    wanted = health.get("answers")
-    if not wanted:
-        return ""
-    status, _ = get(wanted["where"], wanted["path"])
-    if status == wanted["status"]:
-        return ""
-    return "answers %s to %s instead of %d" % (status or "nothing", wanted["path"], wanted["status"])
-
-
-def ill_by_status(health: Json) -> str:
-    """What /status says: the release, and the prices that an orchestrator asks."""
-    where = health.get("status")
-    if not where:
-        return ""
-    status, body = get(where, "/status")
-    if status != 200 or not isinstance(body, dict):
-        return "answers %s to /status" % (status or "nothing")
-    wanted, version = health.get("version", ""), str(body.get("Version", ""))[:80]
-    if wanted and not is_version(version, wanted):
-        return "is of release %s instead of %s" % (version or "unknown", wanted)
-    prices = body.get("BroadcasterPrices")
-    for who, price in health.get("prices", {}).items():
-        asked = prices.get(who) if isinstance(prices, dict) else None
-        if not same_number(asked, price):
-            return "asks %s wei a pixel of %s instead of %s" % (str(asked)[:40], who, price)
-    return ""
-
-
-def ill_by_caps(health: Json) -> str:
-    """What a gateway says that it pays at most."""
-    if not health.get("max_price"):
-        return ""
-    status, body = get(health["status"], "/getBroadcastConfig")
-    if status != 200 or not isinstance(body, dict):
-        return "answers %s to /getBroadcastConfig" % (status or "nothing")
-    cap = body.get("MaxPrice")
-    return (
-        ""
-        if same_number(cap, health["max_price"])
-        else "pays at most %s wei a pixel instead of %s"
-        % (
-            str(cap)[:40],
-            health["max_price"],
-        )
-    )
+    verdict = judged(service, wanted["runtime"], pid, directory, wanted.get("setters") or {})
+    silent = [words for words in verdict["unanswered"] if words.endswith(VITAL)]
+    problems = verdict["drift"] + verdict["was_set"] + verdict["ill"] + silent
+    return "%s: %s" % (node, problems[0]) if problems else ""
 
 
 LOG_LINES = 30

@@ -37,15 +37,15 @@ def set_live(services: list[Json], release: str, wanted: Json, told: Callable[[s
     Raises where a node does not take it and must not be restarted: all keep what they had then, if they can.
     """
     taken: dict[str, str] = {}
-    before = {service["name"]: before_live(service["name"]) for service in services}
+    before = {service["name"]: before_live(service["name"], wanted["runtime"]) for service in services}
     for service in services:
         node = service["name"]
         told("live", node)
         process = before[node]["process"]
         begin_start(node, wanted["runtime"])
-        gets = [setting for setting in service["live"] if setting not in before[node]["live"]]
+        gets = [one for one in service["live"] if lacks(service, one, wanted["setters"], before[node]["live"])]
         refusal = take(service, gets, wanted["setters"], release)
-        refusal = refusal or ("" if process_now(node) == process else "it was restarted meanwhile")
+        refusal = refusal or ("" if process_now(node, wanted["runtime"]) == process else "it was restarted meanwhile")
         if process and not refusal:
             taken[node] = process
             continue
@@ -57,21 +57,23 @@ def set_live(services: list[Json], release: str, wanted: Json, told: Callable[[s
     return taken
 
 
-def before_live(node: str) -> Json:
+def before_live(node: str, runtime: str) -> Json:
     """What is known of a node before it takes settings: its process, its marker, and the settings of its release."""
     release = release_at("%s/%s" % (CURRENT, node))
     marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace")
     live = (service_in(release, node) or {}).get("live", [])
-    return {"process": process_now(node), "marker": marker, "live": live, "release": release}
+    process = process_now(node, runtime)
+    return {"process": process, "runtime": runtime, "marker": marker, "live": live, "release": release}
 
 
 def give_back(service: Json, before: Json, setters: Json) -> None:
     """Have a node take back what it had before it took settings. One that does not is restarted on the way back."""
     names = [named(setting)[0] for setting in service["live"] if setting not in before["live"]]
     had = [setting for setting in before["live"] if named(setting)[0] in names]
-    if len(had) < len(names) or process_now(service["name"]) != before["process"]:
+    if len(had) < len(names) or process_now(service["name"], before["runtime"]) != before["process"]:
         return
-    if all(has(service, one, setters) or not take(service, [one], setters, before["release"]) for one in had):
+    gets = [one for one in had if lacks(service, one, setters, [])]
+    if not take(service, gets, setters, before["release"]):
         write("%s/%s" % (MARKERS, service["name"]), before["marker"].encode(), 0o600)
 
 
@@ -83,7 +85,7 @@ def keep_live(services: list[Json], alive: dict[str, str], wanted: Json, told: C
     again = []
     for service in services:
         node = service["name"]
-        process = process_now(node)
+        process = process_now(node, wanted["runtime"])
         if process == alive[node]:
             facts = {"process": process, "arguments": service["arguments"]}
             if set_since(node, int(process.split()[1])).get("taken"):
@@ -157,23 +159,45 @@ def take_list(service: Json, setter: Json, release: str) -> str:
     return ""
 
 
-def has(service: Json, setting: str, setters: Json) -> bool:
-    """Whether a node says that it has a setting. Of entries of a file nobody can ask."""
-    return "read" in setters[named(setting)[0].partition(" ")[0]] and not other_value(service, setting, setters)
+def lacks(service: Json, setting: str, setters: Json, before: list[str]) -> bool:
+    """Whether a node has to be given a setting: it says another one, or had another one where nobody can ask it."""
+    if "read" in setters.get(named(setting)[0].partition(" ")[0], {}):
+        return bool(other_value(service, setting, setters))
+    return setting not in before
 
 
 def other_value(service: Json, setting: str, setters: Json) -> str:
     """What a node says instead of a setting; "" where it says exactly that."""
     name, value = named(setting)
+    said, problem = value_said(service, name, setters, ask)
+    if said is None or has_value(said, value):
+        return problem
+    return other_words(name, said, value)
+
+
+def has_value(said: str, wanted: str) -> bool:
+    """Whether what a node says of a setting is what is wanted."""
+    return said == wanted or same_number(said, wanted)
+
+
+def other_words(name: str, said: str, wanted: str) -> str:
+    """That a node has another value of a setting."""
+    return "it says that %s is %s instead of %s" % (name, said or "nothing", wanted or "nothing")
+
+
+def value_said(
+    service: Json, name: str, setters: Json, get: Callable[[str, str], tuple[int, bytes]]
+) -> tuple[str | None, str]:
+    """What a node says of a setting, "" for no value; None where it does not say it, and why not."""
     flag, _, who = name.partition(" ")
     path, *keys = [text.replace("{}", who) for text in setters[flag]["read"]]
-    status, body = ask(status_of(service), path)
+    status, body = get(status_of(service), path)
     if status != 200:
-        return "it answers %s to %s" % (status or "nothing", path)
+        return None, "it answers %s to %s" % (status or "nothing", path)
     said = said_in(body.decode(errors="replace"), path, keys)
-    if said == value or same_number(said, value):
-        return ""
-    return "it says that %s is %s instead of %s" % (name, said[:40] or "nothing", value or "nothing")
+    if said is None:
+        return None, "it answers nothing of %s to %s" % (name, path)
+    return re.sub("[^ -<>-~]", "?", said[:40]), ""  # no value has the sign that ends a name
 
 
 def status_of(service: Json) -> str:
@@ -181,17 +205,20 @@ def status_of(service: Json) -> str:
     return str((service.get("health") or {}).get("status", ""))
 
 
-def said_in(text: str, path: str, keys: list[str]) -> str:
-    """The value that an answer has below some keys, "" for none: plain text, a metric, or a value of JSON."""
+def said_in(text: str, path: str, keys: list[str]) -> str | None:
+    """The value that an answer has below some keys, "" for none: plain text, a metric, or a value of JSON.
+
+    None where it has no such thing.
+    """
     if not keys:
         return text.strip()
     if path == "/metrics":
-        found = re.search(r"(?m)^%s(?:\{.*\})? (\S+)$" % re.escape(keys[0]), text)
-        return found[1] if found else "no metric"
+        found = re.search(r"(?m)^%s(?:\{.*\})? (\S+)" % re.escape(keys[0]), text)
+        return found[1] if found else None
     try:
         value = json.loads(text)
-        for key in keys:
-            value = value[key]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return "no answer"
+        for key in keys:  # the node and its users write accounts in two ways
+            value = next((item for name, item in value.items() if name.lower() == key.lower()), None)
+    except (ValueError, AttributeError, RecursionError):
+        return None
     return "" if value is None else str(value)

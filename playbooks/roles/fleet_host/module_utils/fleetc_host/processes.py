@@ -100,9 +100,9 @@ def is_same_file(one: str, other: str) -> bool:
         return False
 
 
-def process_now(node: str) -> str:
-    """The process of a node's unit: boot, pid and when it began, so that no other process is ever the same; or ""."""
-    pid = processes_of_units([node]).get(node, {}).get("pid", 0)
+def process_now(node: str, runtime: str = "systemd") -> str:
+    """The process of a node: boot, pid and when it began, so that no other process is ever the same; or ""."""
+    pid = facts_of([{"name": node}], runtime).get(node, {}).get("pid", 0)
     return process_of(pid) if pid else ""
 
 

@@ -12,7 +12,7 @@ import stat
 import tarfile
 from collections.abc import Iterator
 
-from .places import CURRENT, MARKERS, RECORD, RELEASES, UNITS, Json, RefusedError
+from .places import MARKERS, RECORD, RELEASES, UNITS, Json, RefusedError
 from .system import hexdigest, must, names_in, read, read_json, read_state, remove, run, sync_directory
 
 
@@ -110,12 +110,6 @@ def unpack(archive: bytes, directory: str) -> None:
 def unit_of(node: str) -> str:
     """The name of a node's unit, Compose project and container."""
     return "livepeer-" + node
-
-
-def exclusive_of(node: str) -> list[str]:
-    """What a node does that only one process of the fleet may do, such as calling rewards for a wallet."""
-    release = release_at("%s/%s" % (CURRENT, node))
-    return list((service_in(release, node) or {}).get("exclusive", []))
 
 
 def service_in(release: str, node: str) -> Json | None:

@@ -35,7 +35,7 @@ from .staging import (
     stage,
     staged,
 )
-from .steps import STACK, steps
+from .steps import STACK, STAYS, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
 from .system import boot_id, locked, note, read, read_json, read_state, remove, sync_directory, write, write_json
@@ -130,7 +130,7 @@ def do_begin(request: Json) -> Json:
         if one["do"] == "halt":
             raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
     begun = answer["state"]["switch"] is not None
-    answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
+    answer["needed"] = begun or any(one["do"] not in STAYS for one in answer["steps"])
     if answer["needed"]:
         for program in programs_in(wanted):
             if not program.get("sha256"):  # the others come with the release, and are asked then

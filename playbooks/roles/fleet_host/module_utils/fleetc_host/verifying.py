@@ -1,7 +1,7 @@
 """What the nodes of this host say of themselves, beside what the host itself finds.
 
 In: a request with questions. Out: a state as for a rollout, answers as they came, how the chain has orchestrators, and
-settings that processes have from elsewhere. Nothing is judged here: whoever asks knows the spec. Changes nothing.
+settings that processes have from elsewhere. Whoever asks judges the answers by the spec. Changes nothing.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from ..health import LISTEN
+from ..judging import LISTEN
 from ..places import MARKERS, STACK_MARKERS, Json
 from ..processes import processes_of_containers, processes_of_units
 from ..releases import runtime_here
