@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "diff": ("diff",),
     "watch": ("watch",),
     "why": ("why", "rendered/FLEET.md:1"),
-    "affects": ("affects", "hosts.studio.address"),
+    "why of the spec": ("why", "hosts.studio.address"),
     "upgrade": ("upgrade", "--to", "v0.9.1"),
     "show": ("show",),
     "init --ci": ("init", "--ci", "gitlab", "--install-from", f"sha256:{64 * '0'}"),

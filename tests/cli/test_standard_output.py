@@ -28,7 +28,7 @@ ANSWERS = (
     ("diff", REGIONS),
     ("diff", REGIONS, "--format", "html"),
     ("why", REGIONS / "rendered" / "FLEET.md:3"),
-    ("affects", "rollout.canary", REGIONS),
+    ("why", "rollout.canary", "--spec", REGIONS),
     ("upgrade", "--to", "v0.9.0", REGIONS),
 )
 

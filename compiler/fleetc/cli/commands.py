@@ -153,20 +153,14 @@ GROUPS = {
         ),
         Listed(
             "why",
-            "Explain where a line of the tree comes from.",
+            "Explain where a line of the tree comes from, or what comes of a place in the spec.",
             (
                 ("fleetc why gate maxPricePerUnit", "a flag of a node"),
                 ("fleetc why rendered/hosts/edge-1/gate/launch.flags:7", "a line of a file"),
+                ("fleetc why gateways.gate.max_price", "a value of the spec, by its key path"),
+                ("fleetc why fleet.toml:34", "a value or a table of the spec, by its line"),
             ),
             takes_flags=True,
-        ),
-        Listed(
-            "affects",
-            "List the lines of the tree that depend on a value of the spec.",
-            (
-                ("fleetc affects gateways.gate.max_price", "a value by its key path"),
-                ("fleetc affects fleet.toml:34", "a value by its line"),
-            ),
         ),
     ),
     "Review a change": (
