@@ -41,7 +41,7 @@ def offered(line: str, where: Path = FLEET) -> list[str]:
         ("explain gateways.max_pri", ["gateways.max_price"]),
         ("diagnose eu-edge-1/", ["eu-edge-1/eu-live"]),
         ("diagnose x.log --node us-l", ["us-live"]),
-        ("upgrade --to v0.9", ["v0.9.0", "v0.9.1"]),
+        ("diff --release v0.9", ["v0.9.0", "v0.9.1"]),
         ("deploy --skip rpc-b", ["rpc-behind="]),
         ("init --example du", ["dual-onchain"]),
         ("init --run orch", ["orchestrator"]),

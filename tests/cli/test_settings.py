@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "watch": ("watch",),
     "why": ("why", "rendered/FLEET.md:1"),
     "why of the spec": ("why", "hosts.studio.address"),
-    "upgrade": ("upgrade", "--to", "v0.9.1"),
+    "diff --release": ("diff", "--release", "v0.9.1"),
     "show": ("show",),
     "init --ci": ("init", "--ci", "gitlab", "--install-from", f"sha256:{64 * '0'}"),
     "diagnose": ("diagnose", "node.log", "--spec", "."),

@@ -29,7 +29,7 @@ ANSWERS = (
     ("diff", REGIONS, "--format", "html"),
     ("why", REGIONS / "rendered" / "FLEET.md:3"),
     ("why", "rollout.canary", "--spec", REGIONS),
-    ("upgrade", "--to", "v0.9.0", REGIONS),
+    ("diff", "--release", "v0.9.0", REGIONS),
 )
 
 

@@ -170,6 +170,7 @@ GROUPS = {
             (
                 ("fleetc diff", "against the compiled tree"),
                 ("fleetc diff --against main", "against a branch"),
+                ("fleetc diff --release v0.9.1", "what another release of the node would mean"),
                 ("fleetc diff --format html -o review.html", "as a page for a browser"),
                 ("fleetc diff --max-impact price=5%,exposure=none", "fails where it goes further"),
             ),
@@ -178,11 +179,6 @@ GROUPS = {
             "policy",
             "Your own rules, in policy/ beside the spec: try them on their examples, or copy ready ones.",
             (("fleetc policy list", "the ready rules"), ("fleetc policy add no-any-cap", "copies one")),
-        ),
-        Listed(
-            "upgrade",
-            "Show what another node release would mean.",
-            (("fleetc upgrade --to v0.9.1", "what changes, and what the spec must change for it"),),
         ),
         Listed("comment", "Write a review into one comment of a pull request, which every later run updates."),
         Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
