@@ -366,7 +366,7 @@ def test_unknown_command_is_told_with_what_was_meant(word: str, said: str) -> No
         ("diagnose", "LOG..."),
         ("merge-file", "base ours theirs path"),
         ("policy", "ACTION [NAME]..."),
-        ("why", "{FILE:LINE|NODE} [FLAG]"),
+        ("why", "PLACE [FLAG]"),
     ],
 )
 def test_usage_is_written_as_people_know_it(name: str, usage: str) -> None:
@@ -383,6 +383,6 @@ def test_wrong_value_of_an_option_is_told_without_words_of_a_library() -> None:
 
 
 def test_table_that_no_spec_has_is_no_missing_file() -> None:
-    text = refused(fleetc("show", "gateway.gate", cwd=DEMO.parent), 2)
+    text = refused(fleetc("check", "--resolved", "gateway.gate", cwd=DEMO.parent), 2)
     assert text == 'error: there is no file gateway.gate, and a spec has no table "gateway"; did you mean "gateways"?\n'
-    assert "error[spec-missing]" in refused(fleetc("show", "other.toml"))
+    assert "error[spec-missing]" in refused(fleetc("check", "--resolved", "other.toml"))

@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "why": ("why", "rendered/FLEET.md:1"),
     "why of the spec": ("why", "hosts.studio.address"),
     "diff --release": ("diff", "--release", "v0.9.1"),
-    "show": ("show",),
+    "check --resolved": ("check", "--resolved"),
     "init --ci": ("init", "--ci", "gitlab", "--install-from", f"sha256:{64 * '0'}"),
     "diagnose": ("diagnose", "node.log", "--spec", "."),
     "streams": ("streams", "--observed", "answer.json", "--stream", "one"),

@@ -21,7 +21,7 @@ ANSWERS = (
     ("explain",),
     ("explain", "--all"),
     ("schema",),
-    ("show", REGIONS),
+    ("check", REGIONS, "--resolved"),
     ("todo", REGIONS),
     ("check", REGIONS, "--explain-prices"),
     ("check", REGIONS, "--format", "json"),

@@ -110,6 +110,7 @@ GROUPS = {
                 ("fleetc check", "the spec here, or above"),
                 ("fleetc check --fix", "first makes the fixes that are certain"),
                 ("fleetc check --explain-prices", "also lists buyers, sellers and prices"),
+                ("fleetc check --resolved gateways.gate", "a table with the defaults in force, and where each is from"),
             ),
         ),
         Listed(
@@ -145,11 +146,6 @@ GROUPS = {
                 ("fleetc explain --search deposit", "what has a word"),
             ),
             takes_flags=True,
-        ),
-        Listed(
-            "show",
-            "Print a spec as one file, with overlays, classes and counters written out.",
-            (("fleetc show gateways.gate --resolved", "one table with the defaults in force, and where each is from"),),
         ),
         Listed(
             "why",
