@@ -110,14 +110,13 @@ def _spec_and_table(spec: Path, table: str | None) -> tuple[Path, str | None]:
     from fleetc.text.suggestions import did_you_mean
 
     word, name = str(spec), str(spec).partition(".")[0]
-    if spec.exists() or spec == STDIN or table is not None:
+    may_be_table = re.fullmatch(r"[a-z_]+\.[\w.\"-]{1,200}", word) is not None and not word.endswith(".toml")
+    if table is not None or not may_be_table or spec.exists():
         return spec, table
     if name in Fleet.model_fields:
         return upwards(HERE) or HERE, word
-    if re.fullmatch(r"[a-z_]+\.[\w.-]+", word) and not word.endswith(".toml"):
-        advice = did_you_mean(name, list(Fleet.model_fields))
-        wrong_usage(f'there is no file {word}, and a spec has no table "{name}"; {advice}')
-    return spec, None
+    advice = did_you_mean(name, list(Fleet.model_fields))
+    wrong_usage(f'there is no file {word}, and a spec has no table "{name}"; {advice}')
 
 
 def _explain_prices(checked: Checked) -> None:
