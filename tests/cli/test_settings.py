@@ -60,8 +60,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deploy --check": ("deploy", "--check"),
     "deploy --plan": ("deploy", "--plan", "plan.json"),
     "rollback": ("rollback",),
-    "preflight": ("preflight",),
-    "todo --observe": ("todo", "--observe"),
     "verify": ("verify", "--no-public"),
 }
 

@@ -81,7 +81,7 @@ class Copied(Rollout):
         command.parent.mkdir()
         skip = " ".join(f"--skip {code}=none-here" for code in ("rpc-answers", "service-address-leads-here"))
         fleetc = Path(sys.executable).with_name("fleetc")
-        asking = f'case "$1" in deploy|preflight) exec {fleetc} "$@" {skip} ;; esac'
+        asking = f'case "$1" in deploy) exec {fleetc} "$@" {skip} ;; esac'
         command.write_text(f'#!/bin/sh\n{asking}\nexec {fleetc} "$@"\n')
         command.chmod(0o755)
 

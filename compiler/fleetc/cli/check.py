@@ -113,10 +113,10 @@ def _spec_and_table(spec: Path, table: str | None) -> tuple[Path, str | None]:
     may_be_table = re.fullmatch(r"[a-z_]+\.[\w.\"-]{1,200}", word) is not None and not word.endswith(".toml")
     if table is not None or not may_be_table or spec.exists():
         return spec, table
-    if name in Fleet.model_fields:
-        return upwards(HERE) or HERE, word
-    advice = did_you_mean(name, list(Fleet.model_fields))
-    wrong_usage(f'there is no file {word}, and a spec has no table "{name}"; {advice}')
+    if name not in Fleet.model_fields:
+        advice = did_you_mean(name, list(Fleet.model_fields))
+        wrong_usage(f'there is no file {word}, and a spec has no table "{name}"; {advice}')
+    return upwards(HERE) or HERE, word
 
 
 def _explain_prices(checked: Checked) -> None:

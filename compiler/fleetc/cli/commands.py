@@ -180,16 +180,7 @@ GROUPS = {
         Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
     ),
     "Roll out": (
-        Listed(
-            "todo",
-            "List what people provide before the first rollout, each with a command.",
-            (("fleetc todo", "from the spec"), ("fleetc todo --observe", "asks the hosts what is still missing")),
-        ),
-        Listed(
-            "preflight",
-            "Ask hosts for all that would keep their release from running there, and change nothing.",
-            (("fleetc preflight --limit edge-1", "asks one host"),),
-        ),
+        Listed("todo", "List what people provide before the first rollout, each with a command."),
         Listed(
             "plan",
             "Plan a rollout in advance and seal it, or verify a plan.",
@@ -202,7 +193,7 @@ GROUPS = {
             "deploy",
             "Roll out the compiled tree to its hosts, batch by batch.",
             (
-                ("fleetc deploy --check", "changes nothing"),
+                ("fleetc deploy --check", "changes nothing; asks hosts what would keep the release from running"),
                 ("fleetc deploy --limit edge-1", "one host"),
                 ("fleetc deploy", "all hosts"),
             ),

@@ -67,7 +67,8 @@ FormatOption = Annotated[Format, typer.Option("--format", help="Output format of
 
 
 RolloutFormatOption = Annotated[
-    RolloutFormat, typer.Option("--format", help="Form of the report; json is events, one a line, as they happen.")
+    RolloutFormat,
+    typer.Option("--format", help="Form of the report; json is events, one a line; sarif and github need --check."),
 ]
 
 
@@ -156,7 +157,7 @@ SkipOption = Annotated[
     typer.Option(
         "--skip",
         metavar="CODE=REASON",
-        help="Go on in spite of this finding of the preflight; repeatable.",
+        help="Go on in spite of this finding of a host; repeatable.",
         autocompletion=completing.codes_of_hosts,
     ),
 ]
