@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "compile": ("compile",),
     "compile --check": ("compile", "--check"),
     "diff": ("diff",),
-    "watch": ("watch",),
+    "compile --watch": ("compile", "--watch"),
     "why": ("why", "rendered/FLEET.md:1"),
     "why of the spec": ("why", "hosts.studio.address"),
     "diff --release": ("diff", "--release", "v0.9.1"),

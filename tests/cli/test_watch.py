@@ -1,4 +1,4 @@
-"""fleetc watch: at each save the problems, or what changes; silent at its end, and plain where there is no terminal."""
+"""compile --watch: each save shows problems, or what changes; silent at its end, plain where there is no terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support import INVENTORIES, killed_on_error
 
 pytestmark = pytest.mark.usefixtures("processes")
 HANGS = 60
-COMMAND = [sys.executable, "-I", "-m", "fleetc", "watch"]
+COMMAND = [sys.executable, "-I", "-m", "fleetc", "compile", "--watch"]
 
 
 @pytest.fixture

@@ -124,16 +124,10 @@ GROUPS = {
             (
                 ("fleetc compile", "writes rendered/ beside the spec"),
                 ("fleetc compile --check", "writes nothing, and fails if the tree is out of date, for CI"),
+                ("fleetc compile --watch", "compiles at every save, and shows what that changes and means"),
             ),
             function="compile_",
         ),
-        Listed("watch", "Check a spec at every save; if it is sound, compile it and show what that changes and means."),
-        Listed(
-            "schema",
-            "Print a JSON Schema, for example for completion in editors.",
-            (("fleetc schema > spec.schema.json", "the schema of a spec"),),
-        ),
-        Listed("lsp", "Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type."),
     ),
     "Understand it": (
         Listed(
@@ -176,8 +170,6 @@ GROUPS = {
             "Your own rules, in policy/ beside the spec: try them on their examples, or copy ready ones.",
             (("fleetc policy list", "the ready rules"), ("fleetc policy add no-any-cap", "copies one")),
         ),
-        Listed("comment", "Write a review into one comment of a pull request, which every later run updates."),
-        Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
     ),
     "Roll out": (
         Listed("todo", "List what people provide before the first rollout, each with a command."),
@@ -226,6 +218,16 @@ GROUPS = {
             "Compare the spec's streams with the stream API; --apply changes the API's.",
             (("fleetc streams", "only asks"), ("fleetc streams --apply", "sends what is missing")),
         ),
+    ),
+    "For programs": (
+        Listed(
+            "schema",
+            "Print a JSON Schema, for example for completion in editors.",
+            (("fleetc schema > spec.schema.json", "the schema of a spec"),),
+        ),
+        Listed("lsp", "Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type."),
+        Listed("comment", "Write a review into one comment of a pull request, which every later run updates."),
+        Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
     ),
 }
 """All commands, as the help has them. Only the command that runs is imported, so summaries are here."""

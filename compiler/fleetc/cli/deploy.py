@@ -16,7 +16,6 @@ from fleetc.cli.shared.options import (
     HERE,
     AssumeDeadOption,
     ClearOption,
-    ForksOption,
     JournalOption,
     LimitOption,
     OutputOption,
@@ -31,7 +30,6 @@ from fleetc.cli.shared.options import (
     SpecArgument,
     TakeOverOption,
     TodayOption,
-    WorkerOption,
 )
 from fleetc.cli.shared.output import files_failure, message, wrong_usage
 from fleetc.cli.shared.planned import around, refusals, shard_of
@@ -65,8 +63,6 @@ def deploy(
     check: Annotated[bool, typer.Option("--check", help="Change nothing; ask what hosts lack and would do.")] = False,
     limit: LimitOption = None,
     shard: ShardOption = None,
-    forks: ForksOption = None,
-    worker: WorkerOption = None,
     plan: Annotated[
         Path | None,
         typer.Option("--plan", metavar="PLAN", help="Carry out exactly this plan, or nothing if anything changed."),
@@ -78,7 +74,7 @@ def deploy(
     skip: SkipOption = None,
     resume: ResumeOption = False,
     keep_running: Annotated[
-        bool, typer.Option("--keep-running", help="Take over processes that run without fleetc, if nothing changes.")
+        bool, typer.Option("--keep-running", help="Take over processes that run without fleetc.", hidden=True)
     ] = False,
     journal: JournalOption = None,
     today: TodayOption = None,
@@ -102,9 +98,7 @@ def deploy(
     from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
     signed = {"allowed_signers": allowed_signers, "signer": signer}
-    settings = load_settings(
-        spec, overlay=overlay, output=output, journal=journal, forks=forks, worker=worker, **signed
-    )
+    settings = load_settings(spec, overlay=overlay, output=output, journal=journal, **signed)
     need_check(form, check)
     _need_sense(limit, shard, plan, resume, check, allowed_signers or signer, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]

@@ -14,14 +14,12 @@ from fleetc.cli.shared.options import (
     HERE,
     AssumeDeadOption,
     ClearOption,
-    ForksOption,
     JournalOption,
     LimitOption,
     OverlayOption,
     RolloutFormatOption,
     SpecArgument,
     TakeOverOption,
-    WorkerOption,
 )
 from fleetc.cli.shared.output import message, plain, wrong_usage
 from fleetc.cli.shared.rolling import About, failures, need_check, opened_journal, tell
@@ -49,8 +47,6 @@ def rollback(
         bool, typer.Option("--list", help="Show the releases that hosts had, and what going back would mean.")
     ] = False,
     limit: LimitOption = None,
-    forks: ForksOption = None,
-    worker: WorkerOption = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; show what would be done.")] = False,
     clear: ClearOption = None,
     assume_dead: AssumeDeadOption = None,
@@ -74,7 +70,7 @@ def rollback(
     need_check(form, check)
     if listed and (to or check or form is not RolloutFormat.text):
         wrong_usage("--list changes nothing and shows text, so it takes no --to, --check or --format")
-    settings = load_settings(spec, overlay=overlay, journal=journal, forks=forks, worker=worker)
+    settings = load_settings(spec, overlay=overlay, journal=journal)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tree, blueprint = compiled.tree, compiled.blueprint
