@@ -411,7 +411,8 @@ def test_guide_names_commands_and_options_of_the_help() -> None:
     pages = [ROOT / "README.md", *sorted((ROOT / "compiler/docs").glob("*.md"))]
     names = {listed.name for listed in COMMANDS}
     named = [found for page in pages for found in re.findall(r"`(fleetc [^`\n]+)`", page.read_text(encoding="utf-8"))]
-    assert {page.split()[1] for page in named if re.match("[a-z]", page.split()[1])} <= names
+    words = {text.split()[1] for text in named} - {"approve"}  # what people write into a comment
+    assert {word for word in words if re.match("[a-z]", word)} <= names
     table = (ROOT / "compiler/docs/commands.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `fleetc ([a-z-]+)", table, re.MULTILINE)) == names
     for name in names:

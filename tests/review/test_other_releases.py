@@ -140,9 +140,9 @@ def test_every_pair_of_releases_can_be_compared(old: Release, new: Release) -> N
     assert checked.document is not None
     text = checked.document.sources[0].text
     texts = [text.replace(format_release(min(old, new)), format_release(release), 1) for release in (old, new)]
-    fleets = [fleet for fleet in (check_spec([Source("fleet.toml", text)]).fleet for text in texts) if fleet]
-    if len(fleets) == 2:
-        found = release_notes(*fleets, *map(lower, fleets))
+    before, after = (check_spec([Source("fleet.toml", text)]).fleet for text in texts)
+    if before is not None and after is not None:
+        found = release_notes(before, after, lower(before), lower(after))
         assert len(set(found)) == len(found)
         assert (old == new) <= (found == ())
 
