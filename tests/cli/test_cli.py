@@ -407,7 +407,7 @@ def test_command_line_stays_small_enough_to_be_known() -> None:
         assert f"--{option}' requires an argument" in fleetc(command, f"--{option}").stderr
 
 
-def test_guide_names_commands_and_options_of_the_help() -> None:
+def test_guide_names_the_commands_of_the_help() -> None:
     pages = [ROOT / "README.md", *sorted((ROOT / "compiler/docs").glob("*.md"))]
     names = {listed.name for listed in COMMANDS}
     named = [found for page in pages for found in re.findall(r"`(fleetc [^`\n]+)`", page.read_text(encoding="utf-8"))]
@@ -415,7 +415,3 @@ def test_guide_names_commands_and_options_of_the_help() -> None:
     assert {word for word in words if re.match("[a-z]", word)} <= names
     table = (ROOT / "compiler/docs/commands.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `fleetc ([a-z-]+)", table, re.MULTILINE)) == names
-    for name in names:
-        (row,) = re.findall(rf"^\| `fleetc {name}\b.*$", table, re.MULTILINE)
-        known = {opt for listed in COMMANDS if listed.name == name for one in listed.load().params for opt in one.opts}
-        assert set(re.findall(r"(?<![\w-])(--[a-z-]+)", row)) <= known, name

@@ -60,6 +60,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deploy --check": ("deploy", "--check"),
     "deploy --plan": ("deploy", "--plan", "plan.json"),
     "rollback": ("rollback",),
+    "todo": ("todo",),
     "verify": ("verify", "--no-public"),
 }
 

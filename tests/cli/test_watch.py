@@ -142,4 +142,4 @@ def test_on_a_terminal_each_answer_stands_alone(fleet: Path) -> None:
 
 def test_standard_input_cannot_be_watched(fleet: Path) -> None:
     done = subprocess.run([*COMMAND, "-"], cwd=fleet, capture_output=True, text=True, check=False, timeout=HANGS)
-    assert (done.returncode, done.stderr) == (2, "error: watch looks at files, and - is none; name the spec\n")
+    assert (done.returncode, done.stderr) == (2, "error: --watch looks at files, and - is none; name the spec\n")
