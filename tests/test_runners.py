@@ -458,7 +458,7 @@ def test_signer_with_a_list_only_finds_what_is_on_it() -> None:
 def test_spec_with_every_default_written_out_compiles_to_the_same_files(tmp_path: Path) -> None:
     itself = runner("itself", port="8990", register_by='"runner"', health=None)
     (tmp_path / "fleet.toml").write_text(renting(runner(), itself, runners='["echo", "itself"]'))
-    shown = fleetc("show", "--resolved", cwd=tmp_path)
+    shown = fleetc("check", "--resolved", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     before, after = (compile_text(text).tree for text in ((tmp_path / "fleet.toml").read_text(), shown.stdout))
     assert before is not None and after is not None

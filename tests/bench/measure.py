@@ -226,7 +226,7 @@ def _measure_edits(report: Report, spec: Path, tree: Path, size: int) -> None:
 
 
 def _measure_kept(report: Report, spec: Path, tree: Path, size: int) -> None:
-    """The same change in a process that has compiled before, as `fleetc watch` has; its review is not measured."""
+    """The same change in a process that has compiled before, as `compile --watch` has; its review is not measured."""
     name, words = f"next compile of one changed line, {size} nodes", (ASKED, ASKED.replace("1250", "1252"))
     report.costs[name] = NOTHING_YET
     for _ in range(report.rounds):
@@ -299,7 +299,7 @@ def _conclude(report: Report) -> None:
         Line("compile that changes nothing / compile", again.processor_s / cpu, "", 0.2),
         Line("compile --check of the same / compile", checked.processor_s / cpu, "", 0.2),
         Line("compile of one changed line / compile", edited.processor_s / cpu, "", 0.4),
-        Line("the same in fleetc watch, without its review / compile", kept.processor_s / cpu, "", 0.4),
+        Line("the same in fleetc compile --watch, without its review / compile", kept.processor_s / cpu, "", 0.4),
         Line("peak memory of a compile for each node", compiled.peak_bytes / nodes / 1000, " kB", 30.0),
         *(Line(f"{name} / {base}", starts[name] / starts[base], "", aim) for name, base, aim in STARTS),
     ]

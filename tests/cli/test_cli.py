@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -366,7 +367,7 @@ def test_unknown_command_is_told_with_what_was_meant(word: str, said: str) -> No
         ("diagnose", "LOG..."),
         ("merge-file", "base ours theirs path"),
         ("policy", "ACTION [NAME]..."),
-        ("why", "{FILE:LINE|NODE} [FLAG]"),
+        ("why", "PLACE [FLAG]"),
     ],
 )
 def test_usage_is_written_as_people_know_it(name: str, usage: str) -> None:
@@ -383,6 +384,34 @@ def test_wrong_value_of_an_option_is_told_without_words_of_a_library() -> None:
 
 
 def test_table_that_no_spec_has_is_no_missing_file() -> None:
-    text = refused(fleetc("show", "gateway.gate", cwd=DEMO.parent), 2)
+    text = refused(fleetc("check", "--resolved", "gateway.gate", cwd=DEMO.parent), 2)
     assert text == 'error: there is no file gateway.gate, and a spec has no table "gateway"; did you mean "gateways"?\n'
-    assert "error[spec-missing]" in refused(fleetc("show", "other.toml"))
+    assert "error[spec-missing]" in refused(fleetc("check", "--resolved", "other.toml"))
+
+
+def options_of(name: str) -> list[str]:
+    """The options that the help of a command lists."""
+    section = fleetc(name, "--help").stdout.partition("Options:")[2].partition("Examples:")[0]
+    return [word for word in re.findall(r"^  (?:-\w, )?(--[a-z-]+)", section, re.MULTILINE) if word != "--help"]
+
+
+def test_command_line_stays_small_enough_to_be_known() -> None:
+    """At most 20 commands and 120 options; what only a message can explain is no part of the help."""
+    listed = re.findall(r"^  ([a-z][a-z-]+)  ", fleetc("--help").stdout, re.MULTILINE)
+    assert listed == [one.name for one in COMMANDS] and len(listed) <= 20
+    of_all = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", fleetc("--help").stdout, re.MULTILINE)
+    options = [*of_all, *(option for name in listed for option in options_of(name))]
+    assert len(options) - of_all.count("--help") <= 120
+    for command, option in (("deploy", "take-over"), ("deploy", "renamed"), ("deploy", "clear"), ("rollback", "clear")):
+        assert f"--{option}" not in options
+        assert f"--{option}' requires an argument" in fleetc(command, f"--{option}").stderr
+
+
+def test_guide_names_the_commands_of_the_help() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "compiler/docs").glob("*.md"))]
+    names = {listed.name for listed in COMMANDS}
+    named = [found for page in pages for found in re.findall(r"`(fleetc [^`\n]+)`", page.read_text(encoding="utf-8"))]
+    words = {text.split()[1] for text in named} - {"approve"}  # what people write into a comment
+    assert {word for word in words if re.match("[a-z]", word)} <= names
+    table = (ROOT / "compiler/docs/commands.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `fleetc ([a-z-]+)", table, re.MULTILINE)) == names

@@ -32,16 +32,16 @@ def offered(line: str, where: Path = FLEET) -> list[str]:
         ("deploy --assume-dead us-ai", ["us-ai"]),
         ("why eu-v", ["eu-video-1", "eu-video-2"]),
         ("why eu-live maxPricePerU", ["maxPricePerUnit"]),
-        ("affects wallets.payer.dep", ["wallets.payer.deposit"]),
+        ("why wallets.payer.dep", ["wallets.payer.deposit"]),
         (
-            "affects hosts.us-edge",
+            "why hosts.us-edge",
             [f"hosts.us-edge{key}" for key in ("", ".address", ".public", ".region", ".runtime")],
         ),
         ("explain price-above-cap-", ["price-above-cap-now"]),
         ("explain gateways.max_pri", ["gateways.max_price"]),
         ("diagnose eu-edge-1/", ["eu-edge-1/eu-live"]),
         ("diagnose x.log --node us-l", ["us-live"]),
-        ("upgrade --to v0.9", ["v0.9.0", "v0.9.1"]),
+        ("diff --release v0.9", ["v0.9.0", "v0.9.1"]),
         ("deploy --skip rpc-b", ["rpc-behind="]),
         ("init --example du", ["dual-onchain"]),
         ("init --run orch", ["orchestrator"]),
@@ -65,7 +65,7 @@ def test_no_command_is_loaded_to_offer_their_names(monkeypatch: pytest.MonkeyPat
 def test_streams_and_odd_names_are_offered(tmp_path: Path) -> None:
     (tmp_path / "fleet.toml").write_text('[streams.main]\n[streams.mobile]\n[hosts."a.b".x]\n')
     assert offered("streams --stream m", tmp_path) == ["main", "mobile"]
-    assert offered("affects hosts.", tmp_path) == ['hosts."a.b"', 'hosts."a.b".x']
+    assert offered("why hosts.", tmp_path) == ['hosts."a.b"', 'hosts."a.b".x']
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ def test_checkout_does_not_choose_the_pager(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_text("[core]\n\tpager = ./less\n")
     shutil.copy(INVENTORIES / "two-regions" / "fleet.toml", tmp_path)
-    shown = on_terminal("show", cwd=tmp_path, keys=[b"q"] if shutil.which("less") else [])
+    shown = on_terminal("check", "--resolved", cwd=tmp_path, keys=[b"q"] if shutil.which("less") else [])
     assert shown.code == 0 and "[avatars" not in shown.text
     (tmp_path / "fleetc.toml").write_text('pager = "./less"\n')
-    refused = on_terminal("show", cwd=tmp_path)
+    refused = on_terminal("check", "--resolved", cwd=tmp_path)
     assert refused.code == 2 and "fleetc.toml sets pager, which is not a setting of fleetc" in refused.text
     assert not (tmp_path / "trapped").exists()

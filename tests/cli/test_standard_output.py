@@ -21,15 +21,15 @@ ANSWERS = (
     ("explain",),
     ("explain", "--all"),
     ("schema",),
-    ("show", REGIONS),
+    ("check", REGIONS, "--resolved"),
     ("todo", REGIONS),
     ("check", REGIONS, "--explain-prices"),
     ("check", REGIONS, "--format", "json"),
     ("diff", REGIONS),
     ("diff", REGIONS, "--format", "html"),
     ("why", REGIONS / "rendered" / "FLEET.md:3"),
-    ("affects", "rollout.canary", REGIONS),
-    ("upgrade", "--to", "v0.9.0", REGIONS),
+    ("why", "rollout.canary", "--spec", REGIONS),
+    ("diff", "--release", "v0.9.0", REGIONS),
 )
 
 

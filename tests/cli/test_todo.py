@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from fleetc.blueprint.tasks import HOSTS, KEYS, PEOPLE, STREAMS, Task, tasks_of
-from fleetc.rollout.findings import HostFinding, lacking
 from fleetc.text.encoders import readable_word
 from tests.support import EXAMPLES, ROOT, compile_text, compiled_example, fleetc
 
@@ -135,44 +134,12 @@ def test_commands_of_a_task_make_what_they_name(tmp_path: Path) -> None:
     assert json.loads(shlex.split(chain)[-2])["method"] == "eth_chainId"
 
 
-def test_what_a_host_lacks_stays_a_task() -> None:
-    blueprint = compiled_example("dual-onchain").blueprint
-    assert blueprint is not None
-    password, keystore = "/etc/livepeer/earner-password", "/var/lib/livepeer/keystore"
-    found = [
-        HostFinding("gpu", "password-file-not-empty", "not there", "orch", need="password-file", subject=password),
-        HostFinding("gpu", "node-user-missing", "no user"),
-        HostFinding("gpu", "keystore-holds-account", "not there", "orch", need="keystore", subject=keystore),
-    ]
-    left = [task for task in tasks_of(blueprint) if task.asked and lacking(task, found, blueprint)]
-    assert [(task.host, task.subject) for task in left] == [("gpu", "livepeer"), ("gpu", keystore), ("gpu", password)]
-    silent = [HostFinding("edge", "host-unreachable", "no answer")]
-    assert {task.host for task in tasks_of(blueprint) if lacking(task, silent, blueprint)} == {"edge"}
-
-
 def test_limit_leaves_out_what_only_others_need() -> None:
     done = fleetc("todo", ROOT / "inventories/dual-onchain", "--limit", "edge")
     assert "0x1111111111111111111111111111111111111111" in done.stdout
     assert "gpu:" not in done.stdout and "0x2222222222222222222222222222222222222222" not in done.stdout
     unknown = fleetc("todo", ROOT / "inventories/dual-onchain", "--limit", "edg")
     assert unknown.returncode == 2 and 'did you mean "edge"' in unknown.stderr
-
-
-@pytest.mark.usefixtures("processes")
-def test_what_a_silent_host_has_stays_unknown(tmp_path: Path) -> None:
-    """A real run of Ansible, to a port where nobody listens."""
-    text = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8").replace("192.0.2.10", "127.0.0.9")
-    (tmp_path / "fleet.toml").write_text(text.replace('runtime = "docker"', 'runtime = "docker"\nssh_port = 1'))
-    done = fleetc("todo", tmp_path, "--observe")
-    assert done.returncode == 1
-    assert "error[host-unreachable]: studio: " in done.stderr
-    assert "  studio: Docker Engine, running, for orch, gate\n" in done.stdout, "nobody knows whether it is there"
-    assert "ssh -p 1 " in done.stdout
-
-
-def test_options_about_hosts_need_that_they_are_asked() -> None:
-    done = fleetc("todo", ROOT / "inventories/demo", "--forks", "3")
-    assert done.returncode == 2 and "add --observe" in done.stderr
 
 
 @pytest.mark.parametrize("word", ["it's $(here); x", "-rf", "~root", "a b", "", "plain/path-1.2@x:8"])
@@ -208,9 +175,9 @@ def tasks_in(text: str) -> tuple[Task, ...]:
     return tasks_of(blueprint)
 
 
-def about(tasks: tuple[Task, ...], word: str) -> list[tuple[str, str, str, str, bool]]:
-    """The tasks with a word in their subject: who, where, what is typed, and whether the host is asked."""
-    return [(task.who, task.host, task.subject, task.command, task.asked) for task in tasks if word in task.subject]
+def about(tasks: tuple[Task, ...], word: str) -> list[tuple[str, str, str, str]]:
+    """The tasks with a word in their subject: who, where, what is typed."""
+    return [(task.who, task.host, task.subject, task.command) for task in tasks if word in task.subject]
 
 
 def test_files_of_the_monitoring_project_are_tasks_of_the_host_whose_container_reads_them() -> None:
@@ -218,13 +185,13 @@ def test_files_of_the_monitoring_project_are_tasks_of_the_host_whose_container_r
     install = UNSEEN + "sudo install -D -o {} -m 600 /dev/stdin "
     folder = "/etc/fleetc-monitoring"
     assert about(tasks, folder) == [
-        (KEYS, "studio", f"{folder}/token", install.format(65534) + f"{folder}/token", True),
-        (KEYS, "watcher", f"{folder}/webhook", install.format(65534) + f"{folder}/webhook", True),
-        (KEYS, "watcher", f"{folder}/slack", install.format(65534) + f"{folder}/slack", True),
-        (KEYS, "watcher", f"{folder}/grafana-password", install.format(472) + f"{folder}/grafana-password", True),
+        (KEYS, "studio", f"{folder}/token", install.format(65534) + f"{folder}/token"),
+        (KEYS, "watcher", f"{folder}/webhook", install.format(65534) + f"{folder}/webhook"),
+        (KEYS, "watcher", f"{folder}/slack", install.format(65534) + f"{folder}/slack"),
+        (KEYS, "watcher", f"{folder}/grafana-password", install.format(472) + f"{folder}/grafana-password"),
     ]
     rules = "/etc/prometheus/rules/own.yml"
-    assert about(tasks, "own.yml") == [(HOSTS, "watcher", rules, f"promtool check rules {rules}", True)]
+    assert about(tasks, "own.yml") == [(HOSTS, "watcher", rules, f"promtool check rules {rules}")]
 
 
 def test_host_that_only_watches_needs_docker_and_a_login() -> None:
@@ -254,7 +221,7 @@ def test_secret_files_of_an_avatar_stack_are_tasks() -> None:
     text = (ROOT / "inventories/avatar-stage/fleet.toml").read_text(encoding="utf-8")
     changed = text.replace('password = { vault = "turn_password" }', 'password = { host_file = "/etc/fleet/turn" }')
     assert changed != text
-    hosts = {host for _, host, _, _, asked in about(tasks_in(changed), "/etc/fleet/turn") if asked}
+    hosts = {host for _, host, *_ in about(tasks_in(changed), "/etc/fleet/turn") if host}
     assert hosts and hosts <= {"stage-1", "stage-2"}
 
 
@@ -271,7 +238,7 @@ def test_service_address_with_tls_before_a_listener_without_needs_a_proxy(lines:
     tasks = [task for task in tasks_in(text + lines) if "certificate" in task.words]
     assert len(tasks) == needed
     if needed:
-        assert (tasks[0].who, tasks[0].host, tasks[0].asked) == (HOSTS, "studio", False)
+        assert (tasks[0].who, tasks[0].host) == (HOSTS, "studio")
         assert tasks[0].command == "curl --insecure https://studio.example.net:8935/healthz"
 
 

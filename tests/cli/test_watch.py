@@ -1,4 +1,4 @@
-"""fleetc watch: at each save the problems, or what changes; silent at its end, and plain where there is no terminal."""
+"""compile --watch: each save shows problems, or what changes; silent at its end, plain where there is no terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support import INVENTORIES, killed_on_error
 
 pytestmark = pytest.mark.usefixtures("processes")
 HANGS = 60
-COMMAND = [sys.executable, "-I", "-m", "fleetc", "watch"]
+COMMAND = [sys.executable, "-I", "-m", "fleetc", "compile", "--watch"]
 
 
 @pytest.fixture
@@ -142,4 +142,4 @@ def test_on_a_terminal_each_answer_stands_alone(fleet: Path) -> None:
 
 def test_standard_input_cannot_be_watched(fleet: Path) -> None:
     done = subprocess.run([*COMMAND, "-"], cwd=fleet, capture_output=True, text=True, check=False, timeout=HANGS)
-    assert (done.returncode, done.stderr) == (2, "error: watch looks at files, and - is none; name the spec\n")
+    assert (done.returncode, done.stderr) == (2, "error: --watch looks at files, and - is none; name the spec\n")

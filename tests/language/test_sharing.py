@@ -199,9 +199,9 @@ def test_every_value_knows_where_it_is_said() -> None:
         assert document.span(path) is not None
 
 
-def test_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
+def test_resolved_says_where_each_setting_comes_from(tmp_path: Path) -> None:
     (tmp_path / "fleet.toml").write_text(HEAD + CLASSES, encoding="utf-8")
-    shown = fleetc("show", "orchestrators.orch-03", "--resolved", cwd=tmp_path).stdout
+    shown = fleetc("check", "orchestrators.orch-03", "--resolved", cwd=tmp_path).stdout
     lines = (HEAD + CLASSES).splitlines()
 
     def at(text: str) -> int:
@@ -214,10 +214,10 @@ def test_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
     assert f'mode = "video"  # fleet.toml:{mode}, defaults.orchestrators' in shown
     assert 'data_dir = "/var/lib/livepeer/orch-03"  # default: its own directory' in shown
     assert tomllib.loads(shown).keys() == {"orchestrators"}
-    whole = fleetc("show", "--resolved", cwd=tmp_path).stdout
+    whole = fleetc("check", "--resolved", cwd=tmp_path).stdout
     settings_without = [line for line in whole.splitlines() if " = " in line and "  # " not in line]
     assert [line for line in settings_without if not line.startswith(" ")] == []
-    unknown = fleetc("show", "hosts.gpu-3", cwd=tmp_path)
+    unknown = fleetc("check", "--resolved", "hosts.gpu-3", cwd=tmp_path)
     assert unknown.returncode == 2
     assert 'did you mean "hosts.gpu-03"' in unknown.stderr
 

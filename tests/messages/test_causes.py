@@ -218,15 +218,12 @@ def test_output_goes_where_it_was_asked_for_and_directories_are_made(demo: Path)
     assert "no-such-directory" in fleetc("compile", "-o", "file/x/y", cwd=demo).stderr
 
 
-def test_an_older_release_is_called_one(demo: Path) -> None:
-    assert "from v0.9.1 back to v0.8.5, an older release" in fleetc("upgrade", "--to", "v0.8.5", cwd=demo).stdout
+def test_a_release_that_never_was_is_answered_with_those_there_are(demo: Path) -> None:
     for asked, told in {
-        "0.8.5": 'write "v0.8.5"',
-        "v0.7.2": "it is older than the releases that this fleetc knows: v0.7.6 to",
         "v0.8.99": 'did you mean "v0.8.',
         "oops": "v0.7.6 to",
     }.items():
-        done = fleetc("upgrade", "--to", asked, cwd=demo)
+        done = fleetc("diff", "--release", asked, cwd=demo)
         assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 
 

@@ -505,9 +505,3 @@ def test_no_form_repeats_a_secret(line: str, form: Format, tmp_path: Path) -> No
     assert done.returncode == 1
     assert problems(form, done.stdout) > 0
     assert CANARY not in done.stdout + done.stderr
-
-
-def test_report_of_an_upgrade_has_no_other_forms() -> None:
-    done = fleetc("upgrade", ROOT / "inventories/demo", "--to", "v0.9.1", "--format", "sarif")
-    assert done.returncode == 2
-    assert "json" in done.stderr

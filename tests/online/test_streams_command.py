@@ -209,7 +209,7 @@ LOST = ["made-then-silent", "made-then-cut", "made-then-500", "made-without-id",
 @pytest.mark.parametrize("name", LOST)
 def test_creation_whose_answer_was_lost_is_not_sent_again(fleet: Fleet, name: str) -> None:
     fleet.write(stream(name=f'"{name}"'))
-    told = fleet.report("--apply", "--seconds", "3" if name == "made-then-silent" else "60", code=1)
+    told = fleet.report("--apply", code=1, FLEETC_STREAM_SECONDS="3" if name == "made-then-silent" else "60")
     assert told["applied"][0]["result"] == "unknown"
     assert fleet.ids() == {"main": {"id": None}}
     assert fleet.sent() == ["POST /stream"]

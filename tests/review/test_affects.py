@@ -1,4 +1,4 @@
-"""Affects: the lines it names are those that really change, for edits that it knows nothing of."""
+"""Why, of a place in the spec: the lines it names are those that really change, for edits that it knows nothing of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import random
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +16,10 @@ from fleetc.emit.tree import Artifact, Tree
 from fleetc.fixes import apply
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import fix_set
-from fleetc.review.affects import Affected, Shipped, Trials, UnknownPlaceError, as_json, as_text, places
+from fleetc.review.affects import Affected, Trials, as_json, as_text, places
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
+from fleetc.review.why import Shipped, UnknownPlaceError
 from fleetc.toml.document import Source, value_at
 from fleetc.toml.edits import toml_value
 from tests.mutating import Mutation, mutations
@@ -161,9 +161,9 @@ def test_value_without_a_sound_alternative_is_answered_by_origin() -> None:
 
 
 def test_choice_in_a_table_is_tried_with_one_other_word() -> None:
-    text = fleetc("affects", "orchestrators", ROOT / "inventories" / "two-regions", "--format", "json")
+    text = fleetc("why", "orchestrators", "--spec", ROOT / "inventories" / "two-regions", "--format", "json")
     tried: dict[str, int] = {}
-    for one in json.loads(text.stdout):
+    for one in json.loads(text.stdout)["values"]:
         tried[one["path"]] = tried.get(one["path"], 0) + (not one["tried"].strip('"').isdigit())
     assert len(tried) > 10
     assert max(tried.values()) == 1
@@ -186,8 +186,9 @@ def test_item_of_a_list_is_answered_with_the_lines_of_the_list() -> None:
 def test_misspelt_place_is_answered_with_the_nearest(asked: str, meant: str) -> None:
     _, compiled = loaded("dual-onchain")
     assert compiled.checked.document is not None
-    with pytest.raises(UnknownPlaceError, match=f'did you mean "{re.escape(meant)}"'):
+    with pytest.raises(UnknownPlaceError) as problem:
         places(compiled.checked.document, asked)
+    assert f'did you mean "{meant}"' in problem.value.help
 
 
 def test_line_of_the_spec_names_its_values() -> None:
@@ -208,24 +209,45 @@ def test_unknown_place_is_refused(place: str) -> None:
         places(compiled.checked.document, place)
 
 
-def test_command_prints_lines_and_json(tmp_path: Path) -> None:
-    spec = ROOT / "inventories" / "dual-onchain"
-    text = fleetc("affects", "orchestrators.orch.max_sessions", spec)
+def test_command_prints_lines_and_json() -> None:
+    asked = ("why", "orchestrators.orch.max_sessions", "--spec", ROOT / "inventories" / "dual-onchain")
+    text = fleetc(*asked)
     assert text.returncode == 0
     assert "hosts/gpu/orch/launch.flags:" in text.stdout
     assert not any(noise in text.stdout for noise in ("manifest.json", "host_vars", "not shown", "#44;", "spec/"))
-    assert re.search(
-        r"\n  \d+ lines in \d+ files; \d+ of them have digests or are the copy of the spec\n$", text.stdout
-    )
-    data = json.loads(fleetc("affects", "orchestrators.orch.max_sessions", spec, "--format", "json").stdout)
-    assert {line["artifact"] for line in data[0]["lines"]} >= {"hosts/gpu/orch/launch.flags", "manifest.json"}
-    assert fleetc("affects", "orchestrators.nobody", spec).returncode == 2
+    assert re.match(r"\d+ lines in \d+ files: orchestrators\.orch\.max_sessions = 12 \(tried 13\)\n", text.stdout)
+    assert re.search(r"\n  \d+ more lines with digests, or in the copy of the spec\n$", text.stdout)
+    (value,) = json.loads(fleetc(*asked, "--format", "json").stdout)["values"]
+    assert {line["artifact"] for line in value["lines"]} >= {"hosts/gpu/orch/launch.flags", "manifest.json"}
+
+
+@pytest.mark.parametrize("place", ["gateways", "gateways.gate.max_price", "fleet.node_release", "hosts.gpu.runtime"])
+def test_first_screen_is_short_and_all_has_every_line(place: str) -> None:
+    asked = ("why", place, "--spec", ROOT / "inventories" / "dual-onchain")
+    text, everything, data = (fleetc(*asked, *more).stdout for more in ((), ("--all",), ("--format", "json")))
+    assert len(text.splitlines()) <= 25 and max(map(len, text.splitlines())) <= 80
+    for value in json.loads(data)["values"]:
+        named = [line for line in value["lines"] if line["artifact"].startswith("hosts/")]
+        assert all(f"{line['artifact']}:{line['old_line'] or 'behind'}" in everything for line in named)
+    assert "--all" in text and "--all" not in everything
+
+
+@pytest.mark.parametrize(
+    ("place", "advice"),
+    [("gate", "gateways.gate"), ("orch", "orchestrators.orch"), ("a word", "a key path of the spec"),
+     ("x.toml:3", "x.toml"), ("hosts/x", "hosts"), ("orchestrators.nobody", "orchestrators.orch"),
+     ("fleet.toml:9999", "a key or a table")],
+)  # fmt: skip
+def test_what_is_no_place_is_refused_with_what_to_write(place: str, advice: str) -> None:
+    done = fleetc("why", place, "--spec", ROOT / "inventories" / "dual-onchain")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert advice in done.stderr
 
 
 def test_json_is_a_list_of_values() -> None:
     sources, compiled = loaded("demo")
     found = Trials(compiled, sources, SHIPPED).affected(("fleet", "name"))
-    assert json.loads(as_json(found))[0]["path"] == "fleet.name"
+    assert json.loads(as_json(found))["values"][0]["path"] == "fleet.name"
 
 
 @pytest.mark.parametrize(

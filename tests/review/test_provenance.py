@@ -16,7 +16,16 @@ from fleetc.emit.traced import Traced, TracedLine
 from fleetc.emit.tree import Tree
 from fleetc.pipeline import Compiled
 from fleetc.places.origin import given
-from fleetc.review.why import Derivation, Explained, UnknownLineError, as_json, as_text, explain_line, find_flag
+from fleetc.review.why import (
+    Derivation,
+    Explained,
+    Shipped,
+    UnknownPlaceError,
+    as_json,
+    as_text,
+    explain_line,
+    find_flag,
+)
 from fleetc.toml.document import Source
 from tests.support import EXAMPLES, ROOT, compiled_example, example_sources, fleetc, shipped
 
@@ -41,7 +50,7 @@ def question(name: str) -> Derivation:
     sources, compiled = example(name)
     fleet, document = compiled.checked.fleet, compiled.checked.document
     assert fleet is not None and document is not None
-    return Derivation(fleet, lower.lower(fleet), document, sources, *shipped())
+    return Derivation(fleet, lower.lower(fleet), document, sources, Shipped(*shipped()))
 
 
 def explained(name: str, artifact: str, starts: str) -> Explained:
@@ -136,7 +145,7 @@ def test_flag_that_travels_as_a_variable_is_found_by_its_own_name() -> None:
     ],
 )
 def test_unknown_place_is_answered_with_what_there_is(artifact: str, line: int, message: str) -> None:
-    with pytest.raises(UnknownLineError) as problem:
+    with pytest.raises(UnknownPlaceError) as problem:
         explain_line(question("dual-onchain"), artifact, line)
     assert message in f"{problem.value}; {problem.value.help}"
 
@@ -150,7 +159,7 @@ def test_unknown_place_is_answered_with_what_there_is(artifact: str, line: int, 
     ],
 )
 def test_unknown_node_or_flag_is_answered_with_what_there_is(node: str, flag: str, message: str) -> None:
-    with pytest.raises(UnknownLineError) as problem:
+    with pytest.raises(UnknownPlaceError) as problem:
         find_flag(question("dual-onchain"), node, flag)
     assert message in f"{problem.value}; {problem.value.help}"
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from fleetc.messages.forms import RolloutFormat
+from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import RolloutStep
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import BEGIN, STAGE, HostOutcome
@@ -35,7 +36,10 @@ OUTCOME = Outcome(
 )
 
 
-@pytest.mark.parametrize("form", RolloutFormat)
+OF_ROLLOUTS = [form for form in RolloutFormat if form not in (RolloutFormat.sarif, RolloutFormat.github)]
+
+
+@pytest.mark.parametrize("form", OF_ROLLOUTS)
 def test_every_host_is_in_every_form(form: RolloutFormat) -> None:
     text = written(form, OUTCOME)
     assert all(host.host in text for host in OUTCOME.hosts)
@@ -98,7 +102,18 @@ def test_rollback_is_called_one_and_its_dry_run_says_where_it_leads() -> None:
     assert written(RolloutFormat.text, done).splitlines()[-1] == "1 host: 1 rolled back"
     tried = written(RolloutFormat.text, Outcome((host,), (step,), True, back=True))
     assert "one: would go back to a release that it keeps\n" in tried
-    assert "one   bbbbbbbbbbbb  aaaaaaaaaaaa  -          -        would go back\n" in tried
+    assert "one   bbbbbbbbbbbb  aaaaaaaaaaaa  would go back\n" in tried
     assert "deployed" not in tried and "copy" not in tried
-    for form in RolloutFormat:
+    for form in OF_ROLLOUTS:
         assert form is RolloutFormat.json or "rolled back" in written(form, done)
+
+
+def test_dry_run_has_each_host_once_and_what_it_lacks_in_forms_for_programs() -> None:
+    silent = HostOutcome("one", "old", "could not be reached: No route to host")
+    lacks = HostFinding("two", "ports-free", "port 1 is taken", "gate")
+    tried = Outcome((silent, HostOutcome("two", "old", "port 1 is taken")), (), True, findings=(lacks,))
+    text = written(RolloutFormat.text, tried)
+    assert text.count("one") == 1 and "one   -     -   could not be reached: No route to host\n" in text
+    assert "error[ports-free]: port 1 is taken" in written(RolloutFormat.junit, tried)
+    (found,) = json.loads(written(RolloutFormat.json, tried))["findings"]
+    assert (found["host"], found["code"]) == ("two", "ports-free")

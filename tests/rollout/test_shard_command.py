@@ -34,8 +34,6 @@ SPEC = INVENTORIES / "two-regions"
             ("--shard", "1/3", "--resume"),
             "--resume continues the interrupted rollout, so it takes no --limit, --shard",
         ),
-        (("--forks", "0"), "error: setting forks: Input should be greater than or equal to 1"),
-        (("--worker", "ssh 'node-1"), "error: setting worker: it is no command: no closing quotation"),
     ],
 )
 def test_what_is_refused(options: tuple[str, ...], said: str) -> None:

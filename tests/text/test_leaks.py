@@ -323,11 +323,11 @@ def test_why_shows_no_secret_of_the_spec(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_affects_shows_no_random_value(form: str, tmp_path: Path) -> None:
+def test_why_shows_no_random_value(form: str, tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
     at = "gateways.gate.environment.SETTING"
     spec.write_text(_silenced(_variable(ENV["Datadog"]), at), encoding="utf-8")
-    done = fleetc("affects", at, spec, "--format", form)
+    done = fleetc("why", at, "--spec", spec, "--format", form)
     assert done.returncode == 0, done.stderr
     assert "node.env" in done.stdout
     assert ENV["Datadog"][4:16] not in done.stdout + done.stderr

@@ -45,12 +45,12 @@ def test_a_split_spec_compiles_to_the_same_hosts(split: Path, tmp_path_factory: 
     assert fleetc("compile", "--check", cwd=split).returncode == 0
 
 
-def test_lines_of_an_included_file_answer_why_affects_and_check(split: Path) -> None:
+def test_lines_of_an_included_file_answer_why_and_check(split: Path) -> None:
     part = split / "regions/us.toml"
     line = part.read_text().splitlines().index('price = "1300 wei / pixel"') + 1
     fleetc("compile", cwd=split)
     assert f"regions/us.toml:{line}:9" in fleetc("why", "us-video-1", "-pricePerUnit", cwd=split).stdout
-    assert "orchestrators.us-video-1.price" in fleetc("affects", f"regions/us.toml:{line}", cwd=split).stdout
+    assert "orchestrators.us-video-1.price" in fleetc("why", f"regions/us.toml:{line}", cwd=split).stdout
     before = part.read_text()
     part.write_text(before.replace('"16 GiB"', '"16GiB"', 1))
     fixed = fleetc("check", "--fix", cwd=split)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from fleetc.lower import lower
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.review.limits import breaches, parse_limits
-from fleetc.review.reports.upgrade import as_text
-from fleetc.review.upgrade import compare
+from fleetc.review.releases import release_notes
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, RELEASES, format_release, parse_release
 from fleetc.upstream.releases import releases, unplaced
@@ -31,7 +29,6 @@ from tests.rules.support import (
     silent,
     wallet,
 )
-from tests.support import fleetc
 
 CODE = "release-unknown"
 NEWER = ("v0.9.2", "v0.9.3", "v0.10.0", "v1.0.0", "v12.3.45")
@@ -131,46 +128,38 @@ def test_facts_of_releases_that_are_not_known_whole_have_their_own_mark() -> Non
     assert [change.name for change in unplaced()] == ["reward-of-another-account"]
 
 
-# Upgrades
+# Reviews
 
 
-def upgraded(text: str, to: str) -> str:
+def changes(text: str, words: str, to: str = "v0.9.2") -> list[tuple[str, str]]:
+    """The notes of a review with these words: the end of the sentence, and whom it concerns."""
     sources = [Source("fleet.toml", text)]
-    return as_text(compare(check_spec(sources), sources, parse_release(to)))
+    fleets = [check_spec(sources).fleet, check_spec([*sources, Source("to", f'fleet.node_release = "{to}"\n')]).fleet]
+    before, after = fleets
+    assert before is not None and after is not None
+    found = [note for note in release_notes(before, after, lower(before), lower(after)) if words in note]
+    return [(note.rpartition("; ")[2].rpartition(" (")[0], note.rpartition(" (")[2].rstrip(")")) for note in found]
 
 
-def test_upgrade_to_a_newer_release_tells_what_is_known_and_what_is_not() -> None:
-    calling = wallet(reward_by='"orch"'), orchestrator(wallet='"third"')
-    found = upgraded(onchain(*calling), "v0.9.2")
-    assert f"warning[{CODE}]" in found
-    assert "from v0.9.2 on, the administration listener" in found
-    assert "in some release after v0.9.1, -reward=true stops" in found
-    assert "-enableCliTxRoutes" in found
+def test_review_of_a_newer_release_has_what_is_known_of_it_and_of_later_ones() -> None:
+    calling = onchain(wallet(reward_by='"orch"'), orchestrator(wallet='"third"'))
+    for to in ("v0.9.2", "v0.9.5"):
+        assert changes(calling, "from v0.9.2 on, the administration listener", to)
+        assert changes(calling, "in some release after v0.9.1, -reward=true stops", to)
+        assert not changes(calling, "from v0.9.5 on", to)
 
 
-def changes(text: str, to: str = "v0.9.2") -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-    """What the node does otherwise, by the name of the change: the end of the sentence, and whom it concerns."""
-    sources = [Source("fleet.toml", text)]
-    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for one in compare(check_spec(sources), sources, parse_release(to)).changes:
-        found.setdefault(one.name, []).append((one.text.rpartition("; ")[2], one.nodes))
-    return found
-
-
-def test_address_concerns_the_orchestrators_that_have_such_a_one() -> None:
-    here = free_orchestrator(service='"127.0.0.1:8935"', host='"edge"', http='"127.0.0.1:8936"')
-    ((said, nodes),) = changes(offchain(free_gateway(), here))["routable-service-address"]
-    assert (said, nodes) == ("orch is at 127.0.0.1:8935", ("orch",))
-    ((said, nodes),) = changes(offchain(free_gateway(), free_orchestrator()))["routable-service-address"]
-    assert (said, nodes) == ("that is so for no node of this spec", ())
+def test_address_that_the_spec_has_needs_no_note() -> None:
+    words = "finds no session if the service address"
+    assert not [node for _, node in changes(offchain(free_gateway(), free_orchestrator()), words) if node == "orch"]
 
 
 def test_transactions_are_those_that_people_send_through_each_kind_of_node() -> None:
-    found = dict(changes(onchain(gateway(orchestrators='["orch"]'), orchestrator()))["cli-transaction-routes"])
+    found = dict(changes(onchain(gateway(orchestrators='["orch"]'), orchestrator()), "-enableCliTxRoutes"))
     assert found == {
-        "write cli_transactions = true to fund, unlock or withdraw a deposit through it": ("gate",),
+        "write cli_transactions = true to fund, unlock or withdraw a deposit through it": "gate",
         "write cli_transactions = true to activate it, to change its cuts or its address, or to withdraw fees "
-        "through it": ("orch",),
+        "through it": "orch",
     }
 
 
@@ -178,34 +167,17 @@ def test_reward_is_told_with_the_account_that_calls_it() -> None:
     own, other = "0x" + "3" * 40, "0x" + "4" * 40
     calling = wallet(reward_by='"orch"', address=f'"{own}"')
 
-    def said(*tables: str) -> tuple[str, tuple[str, ...]]:
-        (found,) = changes(onchain(*tables))["reward-of-another-account"]
-        return found
+    def said(*tables: str) -> list[tuple[str, str]]:
+        return changes(onchain(*tables), "-reward=true stops")
 
     itself = f"orch has the account {own}, so that has to be the registered orchestrator itself"
-    assert said(calling, orchestrator(wallet='"third"')) == (itself, ("orch",))
+    assert said(calling, orchestrator(wallet='"third"')) == [(itself, "orch")]
     caller = f"orch has the account {own}, which has to be the registered reward caller of {other}"
-    assert said(calling, orchestrator(wallet='"third"', orchestrator_address=f'"{other}"')) == (caller, ("orch",))
+    assert said(calling, orchestrator(wallet='"third"', orchestrator_address=f'"{other}"')) == [(caller, "orch")]
     nobody = wallet(reward_by='"none"', address=f'"{own}"')
-    assert said(nobody, orchestrator(wallet='"third"')) == ("that is so for no node of this spec", ())
-    alone = said(calling.replace('"orch"', '"caller"'), reward_caller(wallet='"third"'), orchestrator())
-    assert alone[1] == ("caller",) and "which no orchestrator of this spec has" in alone[0]
-
-
-def test_upgrade_knows_nothing_beyond_what_it_knows_of_the_one_before() -> None:
-    found = upgraded(onchain(orchestrator()), "v0.9.5")
-    assert "from v0.9.2 on, the administration listener" in found
-    assert "from v0.9.5 on" not in found
-
-
-def test_command_takes_a_newer_release(tmp_path: Path) -> None:
-    (tmp_path / "fleet.toml").write_text(offchain(free_gateway(), free_orchestrator()))
-    done = fleetc("upgrade", "--to", "v0.9.2", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "from v0.9.1 to v0.9.2" in done.stdout
-    refused = fleetc("upgrade", "--to", "v0.9", cwd=tmp_path)
-    assert refused.returncode == 2 and 'fleetc knows no release "v0.9"' in refused.stderr
-    assert fleetc("upgrade", "--to", "v0.8.99", cwd=tmp_path).returncode == 2
+    assert said(nobody, orchestrator(wallet='"third"')) == []
+    ((words, node),) = said(calling.replace('"orch"', '"caller"'), reward_caller(wallet='"third"'), orchestrator())
+    assert node == "caller" and "which no orchestrator of this spec has" in words
 
 
 def test_review_says_that_it_does_not_know_what_an_unknown_flag_does() -> None:

@@ -14,8 +14,8 @@ from fleetc.emit import formats
 from fleetc.language.fleet import Fleet
 from fleetc.language.sharing import CLASSES
 from fleetc.places.diagnostic import Path
-from fleetc.review.affects import Shipped
 from fleetc.review.impact.restarts import service_of
+from fleetc.review.why import Shipped
 from fleetc.toml.document import Document
 
 
@@ -46,7 +46,7 @@ def reach(
     reaches: dict[Path, Reach] = {}
     tables_of: dict[Path, Path] = {}
     blueprint = lower.lower(fleet)
-    drafts = formats.Drafts(blueprint, shipped.templates, shipped.playbooks, document.sources)
+    drafts = formats.Drafts(blueprint, *shipped, document.sources)
     for host in blueprint.hosts:
         if not wanted():
             return None

@@ -34,11 +34,7 @@ NAMED = 6
 
 
 class Task(NamedTuple):
-    """One thing to provide. `host` is "" without a host, `command` without one to type.
-
-    `asked`: the program on the host checks it, for `fleetc todo --observe`; `variable` is the environment variable to
-    set for a rollout, or "".
-    """
+    """One thing to provide. `host` is "" without a host, `command` without one to type."""
 
     who: str
     host: str
@@ -47,8 +43,6 @@ class Task(NamedTuple):
     command: str
     nodes: tuple[str, ...]
     origins: tuple[Origin, ...]
-    asked: bool = False
-    variable: str = ""
 
 
 def tasks_of(blueprint: Blueprint) -> tuple[Task, ...]:
@@ -74,7 +68,7 @@ def _all(blueprint: Blueprint) -> Iterator[Task]:
         user = f" -l {readable_word(host.ssh_user)}" if host.ssh_user else ""
         words = "a login over ssh, and Python 3.9 or newer there"
         command = f"ssh -p {host.ssh_port}{user} {readable_word(host.address)} python3 --version"
-        yield Task(ROLLOUT, host.name, words, "", command, (), (table,), asked=True)
+        yield Task(ROLLOUT, host.name, words, "", command, (), (table,))
         yield from _names(host)
         yield from _node_user(host)
         for need in host.needs:
@@ -102,7 +96,7 @@ def _node_user(host: HostBlueprint) -> Iterator[Task]:
     """The user that files have to belong to before a rollout, which would make it, reads them."""
     if host.runtime == "systemd" and host.node_user != "root" and any(map(_is_of_node_user, host.needs)):
         origins = (given("hosts", host.name, "node_user"), given("hosts", host.name))
-        yield Task(HOSTS, host.name, NODE_USER, host.node_user, user_command(host), (), origins, asked=True)
+        yield Task(HOSTS, host.name, NODE_USER, host.node_user, user_command(host), (), origins)
 
 
 def _is_of_node_user(need: Need) -> bool:
@@ -166,7 +160,7 @@ def _given(who: str, owner: str, kind: str, reference: str, origin: Origin) -> I
     owners = (owner,) if owner else ()
     if kind == "env":
         command = f"read -rs {reference} && export {reference}"
-        yield Task(who, "", "a variable with a secret", reference, command, owners, (origin,), variable=reference)
+        yield Task(who, "", "a variable with a secret", reference, command, owners, (origin,))
     elif kind == "vault":
         words = "a key of fleet_vault in your Ansible Vault file"
         yield Task(who, "", words, reference, "", owners, (origin,))
@@ -201,7 +195,7 @@ def _of_need(host: HostBlueprint, need: Need) -> Iterator[Task]:
         yield Task(MONEY, "", need.words, need.subject, command, need.nodes, origins)
     elif need.words:
         who = KEYS if need.kind in _OF_KEYS else HOSTS
-        yield Task(who, host.name, need.words, need.subject, command_of(host, need), need.nodes, origins, asked=True)
+        yield Task(who, host.name, need.words, need.subject, command_of(host, need), need.nodes, origins)
 
 
 def _own_commands(host: HostBlueprint, need: Need) -> str:

@@ -1,22 +1,27 @@
 """`fleetc check`: checks a spec, and makes fixes that are certain.
 
-In: a spec. Out: its diagnostics in the requested form, and with `--fix` the fixed files.
+In: a spec. Out: its diagnostics in the requested form; with `--fix` the fixed files; with `--resolved` the whole spec
+with the defaults in force.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, SpecArgument, TodayOption
+from fleetc.cli.shared import completing
+from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, SpecArgument, TodayOption, upwards
 from fleetc.cli.shared.output import PROBLEMS, files_failure, message, report, wrong_usage
 from fleetc.cli.shared.paging import put
 from fleetc.cli.shared.working import STDIN, day_used, load_settings, quietly, read_policies, read_sources, tell_day
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fleetc.pipeline import Checked
     from fleetc.policy.judging import Policies
     from fleetc.settings import Settings
@@ -25,6 +30,15 @@ if TYPE_CHECKING:
 
 def check(
     spec: SpecArgument = HERE,
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TABLE.NAME",
+            help="With --resolved: only this table, such as gateways.gate; without SPEC, it stands alone.",
+            show_default=False,
+            autocompletion=completing.paths,
+        ),
+    ] = None,
     overlay: OverlayOption = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Make fixes that are certain in the spec and its overlays, then check.")
@@ -32,15 +46,30 @@ def check(
     explain_prices: Annotated[
         bool, typer.Option("--explain-prices", help="Also print who buys what from whom, and what gateways pay from.")
     ] = False,
+    resolved: Annotated[
+        bool,
+        typer.Option(
+            "--resolved",
+            help="Print the spec as one file, with overlays, classes, counters and the defaults in force written out, "
+            "and behind each setting where it is from.",
+        ),
+    ] = False,
     today: TodayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Check a spec: every problem, its line, and what to write.
 
-    Exits 1 if there is an error. --fix makes the fixes that are certain. SPEC may be - for standard input.
+    Exits 1 if there is an error. SPEC may be - for standard input.
+
+    What --resolved prints is a spec itself: order and spelling are canonical, secrets stay references.
     """
     from fleetc.pipeline import check_spec
 
+    if resolved and (explain_prices or form is not Format.text):
+        wrong_usage("--resolved prints a spec; remove --explain-prices and --format")
+    spec, table = _spec_and_table(spec, table)
+    if table is not None and not resolved:
+        wrong_usage("check looks at the whole spec; a table is for --resolved")
     if explain_prices and form is not Format.text:
         wrong_usage("--explain-prices prints tables for people; remove --format")
     if fix and spec == STDIN:
@@ -52,12 +81,42 @@ def check(
         checked, sources, more = _repaired(sources, settings, form, policies, today)
     else:
         checked, more = quietly(check_spec, sources, policies, today), {}
-    report(checked, sources, settings, form, always=True, more=more | day_used(checked, today))
+    report(checked, sources, settings, form, always=not resolved, more=more | day_used(checked, today))
     tell_day(checked, today)
     if explain_prices:
         _explain_prices(checked)
     if checked.fleet is None:
         raise typer.Exit(PROBLEMS)
+    if resolved:
+        _put_resolved(checked, table or "")
+
+
+def _put_resolved(checked: Checked, table: str) -> None:
+    """Print a sound spec as one, or a table of it, with the origin of each setting."""
+    from fleetc.language.resolved import as_toml
+    from fleetc.messages.origins import with_origins
+
+    assert checked.document is not None and checked.fleet is not None  # noqa: S101  # the precondition
+    try:
+        text = as_toml(checked.document.raw, checked.fleet, table)
+    except LookupError as problem:
+        wrong_usage(str(problem.args[0]))
+    put(with_origins(text, checked.document, checked.fleet))
+
+
+def _spec_and_table(spec: Path, table: str | None) -> tuple[Path, str | None]:
+    """The spec, and the table where it stands alone; exits where a word is neither."""
+    from fleetc.language.fleet import Fleet
+    from fleetc.text.suggestions import did_you_mean
+
+    word, name = str(spec), str(spec).partition(".")[0]
+    may_be_table = re.fullmatch(r"[a-z_]+\.[\w.\"-]{1,200}", word) is not None and not word.endswith(".toml")
+    if table is not None or not may_be_table or spec.exists():
+        return spec, table
+    if name not in Fleet.model_fields:
+        advice = did_you_mean(name, list(Fleet.model_fields))
+        wrong_usage(f'there is no file {word}, and a spec has no table "{name}"; {advice}')
+    return upwards(HERE) or HERE, word
 
 
 def _explain_prices(checked: Checked) -> None:

@@ -110,6 +110,7 @@ GROUPS = {
                 ("fleetc check", "the spec here, or above"),
                 ("fleetc check --fix", "first makes the fixes that are certain"),
                 ("fleetc check --explain-prices", "also lists buyers, sellers and prices"),
+                ("fleetc check --resolved gateways.gate", "a table with the defaults in force, and where each is from"),
             ),
         ),
         Listed(
@@ -123,16 +124,10 @@ GROUPS = {
             (
                 ("fleetc compile", "writes rendered/ beside the spec"),
                 ("fleetc compile --check", "writes nothing, and fails if the tree is out of date, for CI"),
+                ("fleetc compile --watch", "compiles at every save, and shows what that changes and means"),
             ),
             function="compile_",
         ),
-        Listed("watch", "Check a spec at every save; if it is sound, compile it and show what that changes and means."),
-        Listed(
-            "schema",
-            "Print a JSON Schema, for example for completion in editors.",
-            (("fleetc schema > spec.schema.json", "the schema of a spec"),),
-        ),
-        Listed("lsp", "Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type."),
     ),
     "Understand it": (
         Listed(
@@ -147,26 +142,15 @@ GROUPS = {
             takes_flags=True,
         ),
         Listed(
-            "show",
-            "Print a spec as one file, with overlays, classes and counters written out.",
-            (("fleetc show gateways.gate --resolved", "one table with the defaults in force, and where each is from"),),
-        ),
-        Listed(
             "why",
-            "Explain where a line of the tree comes from.",
+            "Explain where a line of the tree comes from, or what comes of a place in the spec.",
             (
                 ("fleetc why gate maxPricePerUnit", "a flag of a node"),
                 ("fleetc why rendered/hosts/edge-1/gate/launch.flags:7", "a line of a file"),
+                ("fleetc why gateways.gate.max_price", "a value of the spec, by its key path"),
+                ("fleetc why fleet.toml:34", "a value or a table of the spec, by its line"),
             ),
             takes_flags=True,
-        ),
-        Listed(
-            "affects",
-            "List the lines of the tree that depend on a value of the spec.",
-            (
-                ("fleetc affects gateways.gate.max_price", "a value by its key path"),
-                ("fleetc affects fleet.toml:34", "a value by its line"),
-            ),
         ),
     ),
     "Review a change": (
@@ -176,6 +160,7 @@ GROUPS = {
             (
                 ("fleetc diff", "against the compiled tree"),
                 ("fleetc diff --against main", "against a branch"),
+                ("fleetc diff --release v0.9.1", "what another release of the node would mean"),
                 ("fleetc diff --format html -o review.html", "as a page for a browser"),
                 ("fleetc diff --max-impact price=5%,exposure=none", "fails where it goes further"),
             ),
@@ -185,25 +170,9 @@ GROUPS = {
             "Your own rules, in policy/ beside the spec: try them on their examples, or copy ready ones.",
             (("fleetc policy list", "the ready rules"), ("fleetc policy add no-any-cap", "copies one")),
         ),
-        Listed(
-            "upgrade",
-            "Show what another node release would mean.",
-            (("fleetc upgrade --to v0.9.1", "what changes, and what the spec must change for it"),),
-        ),
-        Listed("comment", "Write a review into one comment of a pull request, which every later run updates."),
-        Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
     ),
     "Roll out": (
-        Listed(
-            "todo",
-            "List what people provide before the first rollout, each with a command.",
-            (("fleetc todo", "from the spec"), ("fleetc todo --observe", "asks the hosts what is still missing")),
-        ),
-        Listed(
-            "preflight",
-            "Ask hosts for all that would keep their release from running there, and change nothing.",
-            (("fleetc preflight --limit edge-1", "asks one host"),),
-        ),
+        Listed("todo", "List what people provide before the first rollout, each with a command."),
         Listed(
             "plan",
             "Plan a rollout in advance and seal it, or verify a plan.",
@@ -216,7 +185,7 @@ GROUPS = {
             "deploy",
             "Roll out the compiled tree to its hosts, batch by batch.",
             (
-                ("fleetc deploy --check", "changes nothing"),
+                ("fleetc deploy --check", "changes nothing; asks hosts what would keep the release from running"),
                 ("fleetc deploy --limit edge-1", "one host"),
                 ("fleetc deploy", "all hosts"),
             ),
@@ -249,6 +218,16 @@ GROUPS = {
             "Compare the spec's streams with the stream API; --apply changes the API's.",
             (("fleetc streams", "only asks"), ("fleetc streams --apply", "sends what is missing")),
         ),
+    ),
+    "For programs": (
+        Listed(
+            "schema",
+            "Print a JSON Schema, for example for completion in editors.",
+            (("fleetc schema > spec.schema.json", "the schema of a spec"),),
+        ),
+        Listed("lsp", "Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type."),
+        Listed("comment", "Write a review into one comment of a pull request, which every later run updates."),
+        Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
     ),
 }
 """All commands, as the help has them. Only the command that runs is imported, so summaries are here."""

@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleetc.cli.shared.options import HERE, FormatOption, OutputOption, OverlayOption, SpecArgument, TodayOption
-from fleetc.cli.shared.output import PROBLEMS, about_foreign, answer, files_failure, message, plain, print_blocks
+from fleetc.cli.shared.output import (
+    PROBLEMS,
+    about_foreign,
+    answer,
+    files_failure,
+    message,
+    plain,
+    print_blocks,
+    wrong_usage,
+)
 from fleetc.cli.shared.remembering import Remembered
+from fleetc.cli.shared.watching import watch
 from fleetc.cli.shared.working import (
     RECOMPILE,
     compile_or_exit,
@@ -40,18 +50,31 @@ def compile_(
         typer.Option("--check", help="Write nothing; exit 1 and list the files if the tree is out of date."),
     ] = False,
     overwrite_edited: Annotated[
-        bool, typer.Option("--overwrite-edited", help="Replace files of the tree that were edited by hand.")
+        bool,
+        typer.Option("--overwrite-edited", help="Replace files that were edited by hand.", hidden=True),
     ] = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Compile and compare every file, even if nothing seems to have changed.")
     ] = False,
+    watching: Annotated[
+        bool,
+        typer.Option("--watch", help="Compile at every save, and show what that changes; Ctrl-C ends it."),
+    ] = False,
     today: TodayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Compile a spec into the tree of files that its hosts need."""
+    """Compile a spec into the tree of files that its hosts need.
+
+    --watch looks at the spec, the files that it includes, its overlays, the rules in policy/ and settings.
+    """
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
 
+    if watching:
+        if check or overwrite_edited or no_cache or form is not Format.text:
+            wrong_usage("--watch compiles at every save and shows a review; of options it takes -o and --overlay")
+        watch(spec, output, overlay)
+        return
     settings = load_settings(spec, overlay=overlay, output=output)
     inputs, policies = read_inputs(spec, settings, form), read_policies(spec, today, form)
     target = target_of(spec, settings)

@@ -16,7 +16,6 @@ from fleetc.cli.shared.options import (
     HERE,
     AssumeDeadOption,
     ClearOption,
-    ForksOption,
     JournalOption,
     LimitOption,
     OutputOption,
@@ -31,11 +30,10 @@ from fleetc.cli.shared.options import (
     SpecArgument,
     TakeOverOption,
     TodayOption,
-    WorkerOption,
 )
 from fleetc.cli.shared.output import files_failure, message, wrong_usage
 from fleetc.cli.shared.planned import around, refusals, shard_of
-from fleetc.cli.shared.rolling import NOT_REACHED, About, failures, opened_journal, skipped, tell
+from fleetc.cli.shared.rolling import NOT_REACHED, About, failures, need_check, opened_journal, skipped, tell
 from fleetc.cli.shared.taking_over import keep_running, takeovers
 from fleetc.cli.shared.working import (
     compile_or_exit,
@@ -62,11 +60,9 @@ def deploy(
     spec: SpecArgument = HERE,
     output: OutputOption = None,
     overlay: OverlayOption = None,
-    check: Annotated[bool, typer.Option("--check", help="Change nothing; show what Ansible would do.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; ask what hosts lack and would do.")] = False,
     limit: LimitOption = None,
     shard: ShardOption = None,
-    forks: ForksOption = None,
-    worker: WorkerOption = None,
     plan: Annotated[
         Path | None,
         typer.Option("--plan", metavar="PLAN", help="Carry out exactly this plan, or nothing if anything changed."),
@@ -78,7 +74,7 @@ def deploy(
     skip: SkipOption = None,
     resume: ResumeOption = False,
     keep_running: Annotated[
-        bool, typer.Option("--keep-running", help="Take over processes that run without fleetc, if nothing changes.")
+        bool, typer.Option("--keep-running", help="Take over processes that run without fleetc.", hidden=True)
     ] = False,
     journal: JournalOption = None,
     today: TodayOption = None,
@@ -94,18 +90,16 @@ def deploy(
     orchestrators of a gateway. The canary hosts are in the first part; the other parts begin only where these have the
     release. A part follows the order of batches for its own hosts only, regions included.
 
-    With --check, nodes that hosts run already without fleetc are compared with the spec.
-
-    The tree must be up to date with the spec.
+    With --check, hosts say all that would keep the release from running there, each thing at its line of the spec.
+    Nodes that they run already without fleetc are compared with the spec.
     """
     from fleetc.rollout.hosts.deploy import deploy_tree, resumed
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
     signed = {"allowed_signers": allowed_signers, "signer": signer}
-    settings = load_settings(
-        spec, overlay=overlay, output=output, journal=journal, forks=forks, worker=worker, **signed
-    )
+    settings = load_settings(spec, overlay=overlay, output=output, journal=journal, **signed)
+    need_check(form, check)
     _need_sense(limit, shard, plan, resume, check, allowed_signers or signer, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
@@ -127,7 +121,7 @@ def deploy(
         hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
         if keep_running:
             _keep_running(tree, blueprint, hosts_of(blueprint, hosts, part), settings, check)
-        with progress(sys.stderr) as show:
+        with progress(sys.stderr, hosts=not check) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
         if check and not keep_running and form is RolloutFormat.text:
             _tell_strangers(tree, blueprint, outcome, settings)

@@ -14,17 +14,15 @@ from fleetc.cli.shared.options import (
     HERE,
     AssumeDeadOption,
     ClearOption,
-    ForksOption,
     JournalOption,
     LimitOption,
     OverlayOption,
     RolloutFormatOption,
     SpecArgument,
     TakeOverOption,
-    WorkerOption,
 )
 from fleetc.cli.shared.output import message, plain, wrong_usage
-from fleetc.cli.shared.rolling import About, failures, opened_journal, tell
+from fleetc.cli.shared.rolling import About, failures, need_check, opened_journal, tell
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
@@ -49,8 +47,6 @@ def rollback(
         bool, typer.Option("--list", help="Show the releases that hosts had, and what going back would mean.")
     ] = False,
     limit: LimitOption = None,
-    forks: ForksOption = None,
-    worker: WorkerOption = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; show what would be done.")] = False,
     clear: ClearOption = None,
     assume_dead: AssumeDeadOption = None,
@@ -71,9 +67,10 @@ def rollback(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated
 
+    need_check(form, check)
     if listed and (to or check or form is not RolloutFormat.text):
         wrong_usage("--list changes nothing and shows text, so it takes no --to, --check or --format")
-    settings = load_settings(spec, overlay=overlay, journal=journal, forks=forks, worker=worker)
+    settings = load_settings(spec, overlay=overlay, journal=journal)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tree, blueprint = compiled.tree, compiled.blueprint
@@ -87,7 +84,7 @@ def rollback(
         for line in telling(own.history, back_to, spec, settings):
             typer.echo(plain(line), err=form is not RolloutFormat.text)
         goal = Goal("rollback", back_to)
-        with progress(sys.stderr) as show:
+        with progress(sys.stderr, hosts=not check) as show:
             outcome = deploy_tree(tree, blueprint, settings, tuple(back_to), check, show, own, goal, stated)
     if outcome.exit_code == 0 and not check:
         _tell_of_spec(tree, back_to)

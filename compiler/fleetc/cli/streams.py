@@ -52,12 +52,6 @@ def streams(
             "--send-token-to", metavar="URL", help="Let the token go to this API, if the spec names it; repeatable."
         ),
     ] = None,
-    requests: Annotated[
-        int | None, typer.Option("--requests", metavar="N", help="How many requests to the stream API at once.")
-    ] = None,
-    seconds: Annotated[
-        int | None, typer.Option("--seconds", metavar="N", help="Seconds that all requests may take.")
-    ] = None,
     observed: Annotated[
         Path | None,
         typer.Option(
@@ -89,7 +83,7 @@ def streams(
 
     _need_one_way(apply, observed, status, bindings, stream)
     form = Format(answer_form)
-    options = {"stream_apis": send_token_to, "stream_requests": requests, "stream_seconds": seconds}
+    options = {"stream_apis": send_token_to}
     settings = load_settings(spec, overlay=overlay, **options)
     sources = read_sources(spec, settings, form)
     checked = quietly(check_spec, sources)

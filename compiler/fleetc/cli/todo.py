@@ -1,32 +1,26 @@
 """`fleetc todo`: what people still have to provide before a rollout.
 
-In: a spec, and with `--observe` the answers of its hosts. Out: tasks by who can do them, each with a command to copy.
+In: a spec. Out: tasks by who can do them, each with a command to copy.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from fleetc.cli.shared.options import (
     HERE,
-    ForksOption,
     LimitOption,
     OverlayOption,
     ReportOption,
     SpecArgument,
-    WorkerOption,
 )
-from fleetc.cli.shared.output import PROBLEMS, plain, wrong_usage
+from fleetc.cli.shared.output import plain
 from fleetc.cli.shared.paging import put
-from fleetc.cli.shared.rolling import failures, tell_findings
+from fleetc.cli.shared.rolling import failures
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -38,27 +32,21 @@ if TYPE_CHECKING:
 def todo(
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
-    observe: Annotated[bool, typer.Option("--observe", help="Check the hosts, and list only what is missing.")] = False,
     limit: LimitOption = None,
-    forks: ForksOption = None,
-    worker: WorkerOption = None,
     form: ReportOption = ReportFormat.text,
 ) -> None:
     """List what people provide before the first rollout, each with a command.
 
-    It begins with what TODO comments of the spec ask. --observe checks the hosts and lists what is missing; exits 1 if
-    a rollout would fail. Names, accounts and logins stay in the list: hosts cannot check them.
+    It begins with what TODO comments of the spec ask. fleetc deploy --check asks the hosts what they still lack.
     """
     from fleetc.blueprint.tasks import tasks_of
 
-    if not observe and (forks is not None or worker is not None):
-        wrong_usage("--forks and --worker are about asking hosts; add --observe")
-    settings = load_settings(spec, overlay=overlay, forks=forks, worker=worker)
+    settings = load_settings(spec, overlay=overlay)
     answer_form = Format(form)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    tree, blueprint = compiled.tree, compiled.blueprint
-    assert tree is not None and blueprint is not None  # noqa: S101  # it compiled
-    from fleetc.rollout.hosts.rolling import Stated, hosts_of
+    blueprint = compiled.blueprint
+    assert blueprint is not None  # noqa: S101  # it compiled
+    from fleetc.rollout.hosts.rolling import hosts_of
 
     with failures():
         hosts = hosts_of(blueprint, tuple(limit or ()))
@@ -72,25 +60,12 @@ def todo(
     questions = (
         [] if limit or document is None else [task for source in document.sources for task in _questions(source)]
     )
-    missing = False
-    if observe:
-        from fleetc.rollout.findings import lacking
-        from fleetc.rollout.hosts.preflight import preflight
-        from fleetc.rollout.hosts.progress import progress
-
-        with failures(), progress(sys.stderr) as show:
-            findings = preflight(tree, blueprint, settings, hosts, show, Stated())
-        tasks = [task for task in tasks if not _is_known(task) or lacking(task, findings, blueprint)]
-        if findings:
-            missing = tell_findings(findings, spec, settings, blueprint, Format.text)
     tasks = [*questions, *tasks]
     if answer_form is Format.json:
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")
     else:
         lines = list(_lines(tasks)) or ["nothing left to do"]
         put("".join(f"{plain(line)}\n" for line in lines))
-    if missing:
-        raise typer.Exit(PROBLEMS)
 
 
 def _questions(source: Source) -> Iterator[Task]:
@@ -100,11 +75,6 @@ def _questions(source: Source) -> Iterator[Task]:
 
     for line, question in questions_of(source.text):
         yield Task("Who writes the spec", "", f"{source.name}:{line}", question, "", (), ())
-
-
-def _is_known(task: Task) -> bool:
-    """Whether a host, or this machine, has said how it is with a task."""
-    return task.asked or (task.variable != "" and bool(os.environ.get(task.variable)))
 
 
 def _as_value(task: Task) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
-from fleetc.cli.shared.options import HERE, ForksOption, LimitOption, OverlayOption, SpecArgument, WorkerOption
+from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument
 from fleetc.cli.shared.output import coloured, files_failure, message, wrong_usage
 from fleetc.cli.shared.rolling import failures
 from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
@@ -80,8 +80,6 @@ def verify(
     ] = None,
     overlay: OverlayOption = None,
     limit: LimitOption = None,
-    forks: ForksOption = None,
-    worker: WorkerOption = None,
     form: Annotated[VerifyFormat, typer.Option("--format", help="Output format.")] = VerifyFormat.text,
     public: Annotated[bool, typer.Option("--public/--no-public", help="Ask public addresses from here too.")] = True,
     watch: Annotated[
@@ -98,7 +96,7 @@ def verify(
     """
     _refuse_wrong_usage(form, write, watch)
     _need_file(write)
-    settings = load_settings(spec, overlay=overlay, output=output, forks=forks, worker=worker)
+    settings = load_settings(spec, overlay=overlay, output=output)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)

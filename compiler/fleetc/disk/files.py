@@ -212,7 +212,7 @@ def _refuse_loss(comparison: TreeComparison, where: str, overwrite_edited: bool)
         raise FilesError("path-occupied", message, path=f"{where}/{comparison.occupied[0]}", advice=advice)
     if comparison.edited and not overwrite_edited:
         message = f"{_named(comparison.edited, where)} was edited by hand after fleetc wrote it"
-        advice = "make the change in the spec, then replace the file with --overwrite-edited"
+        advice = "make the change in the spec, then replace the file: fleetc compile --overwrite-edited"
         raise FilesError("artifact-edited", message, path=f"{where}/{comparison.edited[0]}", advice=advice)
 
 

@@ -112,7 +112,7 @@ class Templates:
             raise TemplateError(f"template {name}: {error}") from error
 
 
-@lru_cache(maxsize=64)  # a review compiles two fleets, `why --affects` forty: Jinja's work is done once
+@lru_cache(maxsize=64)  # a review compiles two fleets, `why` forty: Jinja's work is done once
 def _compiled(name: str, text: str, records: bool) -> Template:
     from jinja2 import Template, nodes
 

@@ -1,7 +1,7 @@
 """Writes a fleet as one spec: after overlays, with its defaults filled in, in one order and one spelling.
 
 In: the document of a sound spec, and the fleet read from it. Out: TOML text (`as_toml`), which is a spec itself and
-compiles to the same files for every host. Called by `cli/show.py`. Comments are lost; secrets stay references.
+compiles to the same files for every host. Called by `cli/check.py`. Comments are lost; secrets stay references.
 
 Defaults come from the model, for nodes from `language/effective.py`. Streams, ladders and avatar stacks stay as
 declared: the service and the stack's release decide what they leave out.
@@ -26,24 +26,21 @@ _QUANTITIES = Bytes | Duration | EthAddress | Listener | PortRange | Price | Thr
 _AS_DECLARED = ("avatars", "ladders", "streams")
 
 
-def as_toml(raw: Mapping[str, Any], fleet: Fleet, defaults: bool) -> str:
-    """The spec as TOML; with `defaults`, including what it leaves out."""
-    return tomli_w.dumps(resolved(raw, fleet, defaults))
+def as_toml(raw: Mapping[str, Any], fleet: Fleet, name: str = "") -> str:
+    """The spec as TOML, with what it leaves out: fields in the order of the reference, names sorted.
+
+    Of a table that `name` names, that table alone. Raises LookupError, in words for people.
+    """
+    spec = _table(fleet, raw, True)
+    for node in fleet.nodes:
+        table = spec[node.table][node.name]
+        table |= {key: _plain(chosen.value) for key, chosen in effective.in_force(fleet, node).items()}
+        spec[node.table][node.name] = {key: table[key] for key in type(node.settings).model_fields if key in table}
+    return tomli_w.dumps(_part_of(spec, name) if name else spec)
 
 
-def resolved(raw: Mapping[str, Any], fleet: Fleet, defaults: bool) -> dict[str, Any]:
-    """The spec as plain values: fields in the order of the reference, names sorted."""
-    spec = _table(fleet, raw, defaults)
-    if defaults:
-        for node in fleet.nodes:
-            table = spec[node.table][node.name]
-            table |= {key: _plain(chosen.value) for key, chosen in effective.in_force(fleet, node).items()}
-            spec[node.table][node.name] = {key: table[key] for key in type(node.settings).model_fields if key in table}
-    return spec
-
-
-def part_of(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """One table of a spec, with those around it. Raises LookupError, in words for people."""
+def _part_of(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """One table of a spec, with those around it."""
     path = parse_key(name) or ()
     here: Any = spec
     for depth, part in enumerate(path):

@@ -41,12 +41,17 @@ class AdoptionFormat(StrEnum):
 
 
 class RolloutFormat(StrEnum):
-    """How the report of a rollout is printed; json is events, one a line, as they happen."""
+    """How the report of a rollout is printed; json is events, one a line, as they happen.
+
+    sarif and github are forms of what hosts lack: of a dry run.
+    """
 
     text = "text"
     markdown = "markdown"
     junit = "junit"
     json = "json"
+    sarif = "sarif"
+    github = "github"
 
 
 def written(

@@ -1,4 +1,4 @@
-"""Adds its origin behind each setting of a spec, for `fleetc show --resolved`.
+"""Adds its origin behind each setting of a spec, for `fleetc check --resolved`.
 
 In: the TOML of a resolved spec or of a part of it, its document and its fleet. Out: the same TOML with a comment behind
 the first line of each setting. The comment names the line of the spec, and its class or defaults. Any other setting is

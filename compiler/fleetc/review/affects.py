@@ -1,6 +1,7 @@
 """Which lines of the tree depend on a value of the spec: tries another value and shows what changes.
 
 In: sources with a sound spec, and a key path or a line of one of the sources. Out: `Affected`, and its text or JSON.
+Called by `cli/` for `fleetc why`; `why.py` goes the other way, from a line of the tree to the spec.
 The answer comes from compiling again, so it covers everything between spec and tree, including derivations and digests.
 If no other value leaves the spec sound, the origins of all lines give the answer instead.
 """
@@ -9,11 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
-from typing import Any, NamedTuple
+from itertools import islice, takewhile
+from typing import Any
 
 from fleetc import lower
 from fleetc.emit import formats
@@ -26,6 +27,7 @@ from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.review.other_values import alternatives, choices, further, leaves, words
+from fleetc.review.why import Shipped, UnknownPlaceError
 from fleetc.text import leaks
 from fleetc.text.counting import counted
 from fleetc.text.encoders import plain_output
@@ -40,13 +42,11 @@ VALUES_LIMIT = 40
 CHOICES = 6
 """How many other words of a choice are tried."""
 
-_SHOWN = 200
+_DETAILS, _HEADS, _WIDTH = 6, 18, 80
+"""Without `whole`: how many lines of the tree and how many values the text has, and how wide its lines are."""
+
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ENTITY = re.compile(r"#(3[2-9]|[4-9]\d|1[01]\d|12[0-6]);")
-
-
-class UnknownPlaceError(ValueError):
-    """The spec has no such key path or line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,6 @@ class Affected:
     following: frozenset[Line] = frozenset()
 
 
-class Shipped(NamedTuple):
-    """The templates and playbooks of this fleetc."""
-
-    templates: Mapping[str, str]
-    playbooks: Mapping[str, bytes]
-
-
 def places(document: Document, question: str) -> tuple[Path, ...]:
     """The places of the values that a key path or FILE:LINE names; a table means each of its values.
 
@@ -80,14 +73,14 @@ def places(document: Document, question: str) -> tuple[Path, ...]:
     if name and number.isascii() and number.isdigit():
         on_line = tuple(_on_line(document, name, int(number[:9])))
         if not on_line:
-            raise UnknownPlaceError(f"no value stands on line {number} of {name}")
+            raise UnknownPlaceError(f"no value stands on line {number} of {name}", "name a line with a key or a table")
         return on_line
     parsed = parse_key(question)
     path = (_typed(document.raw, parsed) or _typed(document.written, parsed)) if parsed else None
     if path is None:
         known = {".".join(map(str, leaf[:end])) for leaf in leaves(document.raw) for end in range(1, len(leaf) + 1)}
-        advice = did_you_mean(question, known, "write a key path that stands in it, such as gateways.gate.max_price")
-        raise UnknownPlaceError(f'the spec has no "{question}"; {advice}')
+        advice = did_you_mean(question, known, "write a key path of the spec, FILE:LINE, or a node and a flag")
+        raise UnknownPlaceError(f'the spec has no "{question}"', advice)
     known = value_at(document.raw, path)
     paths = leaves(value_at(document.written, path) if known is None else known)
     return tuple(dict.fromkeys(document.said_at((*path, *below)) for below in paths))
@@ -233,38 +226,57 @@ def _shown(value: Any) -> str:
 # --- text and JSON ------------------------------------------------------------------------------------
 
 
-def as_text(trials: Sequence[Affected]) -> str:
-    """For a terminal: each value with the lines that depend on it, as they are and as they would be."""
-    blocks = []
-    for trial in trials:
-        name = plain_output(".".join(map(str, trial.path)))
-        tried = f"{plain_output(trial.value)} -> {plain_output(trial.tried)}"
-        head = (
-            f"{name}, tried with {tried}:"
-            if trial.tried
-            else f"{name}, by origin (no other value leaves the spec sound):"
-        )
-        blocks.append("\n".join([head, *_lines(trial)]))
-    return "\n\n".join(blocks) + "\n"
+def as_text(trials: Sequence[Affected], whole: bool = False) -> str:
+    """For a terminal: each value with the lines that depend on it, as they are and as they would be.
+
+    `whole` has all values and all lines at their full length; otherwise it is one screen.
+    """
+    details = None if whole else _DETAILS if len(trials) == 1 else _DETAILS // 2 if len(trials) == 2 else 0
+    shown = trials if whole else trials[:_HEADS]
+    lines = [line for trial in shown for line in _lines(trial, details)]
+    if any(not trial.tried for trial in shown):
+        lines.append("by origin: no other value leaves the spec sound")
+    if len(trials) > len(shown):
+        lines.append(f"... and {counted(len(trials) - len(shown), 'more value')}")
+    if details == 0:
+        lines.append("--all lists the lines of each value")
+    return "\n".join(lines) + "\n"
 
 
-def _lines(trial: Affected) -> Iterator[str]:
-    """The lines that say what depends on a value, and how many more only follow from them."""
-    telling = [line for line in trial.lines if line not in trial.following]
-    for line in telling[:_SHOWN]:
-        yield f"  {line.artifact}:{line.old_line or f'behind {line.new_line - 1}'}"
-        for sign, text in (("-", line.old), ("+", line.new)):
-            if text is not None:
-                yield f"    {sign} {plain_output(_read(line.artifact, text))}"
-    if len(telling) > _SHOWN:
-        yield f"  ... and {len(telling) - _SHOWN} more; --format json has all"
-    if not trial.lines:
-        yield "  no line depends on it"
-        return
-    files = {line.artifact for line in trial.lines}
-    yield f"  {counted(len(trial.lines), 'line')} in {counted(len(files), 'file')}" + (
-        f"; {len(trial.following)} of them have digests or are the copy of the spec" if trial.following else ""
+def _lines(trial: Affected, details: int | None) -> Iterator[str]:
+    """The value, what was tried, how many lines depend on it; then the lines, those of hosts first."""
+    telling = sorted(
+        (line for line in trial.lines if line not in trial.following),
+        key=lambda line: not line.artifact.startswith("hosts/"),
     )
+    files = {line.artifact for line in telling}
+    amount = f"{counted(len(telling), 'line')} in {counted(len(files), 'file')}" if telling else "no line"
+    how = f"tried {trial.tried}" if trial.tried else "by origin"
+    head = plain_output(f"{amount}: {'.'.join(map(str, trial.path))} = {trial.value} ({how})")
+    yield head if details is None else _cropped(head, 0, _WIDTH)
+    for line in telling[:details]:
+        yield f"  {line.artifact}:{line.old_line or f'behind {line.new_line - 1}'}"
+        texts = [None if text is None else plain_output(_read(line.artifact, text)) for text in (line.old, line.new)]
+        differs = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*(text or "" for text in texts), strict=False))
+        )
+        for sign, text in zip("-+", texts, strict=True):
+            if text is not None:
+                yield f"    {sign} {text if details is None else _cropped(text, differs)}"
+    if details and len(telling) > details:
+        yield f"  ... and {len(telling) - details} more; --all lists them"
+    if trial.following and details != 0:
+        yield f"  {counted(len(trial.following), 'more line')} with digests, or in the copy of the spec"
+
+
+def _cropped(text: str, at: int, room: int = _WIDTH - len("    - ")) -> str:
+    """The part of a long line around a place; by default it fits the screen behind a sign."""
+    if len(text) <= room:
+        return text
+    start = max(0, min(at - room // 2, len(text) - room + 3))
+    before = "..." if start else ""
+    end = start + room - len(before)
+    return before + (text[start:] if end >= len(text) else text[start : end - 3] + "...")
 
 
 def _read(artifact: str, text: str) -> str:
@@ -275,8 +287,8 @@ def _read(artifact: str, text: str) -> str:
 
 
 def as_json(trials: Sequence[Affected]) -> str:
-    """For programs: a list of values, each with its lines; line 0 and null mean that this side has no line."""
-    data = [
+    """For programs: the values, each with its lines; line 0 and null mean that this side has no line."""
+    values = [
         {
             "path": ".".join(map(str, trial.path)),
             "value": trial.value,
@@ -288,4 +300,4 @@ def as_json(trials: Sequence[Affected]) -> str:
         }
         for trial in trials
     ]
-    return json.dumps(data, indent=2) + "\n"
+    return json.dumps({"values": values}, indent=2) + "\n"

@@ -28,6 +28,7 @@ from fleetc.review.items.edits import Atlas, Edits, edits_of, shown
 from fleetc.review.items.item import Item
 from fleetc.review.items.of_blueprint import items_of
 from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
+from fleetc.review.releases import release_notes
 from fleetc.review.shown_lines import Evidence
 from fleetc.review.sides import Side
 from fleetc.review.unexplained import texts_of
@@ -71,13 +72,19 @@ def compare(old: Side, new: Side, journal: Journal = no_journal) -> Review:
         restarts=impact.restarts(),
         picture=boxes,
         edges=edges,
-        notes=(*old.notes, *new.notes),
+        notes=(*old.notes, *new.notes, *_release_notes(old, new, blueprints)),
         foreign=tuple(path for path in paths if evidence.edited(path)),
         files_only=bool(paths) and blueprints is None,
         stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
         cold_starts=impact.cold_starts(),
         live=tuple(sorted(processes.live, key=lambda target: (target.host, target.node))),
     )
+
+
+def _release_notes(old: Side, new: Side, blueprints: tuple[Blueprint, Blueprint] | None) -> tuple[str, ...]:
+    if blueprints is None or old.fleet is None or new.fleet is None:
+        return ()
+    return release_notes(old.fleet, new.fleet, *blueprints)
 
 
 def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Iterable[str]) -> Iterator[str]:

@@ -170,7 +170,8 @@ class Review:
     `restarts` are the processes that restart or stop (host, node) and how many live sessions each can drop at most
     (None is not known); `stops` are those of them that do not start again there, `live` those that take what changes
     while they run. `cold_starts` are the warm models that load again, each once for its process. `baseline` says in
-    words what it is compared with; `notes` what could not be compared, and why. `foreign` are paths of a tree that its
+    words what it is compared with; `notes` what could not be compared, and why, and what another release of the node
+    does otherwise. `foreign` are paths of a tree that its
     spec does not compile to, because somebody edited them or put them there: the review is an error. `files_only`:
     there was no spec to compare with, so the meaning of lines (prices, funds) is unknown. `rules` are about the rules
     beside the spec, and stand before everything else.

@@ -30,8 +30,8 @@ _SHOWN = 12
 """How many reasons of one kind are printed for people; JSON has all of them."""
 
 
-class UnknownLineError(ValueError):
-    """There is no such artifact, line, node or flag; `help` lists the valid ones."""
+class UnknownPlaceError(ValueError):
+    """There is no such artifact, line, node, flag or place of the spec; `help` lists the valid ones."""
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)
@@ -57,32 +57,38 @@ class Explained:
     presence: tuple[Reason, ...]
 
 
+class Shipped(NamedTuple):
+    """The templates and playbooks of this fleetc."""
+
+    templates: Mapping[str, str]
+    playbooks: Mapping[str, bytes]
+
+
 class Derivation(NamedTuple):
-    """What the answer is derived from. `templates` and `playbooks` are those of this fleetc."""
+    """What the answer is derived from."""
 
     fleet: Fleet
     blueprint: Blueprint
     document: Document
     sources: Sequence[Source]
-    templates: Mapping[str, str]
-    playbooks: Mapping[str, bytes]
+    shipped: Shipped
 
     def trace(self, artifact: str) -> list[TracedLine]:
-        """The lines of an artifact. Raises UnknownLineError."""
-        drafts = formats.Drafts(self.blueprint, self.templates, self.playbooks, self.sources)
+        """The lines of an artifact. Raises UnknownPlaceError."""
+        drafts = formats.Drafts(self.blueprint, *self.shipped, self.sources)
         draft = drafts.find(artifact)
         if draft is None:
             paths = [draft.path for draft in drafts.all()]
             advice = did_you_mean(artifact, paths, "manifest.json of a compiled tree lists its files")
-            raise UnknownLineError(f'the tree has no file "{artifact}"', advice)
+            raise UnknownPlaceError(f'the tree has no file "{artifact}"', advice)
         return draft.lines()
 
 
 def explain_line(question: Derivation, artifact: str, line: int) -> Explained:
-    """Explain one line, counted from 1. Raises UnknownLineError."""
+    """Explain one line, counted from 1. Raises UnknownPlaceError."""
     lines = question.trace(artifact)
     if not 1 <= line <= len(lines):
-        raise UnknownLineError(
+        raise UnknownPlaceError(
             f"{artifact} has no line {line}", f"it has lines 1 to {len(lines)}" if lines else "it is empty"
         )
     traced = lines[line - 1]
@@ -96,10 +102,10 @@ def explain_line(question: Derivation, artifact: str, line: int) -> Explained:
 
 
 def find_flag(question: Derivation, node: str, flag: str) -> tuple[str, int]:
-    """The artifact and line of a node's flag, or of the variable that replaces it. Raises UnknownLineError."""
+    """The artifact and line of a node's flag, or of the variable that replaces it. Raises UnknownPlaceError."""
     services = {service.name: (host, service) for host in question.blueprint.hosts for service in host.services}
     if node not in services:
-        raise UnknownLineError(f'there is no node "{node}"', did_you_mean(node, services) or "the spec names no node")
+        raise UnknownPlaceError(f'there is no node "{node}"', did_you_mean(node, services) or "the spec names no node")
     host, service = services[node]
     name = flag.lstrip("-").partition("=")[0]
     directory = f"hosts/{host.name}/{service.name}"
@@ -111,7 +117,7 @@ def find_flag(question: Derivation, node: str, flag: str) -> tuple[str, int]:
                 return f"{directory}/{file}", number
     known = [argument.flag for argument in service.arguments]
     known += [variable.name for variable in service.variables] + [secret.name for secret in service.secrets]
-    raise UnknownLineError(f'{node} gets no flag or variable "{name}"', did_you_mean(name, known) or "it has none")
+    raise UnknownPlaceError(f'{node} gets no flag or variable "{name}"', did_you_mean(name, known) or "it has none")
 
 
 def _template(line: TracedLine) -> str:

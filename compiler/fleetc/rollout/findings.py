@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.rollout import Need
-from fleetc.blueprint.tasks import NODE_USER, Task, command_of, owner_of, user_command
+from fleetc.blueprint.tasks import command_of, owner_of, user_command
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 from fleetc.text.encoders import readable_word
 
@@ -107,17 +107,3 @@ def reaching_help(host: HostBlueprint) -> str:
 
 def _for(owner: str) -> str:
     return f" as a file of {owner}" if owner else ""
-
-
-def lacking(task: Task, findings: Iterable[HostFinding], blueprint: Blueprint) -> bool:
-    """Whether a host lacks what a task provides, or cannot be asked."""
-    hosts = {host.name: host for host in blueprint.hosts}
-    for finding in findings:
-        if finding.host != task.host:
-            continue
-        need = _need_of(finding, hosts)
-        wanted = (NODE_USER, hosts[finding.host].node_user) if finding.code == USER_MISSING else ("", "")
-        provided = (need.words, need.subject) if need is not None else ("", "")
-        if finding.code == UNREACHABLE or (task.words, task.subject) in (wanted, provided):
-            return True
-    return False

@@ -1,6 +1,6 @@
 """What each node release changed for operators, besides flags.
 
-In: `releases.toml` beside this file, read on the first question, because only `fleetc upgrade` asks one. Out:
+In: `releases.toml` beside this file, read on the first question, because only reviews of another release ask. Out:
 `releases()`, the oldest first.
 """
 

@@ -199,7 +199,7 @@ def own(tmp_path: Path, text: str) -> Mapping[str, str]:
     return {"XDG_CONFIG_HOME": str(tmp_path / "user"), "XDG_STATE_HOME": str(tmp_path / "state")}
 
 
-@pytest.mark.parametrize("command", ["deploy", "preflight", "deploy --check"])
+@pytest.mark.parametrize("command", ["deploy", "deploy --check"])
 def test_undefined_command_stops_before_anything_begins(command: str, checkout: Path, tmp_path: Path) -> None:
     done = fleetc(*command.split(), cwd=checkout, **own(tmp_path, ""))
     assert (done.returncode, done.stdout) == (1, "")
@@ -209,7 +209,7 @@ def test_undefined_command_stops_before_anything_begins(command: str, checkout: 
     assert f"into {tmp_path}/user/fleetc/config.toml" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["deploy", "preflight", "deploy --check"])
+@pytest.mark.parametrize("command", ["deploy", "deploy --check"])
 def test_command_of_the_own_configuration_runs(command: str, checkout: Path, tmp_path: Path, keeper: Keeper) -> None:
     """Nobody listens there, but the rollout gets as far as asking."""
     words = json.dumps([keeper(f"touch {tmp_path}/ran; echo kept-secret"), "show"])

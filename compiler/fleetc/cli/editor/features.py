@@ -31,7 +31,7 @@ from fleetc.language.sharing import CLASSES, tables
 from fleetc.messages.locate import Located
 from fleetc.messages.text import deeds
 from fleetc.places.diagnostic import Path as KeyPath
-from fleetc.review.affects import Shipped
+from fleetc.review.why import Shipped
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.toml.edits import TextEdit

@@ -100,8 +100,15 @@ class Compared(NamedTuple):
         return reasons or tuple(line for breach in self.breaches for line in _lines(breach))
 
 
-def run(request: Options, spec: Path, compiled: Compiled, settings: Settings, today: date | None = None) -> Compared:
-    """Compare. Raises `FilesError`, see `baseline.py`."""
+def run(
+    request: Options,
+    spec: Path,
+    compiled: Compiled,
+    settings: Settings,
+    today: date | None = None,
+    instead_of: Compiled | None = None,
+) -> Compared:
+    """Compare, with `request.against` or with another compile of the spec. Raises `FilesError`, see `baseline.py`."""
     from fleetc.cli.shared.baseline import baseline, comparable
     from fleetc.disk import files
     from fleetc.review.compare import compare
@@ -110,14 +117,17 @@ def run(request: Options, spec: Path, compiled: Compiled, settings: Settings, to
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
     recorded = target_of(spec, settings)
-    old = baseline(request.against, spec, settings, shipped, limit, like=compiled)
+    if instead_of is not None:
+        old = of_compiled("the spec as it is", instead_of)
+    else:
+        old = baseline(request.against, spec, settings, shipped, limit, like=compiled)
     new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
     review = compare(old, comparable(old, new), lambda: known_hosts(spec, settings, compiled))
     review = replace(review, rules=_rules(old, new, compiled, today))
     mine = request.against is None or (
         Path(request.against).exists() and recorded.exists() and recorded.samefile(request.against)
     )
-    foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
+    foreign, notes = ((), []) if instead_of else _beside(compiled, recorded, shipped, old if mine else None)
     review = replace(review, foreign=tuple(sorted({*review.foreign, *foreign})), notes=(*review.notes, *notes))
     pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
     return Compared(review, request, shipped[0], _sources(compiled), pages, _standing(old, compiled, today))

@@ -98,6 +98,11 @@ def logs(incomplete: str) -> list[str]:
     return _beginning(incomplete, (f"{host}/{name}" for host, name in _writers(_spec())))
 
 
+def places(incomplete: str) -> list[str]:
+    """Nodes and key paths of the spec."""
+    return sorted({*nodes(incomplete), *paths(incomplete)})
+
+
 def paths(incomplete: str) -> list[str]:
     """Key paths of the spec."""
     from fleetc.toml.edits import toml_key

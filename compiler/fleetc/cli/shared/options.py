@@ -67,7 +67,8 @@ FormatOption = Annotated[Format, typer.Option("--format", help="Output format of
 
 
 RolloutFormatOption = Annotated[
-    RolloutFormat, typer.Option("--format", help="Form of the report; json is events, one a line, as they happen.")
+    RolloutFormat,
+    typer.Option("--format", help="Form of the report; json is events, one a line; sarif and github need --check."),
 ]
 
 
@@ -96,15 +97,8 @@ ClearOption = Annotated[
         "--clear",
         metavar="HOST",
         help="Try this host in quarantine again; repeatable.",
+        hidden=True,
         autocompletion=completing.hosts,
-    ),
-]
-
-
-WorkerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--worker", metavar="COMMAND", help="Start ansible-runner worker by this, and have Ansible run there."
     ),
 ]
 
@@ -115,12 +109,10 @@ RenamedOption = Annotated[
         "--renamed",
         metavar="HOST",
         help="This host, or its fleet, had another name in the last rollout; repeatable.",
+        hidden=True,
         autocompletion=completing.hosts,
     ),
 ]
-
-
-ForksOption = Annotated[int | None, typer.Option("--forks", metavar="N", help="How many hosts to reach at once.")]
 
 
 JournalOption = Annotated[
@@ -135,6 +127,7 @@ AssumeDeadOption = Annotated[
         "--assume-dead",
         metavar="HOST",
         help="State that this host is gone for good and runs nothing; repeatable.",
+        hidden=True,
         autocompletion=completing.hosts,
     ),
 ]
@@ -142,7 +135,9 @@ AssumeDeadOption = Annotated[
 
 TakeOverOption = Annotated[
     list[str] | None,
-    typer.Option("--take-over", metavar="ID", help="State that the rollout with this id is dead; repeatable."),
+    typer.Option(
+        "--take-over", metavar="ID", help="State that the rollout with this id is dead; repeatable.", hidden=True
+    ),
 ]
 
 
@@ -156,7 +151,7 @@ SkipOption = Annotated[
     typer.Option(
         "--skip",
         metavar="CODE=REASON",
-        help="Go on in spite of this finding of the preflight; repeatable.",
+        help="Go on in spite of this finding of a host; repeatable.",
         autocompletion=completing.codes_of_hosts,
     ),
 ]

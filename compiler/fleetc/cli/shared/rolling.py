@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 NOT_REACHED = "could not be reached"
 """How reasons begin of hosts that ssh did not get to."""
 
-_TOLD = 3
+_OF_FINDINGS = {RolloutFormat.sarif: Format.sarif, RolloutFormat.github: Format.github}
+"""Forms of what hosts lack."""
 
 
 @contextmanager
@@ -85,43 +86,55 @@ class About(NamedTuple):
 
 def tell(outcome: Outcome, about: About) -> None:
     """Print what became of each host, and what it lacks at its lines of the spec; exit unless all is well."""
+    from fleetc.rollout.findings import UNREACHABLE, HostFinding
     from fleetc.rollout.reports import written
 
-    if outcome.findings:
-        tell_findings(outcome.findings, about.spec, about.settings, about.blueprint, Format.text)
-    typer.echo(written(about.form, outcome), nl=False)
-    tell_ways([host.host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)], about.blueprint)
+    silent = [host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)]
+    form = _OF_FINDINGS.get(about.form, Format.text)
+    findings = outcome.findings
+    if form is not Format.text:
+        findings += tuple(HostFinding(host.host, UNREACHABLE, host.reason) for host in silent)
+    if findings or form is not Format.text:
+        tell_findings(findings, about.spec, about.settings, about.blueprint, form)
+    if form is Format.text:
+        typer.echo(written(about.form, outcome), nl=False)
+        tell_ways([host.host for host in silent], about.blueprint)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
 
 
 def tell_ways(names: Sequence[str], blueprint: Blueprint) -> None:
-    """Print how to find out why hosts could not be reached, for the first few."""
+    """Print how to find out why hosts could not be reached, for the first one."""
     from fleetc.rollout.findings import reaching_help
 
-    hosts = {host.name: host for host in blueprint.hosts}
-    for name in [name for name in names if name in hosts][:_TOLD]:
-        message(f"note: {name}: {plain(reaching_help(hosts[name]))}")
+    first = next((host for host in blueprint.hosts if host.name in names), None)
+    if first is not None:
+        message(f"note: {first.name}: {plain(reaching_help(first))}")
+
+
+def need_check(form: RolloutFormat, check: bool) -> None:
+    """Exit where a form of findings is for something that has none."""
+    if form in _OF_FINDINGS and not check:
+        wrong_usage(f"--format {form} has what hosts lack, so it is for --check")
 
 
 def tell_findings(
     findings: Sequence[HostFinding], spec: Path, settings: Settings, blueprint: Blueprint, form: Format
-) -> bool:
-    """Print findings as diagnostics of the spec; whether one of them is an error."""
+) -> None:
+    """Print findings as diagnostics of the spec."""
     from fleetc.language.spec import read_spec
     from fleetc.pipeline import Checked
-    from fleetc.places.diagnostic import has_errors
     from fleetc.rollout.findings import diagnostics_of
 
     sources = read_sources(spec, settings, form)
     diagnostics = tuple(diagnostics_of(findings, blueprint))
     report(Checked(read_spec(sources)[0], None, diagnostics), sources, settings, form, always=True)
-    return has_errors(diagnostics)
 
 
 def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Codes of findings that a person skips, each with the reason; exits where one has no reason, or is no code."""
-    from fleetc.messages.pages import PAGES
+    from fleetc.messages.pages.hosts import HOST_PAGES
+    from fleetc.rollout.findings import UNREACHABLE
     from fleetc.text.suggestions import did_you_mean
 
     reasons = []
@@ -129,7 +142,11 @@ def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
         code, _, reason = text.partition("=")
         if not reason.strip():
             wrong_usage(f"--skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
-        if code not in PAGES:
-            wrong_usage(f'no finding has the code "{plain(code)}"; {did_you_mean(code, PAGES)}')
+        if code == UNREACHABLE:
+            wrong_usage(
+                "a host that cannot be reached gets no release: leave --skip out, and name the others with --limit"
+            )
+        if code not in HOST_PAGES:
+            wrong_usage(f'no finding of a host has the code "{plain(code)}"; {did_you_mean(code, HOST_PAGES)}')
         reasons.append((code, reason.strip()))
     return tuple(reasons)

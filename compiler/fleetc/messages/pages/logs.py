@@ -49,7 +49,6 @@ LOG_PAGES: dict[str, Page] = {
         "Ticket parameters expire all the time.",
         "now and then that is normal. All the time it means that the node sees old blocks: its RPC is behind, so that "
         "each payment is refused.",
-        "Use another RPC in [fleet], or wait until its provider has caught up; fleetc preflight asks for its newest "
-        "block.",
+        "Use another RPC in [fleet], or wait until its provider has caught up; a rollout asks for its newest block.",
     ),
 }

@@ -30,7 +30,8 @@ from fleetc.review.items.item import (
 )
 from fleetc.review.items.of_stacks import HOST_UNIT, avatar, monitoring, stream_api, streams
 from fleetc.text.counting import counted
-from fleetc.upstream import format_release
+from fleetc.upstream import NEWEST_RELEASE, Release, format_release
+from fleetc.upstream.releases import releases
 
 _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
 """Place, the whole service, host or blueprint, and the value of the field."""
@@ -176,11 +177,17 @@ def _gpus(place: ItemPlace, _service: Service, gpus: Any) -> Iterator[Item]:
         yield place.item("gpus", "GPUs of the host", text, given(*place.path, "gpus"), follows=True)
 
 
+def _known(release: Release) -> str:
+    """A release, and that fleetc does not know it, where it is newer than all that fleetc has facts of."""
+    unknown = release > NEWEST_RELEASE and all(facts.release != release for facts in releases())
+    return format_release(release) + (" (unknown to fleetc)" if unknown else "")
+
+
 def _release(place: ItemPlace, service: Service, release: Any) -> Iterator[Item]:
     if service.table == RUNNERS:
         return
     origin = derived("the node's own release, else the fleet's", (*place.path, "node_release"), _NODE_RELEASE)
-    yield place.item("service", "node release", format_release(release), origin)
+    yield place.item("service", "node release", _known(release), origin)
 
 
 def _image(place: ItemPlace, service: Service, image: str) -> Iterator[Item]:
@@ -292,7 +299,7 @@ def _of_fleet(table: str, field: str, *, follows: bool = False) -> _Take:
 
 
 def _fleet_release(place: ItemPlace, _plan: Blueprint, value: Any) -> Iterator[Item]:
-    yield place.item("fleet", "node_release", format_release(value), given(*_NODE_RELEASE), follows=True)
+    yield place.item("fleet", "node_release", _known(value), given(*_NODE_RELEASE), follows=True)
 
 
 _EDGE_FIELDS = {"pays": "orchestrators", "outside": "orchestrators", "finds": "discovery", "signs": "remote_signer",

@@ -199,7 +199,10 @@ def schema() -> dict[str, Any]:
             live=_list(_object(**_TARGETED), "The processes that take what changes while they run."),
             cold_starts=_list(_COLD_START, "The warm models that load again, each once for its process."),
             picture=_PICTURE,
-            notes=_list(_text("One sentence."), "What could not be compared, and why."),
+            notes=_list(
+                _text("One sentence."),
+                "What could not be compared, and what another release of the node does otherwise.",
+            ),
         ),
     }
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from fleetc.rollout.hosts import preflight, verify
+from fleetc.rollout.hosts import verify
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, OBSERVE, STAGE, reason_in
 from fleetc.rollout.hosts.runner import Event
 from fleetc.text.encoders import plain_output
@@ -23,7 +23,6 @@ _DID = {
     (END, "changed"): "ended its switch",
     (END, "failed"): "did not keep the release",
     (OBSERVE, "failed"): "did not report what it runs",
-    (preflight.TASK, "failed"): "lacks something",
     (verify.TASK, "failed"): "did not answer",
 }
 """The last step of a host, by task and result; details are in the report."""
@@ -38,10 +37,13 @@ def words_of(event: Event) -> str:
 
 
 @contextmanager
-def progress(stream: TextIO) -> Iterator[Callable[[Event], None]]:
-    """A function that takes events; on a terminal it keeps one line up to date: the task and what it did so far."""
+def progress(stream: TextIO, hosts: bool = True) -> Iterator[Callable[[Event], None]]:
+    """A function that takes events; on a terminal it keeps one line up to date: the task and what it did so far.
+
+    With `hosts`, hosts that fail and change have lines of their own, at once.
+    """
     if not stream.isatty():
-        yield lambda event: _plain(stream, event)
+        yield lambda event: _plain(stream, event) if hosts or event.kind == "warning" else None
         return
     from rich.console import Console
     from rich.markup import escape
@@ -59,7 +61,7 @@ def progress(stream: TextIO) -> Iterator[Callable[[Event], None]]:
                 console.print(escape(plain_output(f"warning: {event.message}")), style="yellow")
                 return
             counts[event.kind] += 1
-            if event.kind in ("failed", "unreachable"):
+            if hosts and event.kind in ("failed", "unreachable"):
                 console.print(escape(words_of(event)), style="red")
 
         yield show

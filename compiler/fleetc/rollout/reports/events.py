@@ -28,6 +28,7 @@ def outcome_event(outcome: Outcome) -> str:
             "check": outcome.check,
             "exit_code": outcome.exit_code,
             "hosts": [host._asdict() for host in outcome.hosts],
+            "findings": [finding._asdict() for finding in outcome.findings],
             "moves": [move._asdict() for move in outcome.moves],
             "steps": [step._asdict() for step in outcome.steps],
         }

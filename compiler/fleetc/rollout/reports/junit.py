@@ -29,10 +29,16 @@ def as_junit(outcome: Outcome) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _lacks(host: HostOutcome, outcome: Outcome) -> Iterator[str]:
+    for finding in outcome.findings:
+        if finding.host == host.host:
+            yield f"{finding.severity}[{finding.code}]: {finding.message}"
+
+
 def _case(host: HostOutcome, outcome: Outcome) -> Iterator[str]:
     # The HTML encoder writes XML entities, and makes visible what XML cannot hold.
     yield f'<testcase classname="rollout" name="{html(host.host)}" time="{host.seconds:.0f}">'
-    word, text = word_of(host, outcome), "\n".join(map(html, (host.reason, *host.words)))
+    word, text = word_of(host, outcome), "\n".join(map(html, (host.reason, *_lacks(host, outcome), *host.words)))
     if is_fine(host):
         yield f"<system-out>{html(word)}</system-out>"
     else:

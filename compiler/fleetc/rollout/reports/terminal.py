@@ -39,7 +39,7 @@ def lines(outcome: Outcome) -> list[str]:
     report = [*_steps(outcome), *_table(outcome)] if outcome.check else list(_table(outcome))
     report += [move_line(move) for move in outcome.moves]
     for host in outcome.hosts:
-        if host.reason and not is_fine(host):
+        if host.reason and not is_fine(host) and not outcome.check:
             report.append(f"{host.host}: {host.reason}")
         report += [f"{host.host}: undone: {words}" for words in host.undone]
         if host.live and host.result == "new":
@@ -104,7 +104,11 @@ def _what(step: RolloutStep, back: bool) -> str:
 
 
 def _table(outcome: Outcome) -> Iterator[str]:
+    """A row for each host. In a dry run nothing restarts or takes time, and the reason is the result."""
     rows = [HEAD, *(cells_of(host, outcome) for host in outcome.hosts)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+    if outcome.check:
+        reasons = ("", *(host.reason if not is_fine(host) else "" for host in outcome.hosts))
+        rows = [(*row[:3], reason or row[-1]) for row, reason in zip(rows, reasons, strict=True)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -23,7 +23,7 @@ def need_claim(request: Json) -> None:
         message = "the rollout %s of %s has claimed this host" % (holder.get("id"), holder.get("who"))
         if isinstance(found.get("at"), (int, float)):
             message += " since %d min" % max(0, round((time.time() - found["at"]) / 60))
-        message += "; wait for its end"
+        message += "; wait for its end, or if it is dead: fleetc deploy --take-over %s" % holder.get("id")
         raise RefusedError("host-claimed", message, owner=holder)
     if request.get("claimed") and (found is None or holder.get("id", "") != own):
         raise RefusedError("claim-lost", "another rollout has taken this host over meanwhile")
@@ -54,12 +54,8 @@ def need_own_release(wanted: Json, request: Json) -> None:
     before = (record.get("fleet") or wanted["fleet"], record.get("host") or wanted["host"])
     if before != (wanted["fleet"], wanted["host"]) and not request.get("renamed"):
         message = (
-            "this machine is the host %s of the fleet %s, and the release is for %s of %s: correct the address"
-            % (
-                before[1],
-                before[0],
-                wanted["host"],
-                wanted["fleet"],
-            )
+            "this machine is the host %s of the fleet %s, and the release is for %s of %s: correct the address, or if "
+            "it has a new name: fleetc deploy --renamed %s"
+            % (before[1], before[0], wanted["host"], wanted["fleet"], wanted["host"])
         )
         raise RefusedError("other-host", message)

@@ -1,7 +1,7 @@
 """What a change of the node means for one node of this spec, where the values of the spec decide.
 
 In: a fleet and one of its nodes, with the service that runs it. Out: a sentence to add, "" for nothing to add, or None
-if the change does not concern the node after all. `upgrade.py` asks, by the name of the change in `releases.toml`.
+if the change does not concern the node after all. `releases.py` asks, by the name of the change in `releases.toml`.
 """
 
 from __future__ import annotations
@@ -14,21 +14,15 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
-from fleetc.language.quantities import HostName, Listener
 
 _ROUTES = "write cli_transactions = true"
 
 
 def _address(fleet: Fleet, node: Node, service: Service) -> str | None:
-    """Only an orchestrator at a loopback address, or at none in particular, is unreachable then."""
+    """Only an orchestrator whose address the spec does not have: a wrong one in the spec is an error of its own."""
     if not isinstance(node.settings, Orchestrator):
         return ""
-    chosen = effective.service_address(fleet, node)
-    if chosen is None:
-        return f"the spec has no address of {node.name}"
-    host = HostName(chosen.value.host.removeprefix("[").removesuffix("]"))
-    listener = Listener(host, chosen.value.port or effective.SERVICE_PORT)
-    return f"{node.name} is at {listener}" if listener.is_any or listener.is_loopback else None
+    return None if effective.service_address(fleet, node) else f"the spec has no address of {node.name}"
 
 
 def _routes(fleet: Fleet, node: Node, service: Service) -> str:

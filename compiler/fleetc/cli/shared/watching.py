@@ -1,4 +1,4 @@
-"""`fleetc watch`: checks a spec at every save and, if it is sound, compiles it and shows what that changes.
+"""`fleetc compile --watch`: checks a spec at every save and, if it is sound, compiles it and shows what that changes.
 
 In: a spec. Out: the tree on disk, and after each save the problems, or the review against the tree before. On a
 terminal each answer stands alone on the screen; elsewhere one follows the other.
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fleetc.cli.shared.options import HERE, OutputOption, OverlayOption, SpecArgument
 from fleetc.cli.shared.output import about_foreign, coloured, files_failure, message, print_blocks, wrong_usage
 from fleetc.cli.shared.working import (
     STDIN,
@@ -42,19 +41,12 @@ Stamp = tuple[tuple[str, object], ...]
 """The state that shows a save: inode, size and time of files, names in directories."""
 
 
-def watch(
-    spec: SpecArgument = HERE,
-    output: OutputOption = None,
-    overlay: OverlayOption = None,
-) -> None:
-    """Check a spec at every save; if it is sound, compile it and show what that changes and means.
-
-    Ctrl-C ends it. It watches the spec, the files that it includes, its overlays, the rules in policy/ and settings.
-    """
+def watch(spec: Path, output: Path | None, overlay: list[Path] | None) -> None:
+    """Compile at every save of the spec, its overlays, the files that it includes, rules or settings, until Ctrl-C."""
     from fleetc.disk.manifest import shown
 
     if spec == STDIN:
-        wrong_usage("watch looks at files, and - is none; name the spec")
+        wrong_usage("--watch looks at files, and - is none; name the spec")
     load_settings(spec, overlay=overlay, output=output)  # what is wrong from the start is no reason to wait
     message(f"watching {shown(str(spec))}; Ctrl-C ends it")
     last: Compiled | None = None
