@@ -179,7 +179,7 @@ def test_command_exits_1_and_names_places_when_the_spec_must_change(tmp_path: Pa
 def test_command_does_not_pretend_to_know_a_release() -> None:
     done = fleetc("diff", DEMO, "--release", "v1.0.0")
     assert done.returncode == 0
-    assert "warning[node-release-unknown]" in done.stderr
+    assert "warning[release-unknown]" in done.stderr
     assert "v1.0.0 (unknown to fleetc) instead of v0.9.1" in done.stdout
     assert "v1.0.0" not in done.stdout.replace("v1.0.0 (unknown to fleetc)", "").replace('node_release = "v1.0.0"', "")
 

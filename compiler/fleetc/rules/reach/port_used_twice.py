@@ -25,7 +25,7 @@ Instead:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from fleetc.analysis.listeners import of_host
@@ -69,7 +69,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     reported = set()
     for host in sorted(fleet.hosts):
         certain, likely = _listeners(fleet, host)
-        clashes = [pair for pair in _met(certain) if not _other_rule(fleet, host, *pair)]
+        nodes = {node.path: node for node in fleet.nodes_by_host.get(host, ())}
+        clashes = [pair for pair in _met(certain) if not _other_rule(fleet, nodes, *pair)]
         clashing = {one for one, _ in clashes}
         clashes += (pair for pair in _likely(certain, likely) if pair[0] not in clashing)
         free = _Free(fleet, host, [*certain, *likely]) if clashes else None
@@ -167,14 +168,13 @@ def _likely(certain: list[Listening], likely: list[Listening]) -> Iterator[tuple
                 yield one, other
 
 
-def _other_rule(fleet: Fleet, host: str, one: Listening, other: Listening) -> bool:
+def _other_rule(fleet: Fleet, nodes: Mapping[Path, Node], one: Listening, other: Listening) -> bool:
     """Whether another rule reports why two meet: a slot number or a GPU used twice, or two stacks on one host."""
     if one.owner[0] == other.owner[0] == "avatars":
         return one.owner != other.owner or one.purpose == other.purpose
     if not (_is_container(one) and _is_container(other)):
         return one.owner == _BESIDE
-    nodes = [node for node in fleet.nodes_by_host[host] if node.path in (one.owner, other.owner)]
-    return all(effective.gpu_ids(fleet, node) for node in nodes)
+    return all(effective.gpu_ids(fleet, nodes[owner]) for owner in (one.owner, other.owner) if owner in nodes)
 
 
 def _is_container(one: Listening) -> bool:
