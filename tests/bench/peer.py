@@ -275,16 +275,6 @@ def health_of(spec: Table, node: Table) -> str:
         parts.append(f'"healthz": {unsafe(scheme + "://" + listener)}')
     status = unsafe("http://" + node["cli"])
     parts += [f'"status": {status}', f'"version": {unsafe(release)}']
-    if node["table"] == "orchestrators":
-        asked = [("default", price_of(node["price"]))] if "price" in node else []
-        asked += [(price["account"].lower(), price) for price in node["prices"]]
-        prices = [
-            f'"{who}": {unsafe(fraction_of(price))}' for who, price in sorted(asked) if price["currency"] == "wei"
-        ]
-        parts += [f'"prices": {{{", ".join(prices)}}}'] if prices else []
-    elif node["table"] == "gateways" and node["max_price"] != "any":
-        cap = price_of(node["max_price"])
-        parts += [f'"max_price": {unsafe(fraction_of(cap))}'] if cap["currency"] == "wei" else []
     parts += ['"drains": true'] if node["table"] == "orchestrators" else []
     return f"{{{', '.join(parts)}}}"
 

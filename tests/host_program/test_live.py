@@ -559,7 +559,7 @@ def test_a_program_that_is_killed_at_any_step_leaves_a_host_that_heals(make: Mak
     """Whoever finds the switch brings the host to one release, with the values that its files say."""
     step = -1
     while True:
-        step += 1
+        step += 1 if exploring() else 4
         machine = make()
         program, text = machine.program, edited(machine, '"1200 wei', '"1300 wei')
         staged = machine.ask("stage", **machine.request(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from fleetc.observe.matching import Matcher
@@ -14,6 +15,12 @@ from tests.support import INVENTORIES, fleetc
 SPEC = (INVENTORIES / "dual-onchain/fleet.toml").read_text("utf-8")
 
 
+@cache
+def matcher() -> Matcher:
+    """The patterns of all signatures, built once in a process."""
+    return Matcher(signatures().values())
+
+
 def tally_of(*lines: str | bytes, piece: int = 1 << 20) -> Tally:
     """The tally of one log with these lines, read in pieces of a size."""
     data = b"\n".join(line.encode() if isinstance(line, str) else line for line in lines) + b"\n"
@@ -22,7 +29,7 @@ def tally_of(*lines: str | bytes, piece: int = 1 << 20) -> Tally:
 
 def tally_of_pieces(pieces: Iterable[bytes]) -> Tally:
     """The tally of one log that comes in pieces."""
-    tally = Tally(Matcher(signatures().values()))
+    tally = Tally(matcher())
     tally.read("node.log", pieces)
     return tally
 

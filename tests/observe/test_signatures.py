@@ -16,11 +16,11 @@ from fleetc.observe.matching import Matcher
 from fleetc.observe.proofs import PROOFS
 from fleetc.rules import rules
 from fleetc.upstream.signatures import Signature, signatures
-from tests.observe.support import counts, tally_of
+from tests.observe.support import counts, matcher, tally_of
 from tests.support import for_each
 
 SIGNATURES = list(signatures().values())
-MATCHER = Matcher(SIGNATURES)
+MATCHER = matcher()
 LABELLED = [(line, {one.code}) for one in SIGNATURES for line in one.lines] + [
     (line, set[str]()) for one in SIGNATURES for line in one.misses
 ]
