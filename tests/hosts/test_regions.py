@@ -283,9 +283,9 @@ def _changed(sample: Sample, number: str) -> set[str]:
 
 
 ILL = {
-    "eu-video-1": ("price=1", "eu-video-1 asks 1 wei a pixel of default instead of 1200"),
-    "eu-video-2": ("version=0.8.0", "eu-video-2 is of release 0.8.0 instead of 0.9.1"),
-    "eu-video-3": ("hang", "eu-video-3 answers nothing to /healthz"),
+    "eu-video-1": ("price=1", "eu-video-1: it says that pricePerUnit is 1 instead of 1200"),
+    "eu-video-2": ("version=0.8.0", "eu-video-2: it runs release 0.8.0 instead of 0.9.1"),
+    "eu-video-3": ("hang", "eu-video-3: it answers nothing to /healthz"),
     "eu-video-4": ("exit=1", "eu-video-4 does not run"),
     "eu-live": ("exit=0", "eu-edge-1: eu-live "),
     "eu-images": ("die=2", "eu-edge-2: eu-images does not run"),
