@@ -34,11 +34,10 @@ def test_two_models_on_one_gpu(snapshot: SnapshotAssertion) -> None:
     assert flagged(_worker(), CODE) == snapshot
 
 
-def test_a_gpu_each_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
+    # A gpu each is fine.
     silent(_worker(gpus="[0, 1]"))
-
-
-def test_a_cold_model_is_fine() -> None:
+    # A cold model is fine.
     silent(_worker(models=MODELS.replace('"big", warm = true', '"big", warm = false')))
 
 
