@@ -25,8 +25,6 @@ def test_sound_specs_are_silent() -> None:
     silent(offchain(free_orchestrator()))
     # Worker with a secret is fine.
     silent(offchain(transcoder(orchestrator=OUTSIDE, secret=SECRET)))
-    # Orchestrator of this fleet lends its own.
-    silent(offchain(free_orchestrator(host='"edge"', secret=SECRET), transcoder()))
     # Either is fine.
     silent(offchain(free_orchestrator(live_runners="true", secret=SECRET)))
     silent(offchain(free_orchestrator(live_runners="true", live_runner_config='"/etc/runners.json"')))
