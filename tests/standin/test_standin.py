@@ -16,7 +16,6 @@ import ssl
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -29,7 +28,6 @@ from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from tests.node import StartupError, broken_rules, read
 from tests.node.parsing import node_flags, variable_of
-from tests.node.values import rational
 from tests.standin import can_build, gcc_words
 from tests.support import INVENTORIES
 
@@ -334,56 +332,6 @@ def test_status_has_the_fields_of_the_node(start: Starter) -> None:
     }
 
 
-@needs_gcc
-@pytest.mark.parametrize(
-    ("words", "default"),
-    [
-        (["-pricePerUnit=1200"], "1200"),
-        (["-pricePerUnit=3", "-pixelsPerUnit=2"], "3/2"),
-        (["-pricePerUnit=2400", "-pixelsPerUnit=1e3"], "12/5"),
-        (["-pricePerUnit=0"], "0"),
-        (["-pricePerUnit=0.5"], "1/2"),
-        (["-pricePerUnit=0.000001eth", "-pixelsPerUnit=3"], "1000000000000/3"),
-        (["-pricePerUnit=2USD", "-pixelsPerUnit=1000000000000"], "1000"),
-    ],
-)
-def test_an_orchestrator_says_its_price_in_lowest_terms(words: list[str], default: str, start: Starter) -> None:
-    assert start(["-orchestrator", "-transcoder", *CHAIN, *words]).prices() == {"default": default}
-
-
-@needs_gcc
-@pytest.mark.parametrize("flag", ["pricePerBroadcaster", "pricePerGateway"])
-def test_an_orchestrator_says_the_prices_of_gateways(flag: str, start: Starter, tmp_path: Path) -> None:
-    entries = [
-        {"ethaddress": GATEWAY_ADDRESS, "priceperunit": 900, "pixelsperunit": 1},
-        {
-            "EthAddress": "0xCd",
-            "pricePerUnit": 0.25,
-            "pixelsperunit": 1e0,
-            "currency": "wei",
-            "more": [{}, "\u00e4", None],
-        },
-    ]
-    text = json.dumps({"gateways": entries})
-    (tmp_path / "prices.json").write_text(text)
-    expected_prices = {"default": "1200", GATEWAY_ADDRESS.lower(): "900", "0xcd": "1/4"}
-    for value in (text, tmp_path / "prices.json"):
-        assert start([*ORCHESTRATOR, f"-{flag}={value}"]).prices() == expected_prices
-    for broken in (tmp_path / "none.json", text.replace("900", '"900"'), text[:-1]):
-        assert start([*ORCHESTRATOR, f"-{flag}={broken}"]).prices() == {"default": "1200"}
-
-
-@needs_gcc
-def test_a_gateway_says_its_cap_and_its_renditions(start: Starter, tmp_path: Path) -> None:
-    file = tmp_path / "renditions.json"
-    file.write_text(json.dumps([{"name": "low"}, {"width": 640, "height": 360, "bitrate": 900000}]))
-    assert start(GATEWAY).config() == ("1500", "P240p30fps16x9,P360p30fps16x9")
-    assert start([*GATEWAY, f"-transcodingOptions={file}"]).config() == ("1500", "low,custom_640x360_900000")
-    words = ["-gateway", "-maxPricePerUnit=1500", "-transcodingOptions=P144p30fps16x9, P720p60fps16x9,x"]
-    assert start(words).config() == (None, "P144p30fps16x9,P720p60fps16x9")
-    assert start(["-gateway", *CHAIN]).config()[0] is None
-
-
 def metric(node: Node, name: str) -> int:
     """The number that a metric has."""
     lines = [line for line in node.ask("/metrics")[1].splitlines() if line.startswith(f"livepeer_{name}{{")]
@@ -476,82 +424,13 @@ def test_an_orchestrator_can_be_set_while_it_runs(method: str, start: Starter) -
     assert sets("/setMaxFaceValue", {"maxfacevalue": "1.5"}) == (400, "maxfacevalue not set to number\n")
     assert sets("/setMaxPriceForCapability", MODEL_CAP)[0] == 400
 
+    for path, trap in (("/setMaxSessions", {"maxSessions": "auto"}), ("/setMaxGasPrice", {"amount": "0"})):
+        fallen = start([*ORCHESTRATOR, "-monitor", "-maxGasPrice=9"])
+        with pytest.raises(http.client.RemoteDisconnected):
+            fallen.ask(path, trap)
+        assert (metric(fallen, "max_sessions_total"), fallen.ask("/maxGasPrice")[0]) == (10, 200)
     node.stop()
     assert start(ORCHESTRATOR).prices() == {"default": "1200"}, "nothing outlives the process"
-
-
-@needs_gcc
-def test_limits_and_the_log_level_can_be_set_while_it_runs(start: Starter) -> None:
-    node = start(ORCHESTRATOR)
-    assert node.ask("/setMaxGasPrice", {"amount": "007"})[0] == 200
-    assert node.ask("/maxGasPrice") == (200, "7")
-    assert node.ask("/setMaxGasPrice", {"amount": "0"})[0] == 200
-    assert node.ask("/maxGasPrice") == (200, "")
-    assert node.ask("/setMaxGasPrice", {"amount": "1e9"})[1].startswith("Parsing failed")
-    assert node.ask("/setMinGasPrice", {"minGasPrice": "5"})[0] == 200
-    assert node.ask("/minGasPrice") == (200, "5")
-    assert node.ask("/setMinGasPrice", {"minGasPrice": "x"})[1].startswith("invalid minGasPrice")
-    assert node.ask("/setLogLevel", {"loglevel": "6"})[0] == 200
-    assert node.ask("/setLogLevel", {"loglevel": "x"}) == (400, "parameter 'logLevel' not defined\n")
-    assert node.ask("/getLogLevel") == (200, "6")
-    assert node.ask("/setLogLevel") == (400, "missing form param: loglevel\n")
-    assert node.ask("/setLogLevel?loglevel=1;2")[0] == 500
-
-    metered = start([*ORCHESTRATOR, "-monitor", "-maxGasPrice=9"])
-    assert metered.ask("/setMaxSessions", {"maxSessions": "4"}) == (200, "Max sessions set to 4\n")
-    assert metric(metered, "max_sessions_total") == 4
-    assert {metered.ask("/setMaxSessions", {"maxSessions": bad})[0] for bad in ("0", "-1", "x", "9" * 30)} == {400}
-    for path, trap in (("/setMaxSessions", {"maxSessions": "auto"}), ("/setMaxGasPrice", {"amount": "0"})):
-        with pytest.raises(http.client.RemoteDisconnected):
-            metered.ask(path, trap)
-    assert metric(metered, "max_sessions_total") == 4
-    assert metered.ask("/maxGasPrice") == (200, "")
-    remote = start(["-orchestrator", "-orchSecret=x", *CHAIN, "-pricePerUnit=1"])
-    assert remote.ask("/setMaxSessions", {"maxSessions": "auto"}) == (200, "Max sessions set to auto\n")
-
-
-@needs_gcc
-def test_numbers_are_read_as_go_reads_them(start: Starter) -> None:
-    node, chance = start(GATEWAY), random.Random(4)
-    texts = [
-        "1e3",
-        "1E-2",
-        "5.",
-        ".5",
-        ".",
-        "0x1f",
-        "0b12",
-        "017/8",
-        "08/1",
-        "1/0",
-        "+4/6",
-        "-1/2",
-        "1e",
-        "1 ",
-        "1e99999",
-    ]
-    texts += ["".join(chance.choices("0123456789.eE+-/xb ", k=chance.randint(1, 6))) for _ in range(200)]
-    for text in texts:
-        try:
-            price: Fraction | None = rational(text)
-        except ValueError:
-            price = None
-        status, _ = node.ask("/setBroadcastConfig", {**CAP, "maxPricePerUnit": text})
-        assert status == (400 if price is None else 200), text
-        if price is not None:
-            assert node.config()[0] == (str(price) if price > 0 else None), text
-
-
-@needs_gcc
-def test_sessions_are_streams_of_a_gateway_and_a_number_of_an_orchestrator(start: Starter, tmp_path: Path) -> None:
-    gateway, orchestrator = start([*GATEWAY, "-monitor"]), start([*ORCHESTRATOR, "-monitor"])
-    for text, count in (("3", 3), ("0\n", 0), ("", 0)):
-        (tmp_path / "standin-sessions").write_text(text)
-        manifests, streams = gateway.status()["Manifests"], gateway.status()["StreamInfo"]
-        assert isinstance(manifests, dict) and isinstance(streams, dict)
-        assert len(manifests) == len(streams) == metric(gateway, "current_sessions_total") == count
-        assert orchestrator.status()["Manifests"] == {}
-        assert metric(orchestrator, "current_sessions_total") == count
 
 
 @needs_gcc
