@@ -20,10 +20,6 @@ def test_85_percent_is_fine() -> None:
     assert CODE in flagged(worker("11674 MiB"), CODE, Severity.WARNING)
 
 
-def test_silenced_with_a_reason() -> None:
-    silent(worker("12 GiB") + '[silences.accepted]\ncode = "gpu-memory-tight"\nreason = "measured for a month"\n')
-
-
 def test_slots_leave_less_than_the_guidance() -> None:
     assert "slots of stage take 3 times 8 GiB" in flagged(staged(avatars(slots="3")), CODE, Severity.WARNING)
     silent(staged(avatars(slots="2")))

@@ -19,8 +19,6 @@ def test_sound_specs_are_silent() -> None:
     # Live runners bring their own.
     silent(offchain(free_orchestrator(mode='"dual"', live_runners="true", secret=SECRET)))
     silent(offchain(free_orchestrator(mode='"dual"', live_runner_config='"/etc/runners.json"', secret=SECRET)))
-    # Dual orchestrator is fine.
-    silent(offchain(model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
 
 
 def test_worker(snapshot: SnapshotAssertion) -> None:

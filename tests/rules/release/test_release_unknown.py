@@ -20,10 +20,6 @@ def test_release_of_one_node_beside_that_of_the_fleet(snapshot: SnapshotAssertio
     assert flagged(text, CODE, Severity.WARNING) == snapshot
 
 
-def test_newest_known_release() -> None:
-    silent(offchain(free_gateway(), free_orchestrator()))
-
-
 def _release(text: str) -> str:
     return staged(avatars(remote_cluster_control="true"), avatar_release=f'"{text}"')
 

@@ -24,11 +24,6 @@ def test_both(snapshot: SnapshotAssertion) -> None:
     assert flagged(_target(f', id = "5a1b", spec = {SPEC}'), CODE) == snapshot
 
 
-def test_one_of_them_is_fine() -> None:
-    silent(_target(', id = "5a1b"'))
-    silent(_target(f", spec = {SPEC}"))
-
-
 def _targets(first: str, second: str) -> str:
     return broadcast(stream(multistream=f"{{ targets = [{first}, {second}] }}"))
 
