@@ -30,7 +30,7 @@ def test_sound_specs_are_silent() -> None:
     # As many streams as sessions are fine.
     silent(_transcoders(GPU, _on_box(max_sessions="8")))
     silent(_transcoders(GPU, _on_box(max_sessions="16", gpus="[0, 1]")))
-    # Professional gpus have no limit.
+    # Professional GPUs have no limit.
     silent(_transcoders('model = "RTX A4000"', _on_box(max_sessions="50")))
 
 

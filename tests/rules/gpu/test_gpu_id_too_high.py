@@ -16,7 +16,7 @@ def test_runner_on_a_two_digit_gpu(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Runner on the last one digit gpu is fine.
+    # Runner on the last one digit GPU is fine.
     silent(offchain(host("bare"), model(), ORCH, ai_worker(host='"bare"', gpus="[9]")))
-    # Transcoders may use any gpu.
+    # Transcoders may use any GPU.
     silent(offchain(host("bare"), model(), ORCH, ai_worker(), transcoder("t", host='"bare"', gpus="[12]")))

@@ -23,15 +23,15 @@ def test_one_gpu_for_two_workers(snapshot: SnapshotAssertion) -> None:
 def test_sound_specs_are_silent() -> None:
     # Gpus of their own are fine.
     silent(_two("[0]", "[1]"))
-    # Transcoding and ai may share a gpu.
+    # Transcoding and AI may share a GPU.
     orch = ORCH.replace('transcoding = "local"', 'transcoding = "remote"')
     silent(offchain(model(), orch, ai_worker("a"), transcoder("t", gpus="[0]", max_sessions="8")))
 
 
 def test_unsound_specs_are_flagged() -> None:
-    # All gpus include each.
+    # All GPUs include each.
     assert "GPU 0" in flagged(_two('"all"', "[0]"), CODE)
-    # All gpus of an unlisted host meet everything.
+    # All GPUs of an unlisted host meet everything.
     hidden = host("bare")
     pair = [ai_worker("a", host='"bare"', gpus="[3]"), ai_worker("b", host='"bare"', gpus='"all"', cli='"127.0.0.1:1"')]
     assert "its GPUs" in flagged(offchain(hidden, model(), ORCH, *pair), CODE)

@@ -20,6 +20,6 @@ def test_sound_specs_are_silent() -> None:
     silent(offchain(free_orchestrator(max_sessions="12")))
     # Remote transcoders are counted.
     silent(offchain(free_orchestrator(max_sessions=AUTO, secret=SECRET, host='"edge"'), transcoder()))
-    # Ai alone transcodes nothing.
+    # AI alone transcodes nothing.
     uses = '[{ use = "realvis" }]'
     silent(offchain(model(), free_orchestrator(mode='"ai"', max_sessions=AUTO, secret=SECRET, models=uses)))

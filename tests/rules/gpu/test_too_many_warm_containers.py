@@ -20,10 +20,10 @@ def test_two_models_on_one_gpu(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Two models on two gpus are fine.
+    # Two models on two GPUs are fine.
     silent(_worker(models=TWO, gpus="[0, 1]"))
     silent(_worker(models=TWO, gpus='"all"'))
-    # Shared gpu is fine.
+    # Shared GPU is fine.
     silent(_worker(models=TWO, containers_per_gpu="2"))
     # Capacity is no container in older releases.
     many = '[{ use = "realvis", warm = true, capacity = 3 }]'
@@ -32,7 +32,7 @@ def test_sound_specs_are_silent() -> None:
     models = '[{ use = "realvis", warm = true }, { use = "other" }]'
     silent(_worker(models=models))
     silent(_worker(models=models.replace('"other"', '"other", warm = true, url = "http://10.0.0.1:8000"')))
-    # Unknown number of gpus says nothing.
+    # Unknown number of GPUs says nothing.
     silent(_worker(models=TWO, host='"bare"', gpus='"all"'))
 
 

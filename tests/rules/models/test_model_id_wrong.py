@@ -22,9 +22,9 @@ def test_lower_case(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # An id that is not known is as good.
+    # An ID that is not known is as good.
     silent(_fleet(id='"Somebody/Something-XL"'))
-    # Full id is fine.
+    # Full ID is fine.
     silent(offchain(model(id='"SG161222/RealVisXL_V4.0_Lightning"')))
     # Live models are applications.
     silent(offchain(model(pipeline='"live-video-to-video"', id='"noop"')))
@@ -34,7 +34,7 @@ def test_unsound_specs_are_flagged() -> None:
     # Two models that differ only in case.
     two = _fleet(id='"Somebody/Something-XL"') + model("other", id='"somebody/something-xl"')
     assert '"somebody/something-xl" in different case' in flagged(two, CODE, Severity.WARNING)
-    # Organisation does not make a tag an id.
+    # Organisation does not make a tag an ID.
     assert flagged(offchain(model(pipeline='"llm"', id='"library/llama3.1:8b"')), CODE)
 
 

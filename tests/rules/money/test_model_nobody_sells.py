@@ -30,7 +30,7 @@ def test_sound_specs_are_silent() -> None:
     # Gateway that searches may find the model outside.
     text = onchain(TWO, _buyer(max_model_prices='{ other = "9000 wei / pixel" }').replace(LIST, "[]"), SELLER)
     assert printed(text, CODE) == "no problems\n"
-    # Fleet without ai gateways or orchestrators may keep spare models.
+    # Fleet without AI gateways or orchestrators may keep spare models.
     assert printed(onchain(TWO, gateway(), SELLER), CODE) == "no problems\n"
     assert printed(onchain(TWO, _buyer(), orchestrator()), CODE) == "no problems\n"
 

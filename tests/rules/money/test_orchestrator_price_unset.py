@@ -54,7 +54,7 @@ def test_unsound_specs_are_flagged() -> None:
     # Base price of zero is none for models.
     text = onchain(model(price=None), orchestrator(price='"0 wei / pixel"', **AI))
     assert "model realvis" in flagged(text, CODE)
-    # Remote ai work needs a base price.
+    # Remote AI work needs a base price.
     text = onchain(model(), orchestrator(price=None, host='"edge"', **AI), ai_worker())
     assert "others run its models" in flagged(text, CODE)
 

@@ -42,7 +42,7 @@ def test_unsound_specs_are_flagged() -> None:
     # Setting in a table below the node.
     node = free_gateway(live='{ heartbeat_url = "https://beat.example.net" }')
     assert "-liveAIHeartbeatURL" in flagged(offchain(free_orchestrator(), node, node_release='"v0.8.6"'), CODE)
-    # Ai workers came with ai.
+    # AI workers came with AI.
     orch = free_orchestrator(mode='"dual"', host='"edge"', models='[{ use = "realvis" }]', secret=SECRET)
     text = offchain(model(), orch, ai_worker(node_release='"v0.7.8"'))
     assert "AI workers" in flagged(text, CODE)

@@ -35,7 +35,7 @@ def test_sound_specs_are_silent() -> None:
 def test_unsound_specs_are_flagged() -> None:
     # Remote work that nobody names yet.
     assert flagged(offchain(free_orchestrator(transcoding='"remote"')), CODE)
-    # Ai workers.
+    # AI workers.
     assert "worker needs it" in flagged(offchain(model(), free_orchestrator(**AI), ai_worker()), CODE)
 
 
