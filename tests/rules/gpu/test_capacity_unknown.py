@@ -38,7 +38,6 @@ def test_a_model_that_is_sold_with_two_sizes(snapshot: SnapshotAssertion) -> Non
 
 
 def test_sound_specs_are_silent() -> None:
-    # The written memory is fine.
     silent(_on_box('model = "A100", memory = "40 GiB"', WORKER))
     # A GPU that nothing uses may be unknown.
     silent(_on_box('model = "Unheard 1"'))

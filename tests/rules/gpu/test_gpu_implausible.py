@@ -22,7 +22,6 @@ def test_sound_specs_are_silent() -> None:
     # What the model is sold with is fine.
     silent(_box('model = "RTX 4090", memory = "24 GiB"'))
     silent(_box('model = "NVIDIA A100", memory = "80 GiB"'))
-    # Less is fine.
     silent(_box('model = "RTX 4090", memory = "24 GB"'))
     # Unknown models may have any memory.
     silent(_box('model = "Unheard 1", memory = "1 TiB"'))

@@ -35,9 +35,7 @@ def test_two_models_on_one_gpu(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # A GPU each is fine.
     silent(worker(gpus="[0, 1]"))
-    # A cold model is fine.
     silent(worker(models=MODELS.replace('"big", warm = true', '"big", warm = false')))
 
 

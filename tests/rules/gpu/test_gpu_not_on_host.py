@@ -30,7 +30,6 @@ def test_id_beyond_the_list(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Ids of the list are fine.
     silent(offchain(ORCH, transcoder(gpus="[0, 1]")))
     # Host without a list says nothing.
     silent(offchain(host("bare"), ORCH, transcoder(host='"bare"', gpus="[7]")))

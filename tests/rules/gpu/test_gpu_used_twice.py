@@ -21,7 +21,6 @@ def test_one_gpu_for_two_workers(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Gpus of their own are fine.
     silent(_two("[0]", "[1]"))
     # Transcoding and AI may share a GPU.
     orch = ORCH.replace('transcoding = "local"', 'transcoding = "remote"')

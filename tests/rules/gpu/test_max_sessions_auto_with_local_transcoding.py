@@ -16,7 +16,6 @@ def test_local_transcoding(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Number is fine.
     silent(offchain(free_orchestrator(max_sessions="12")))
     # Remote transcoders are counted.
     silent(offchain(free_orchestrator(max_sessions=AUTO, secret=SECRET, host='"edge"'), transcoder()))

@@ -23,7 +23,6 @@ def test_sound_specs_are_silent() -> None:
     # Two models on two GPUs are fine.
     silent(_worker(models=TWO, gpus="[0, 1]"))
     silent(_worker(models=TWO, gpus='"all"'))
-    # Shared GPU is fine.
     silent(_worker(models=TWO, containers_per_gpu="2"))
     # Capacity is no container in older releases.
     many = '[{ use = "realvis", warm = true, capacity = 3 }]'

@@ -24,7 +24,6 @@ def test_lower_case(snapshot: SnapshotAssertion) -> None:
 def test_sound_specs_are_silent() -> None:
     # An ID that is not known is as good.
     silent(_fleet(id='"Somebody/Something-XL"'))
-    # Full ID is fine.
     silent(offchain(model(id='"SG161222/RealVisXL_V4.0_Lightning"')))
     # Live models are applications.
     silent(offchain(model(pipeline='"live-video-to-video"', id='"noop"')))

@@ -14,7 +14,6 @@ def test_orchestrator(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Models are fine.
     silent(offchain(model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
     # Live runners bring their own.
     silent(offchain(free_orchestrator(mode='"dual"', live_runners="true", secret=SECRET)))

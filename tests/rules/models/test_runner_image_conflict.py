@@ -25,7 +25,6 @@ def test_two_images_for_one_pipeline(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # One image for both is fine.
     silent(_worker(IMAGE, IMAGE))
     # Models of two pipelines have an image each.
     silent(_worker(IMAGE, OTHER, pipeline='"image-to-image"'))

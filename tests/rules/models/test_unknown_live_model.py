@@ -18,7 +18,5 @@ def test_misspelt_application(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Known application is fine.
     silent(_live(id='"streamdiffusion"'))
-    # Image of its own is fine.
     silent(_live(id='"our-app"', image='"registry.example.net/our-app:v1.2.3"'))

@@ -118,9 +118,7 @@ def test_sound_specs_are_silent() -> None:
     assert printed(text, CODE) == "no problems\n"
     # Price in other currency is not compared.
     assert printed(_video("0.41 USD / terapixel", "1200 wei / pixel"), CODE) == "no problems\n"
-    # Soft cap is fine.
     silent(_video("1000 wei / pixel", "1200 wei / pixel", ignore_max_price_if_needed="true"))
-    # Cap of any is fine.
     silent(_video("any", "1200 wei / pixel"))
     # Cap of a model goes before that of its pipeline.
     caps = '{ text-to-image = "1 wei / pixel", realvis = "4080 wei / pixel" }'

@@ -14,7 +14,6 @@ def test_no_cap(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Cap and any are fine.
     silent(onchain(gateway(max_price='"1500 wei / pixel"')))
     silent(onchain(gateway(max_price='"any"')))
     # Offchain nobody pays.

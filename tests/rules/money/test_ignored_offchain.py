@@ -26,13 +26,11 @@ def test_price_and_cap(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # No prices are fine.
     silent(offchain(free_orchestrator(), free_gateway()))
     # Price of a shared model is fine.
     silent(offchain(model(), free_orchestrator(), free_gateway()))
     # Wallet that no node names is fine.
     silent(offchain(wallet("w"), free_orchestrator(), free_gateway()))
-    # Wallet on a chain is fine.
     silent(onchain(gateway()))
 
 

@@ -21,7 +21,6 @@ def test_less_than_recommended(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Recommended balance is fine.
     silent(onchain(wallet(minimum_balance='"0.02 ETH"'), SELLER))
     # Wallet that nobody holds and offchain wallets need none.
     silent(onchain(wallet(minimum_balance=None)))

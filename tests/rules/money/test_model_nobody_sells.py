@@ -22,7 +22,6 @@ def test_model_that_no_orchestrator_offers(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Offered models are fine.
     both = '[{ use = "realvis" }, { use = "other" }]'
     silent(onchain(TWO, _buyer(), orchestrator(mode='"dual"', models=both)))
     # Second name of an offered model is fine.

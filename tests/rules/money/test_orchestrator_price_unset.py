@@ -30,7 +30,6 @@ def test_no_price_for_video(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Price is fine.
     silent(onchain(orchestrator()))
     # Offchain nobody pays.
     silent(offchain(free_orchestrator()))

@@ -14,9 +14,7 @@ def test_currency_without_a_feed(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Dollars on arbitrum are fine.
     silent(onchain(orchestrator(price='"0.41 USD / terapixel"')))
-    # Feed of its own is fine.
     feed = '"0x4444444444444444444444444444444444444444"'
     silent(onchain(orchestrator(price='"0.38 EUR / terapixel"', price_feed=feed)))
     silent(onchain(gateway(max_price='"0.38 EUR / terapixel"', price_feed=feed)))

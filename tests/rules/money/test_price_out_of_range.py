@@ -39,7 +39,6 @@ def test_less_than_a_thousandth_of_a_wei(snapshot: SnapshotAssertion) -> None:
 def test_sound_specs_are_silent() -> None:
     # A thousandth of a wei is fine.
     silent(onchain(orchestrator(price='"991 wei / megapixel"')))
-    # Without adjustment it is fine.
     silent(onchain(orchestrator(price='"990 wei / megapixel"', auto_adjust_price="false")))
     # Offchain prices have no meaning.
     assert printed(offchain(free_orchestrator(price='"1 wei / megapixel"')), CODE) == "no problems\n"

@@ -15,7 +15,6 @@ def test_base_price_of_zero(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Price is fine.
     silent(onchain(orchestrator()))
     # Silence with a reason is heard.
     silence = '[silences.accepted]\ncode = "zero-price"\nreason = "a test network of ours"\n'

@@ -25,7 +25,6 @@ def test_same_directory(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Own directories are fine.
     silent(offchain(free_gateway(http='"127.0.0.1:9935"'), free_orchestrator(host='"edge"')))
     # Directory with the same beginning is another one.
     second = free_gateway(data_dir='"/var/lib/livepeer/orch-2"', http='"127.0.0.1:9935"')

@@ -27,11 +27,8 @@ def test_id_twice(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Different ids are fine.
     silent(offchain(ORCH, transcoder(gpus="[1, 0]")))
-    # Once is fine.
     silent(renting())
-    # Twice warm is fine.
     models = '[{ use = "realvis", warm = true }, { use = "realvis", warm = true }]'
     silent(offchain(model(), SELLER, ai_worker(models=models, gpus="[0, 1]")))
     # Two pipelines of one model are two.

@@ -18,11 +18,9 @@ def test_weights_beyond_one(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Weights of one are fine.
     silent(_weights('price = "0.5", random = "0.2", stake = "0.3"'))
     silent(_weights('random = "0.2", stake = "0.8"'))
     silent(_weights('price = "0.00005"'))
-    # No weights are fine.
     silent(_weights('timeout = "2s"'))
     # Offchain weights have no meaning.
     silent(offchain(free_orchestrator(), free_gateway(selection='{ price = "0.5" }')))

@@ -24,7 +24,6 @@ def test_sound_specs_are_silent() -> None:
     silent(offchain(free_orchestrator(), free_gateway(), image='"livepeer/go-livepeer:0.9.1"'))
     # Systemd hosts use no image.
     silent(offchain(free_orchestrator(image=OLD), free_gateway()))
-    # The same tag is fine.
     silent(staged(avatars(image_tag='"v1.3.6"')))
 
 

@@ -24,7 +24,6 @@ def test_orchestrator_that_runs_ahead_of_the_fleet(snapshot: SnapshotAssertion) 
 
 
 def test_sound_specs_are_silent() -> None:
-    # Equal and newer workers are fine.
     silent(offchain(model(), _orchestrator(), ai_worker()))
     silent(offchain(model(), _orchestrator(node_release='"v0.9.0"'), ai_worker()))
     # Transcoders may be older.

@@ -23,7 +23,6 @@ def test_gateway_without_headers(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Headers or no webhook are fine.
     silent(fleet('{ signer = "signer", headers = { env = "HEADERS" } }', auth_webhook=WEBHOOK))
     silent(fleet('{ signer = "signer" }'))
     # Release without such headers is not asked for them.

@@ -27,11 +27,9 @@ def test_recording() -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Names of their own are fine.
     silent(broadcast(ladder(small(), rung("Source"))))
     spec = "{ profiles = [{ bitrate = 1000000 }, { bitrate = 2000000 }] }"
     silent(broadcast(stream(record="true", recordingSpec=spec)))
-    # Plain names are fine.
     silent(broadcast(stream(profiles=listed(small("360p_v1.0-low"), rung()))))
 
 

@@ -25,9 +25,7 @@ def test_unsound_specs_are_flagged() -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Even size is fine.
     silent(broadcast(ladder(rung(width="854", height="480"))))
-    # Bounds are fine.
     silent(
         broadcast(stream(profiles=listed(rung("a", width="146", height="128"), rung("b", width="4096", height="4096"))))
     )

@@ -19,10 +19,8 @@ def test_empty_id_is_none() -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Webhook is fine.
     silent(broadcast(stream(playbackPolicy='{ type = "webhook", webhookId = "w" }')))
     silent(broadcast(stream(playbackPolicy='{ type = "jwt" }')))
-    # Policy of type webhook is fine.
     silent(broadcast(stream(playbackPolicy='{ type = "webhook", webhookId = "w", webhookContext = { a = 1 } }')))
     silent(broadcast(stream(playbackPolicy='{ type = "jwt", refreshInterval = 60 }')))
 

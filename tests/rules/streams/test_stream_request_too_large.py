@@ -35,9 +35,7 @@ def test_one_byte_too_many(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Limit is fine.
     silent(_told(LIMIT))
-    # Tags at their limit are fine.
     silent(_tagged(2048))
     silent(_tagged(2048, "ü"))
 

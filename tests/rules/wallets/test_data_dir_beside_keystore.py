@@ -43,13 +43,11 @@ def test_keystore_of_another_node_of_the_host() -> None:
 def test_sound_specs_are_silent() -> None:
     # Keystore inside the data directory is fine.
     silent(onchain(gateway(data_dir='"/var/lib/livepeer"')))
-    # Keystore on another host is fine.
     silent(onchain(orchestrator(secret=SECRET), transcoder("keystore", host='"edge"', secret=SECRET)))
     # No keystore is used offchain.
     silent(offchain(free_gateway("keystore"), free_orchestrator()))
     # Directory with the keystore in it is fine.
     silent(_fleet(BELOW))
-    # Keystore of its own is fine.
     silent(_fleet("/srv/lp", "/srv/lp/keys/keystore"))
     silent(_fleet("/srv/lp", BELOW))
 

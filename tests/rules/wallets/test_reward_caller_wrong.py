@@ -34,9 +34,7 @@ def test_two_orchestrators_without_a_caller(snapshot: SnapshotAssertion) -> None
 
 
 def test_sound_specs_are_silent() -> None:
-    # Named caller is fine.
     assert printed(_caller("orch"), CODE) == "no problems\n"
-    # Nobody stated explicitly is fine.
     assert printed(_caller("none"), CODE) == "no problems\n"
     # Single holder decides itself.
     silent(onchain(orchestrator(), gateway()))
@@ -45,11 +43,8 @@ def test_sound_specs_are_silent() -> None:
     assert printed(offchain(wallet("w"), *pair), CODE) == "no problems\n"
     # Caller that its wallet names is fine.
     silent(_named("caller"))
-    # One that initializes rounds is fine.
     silent(_named("orch", initialize_round="true"))
-    # Orchestrator is fine.
     silent(_chosen("orch", orchestrator()))
-    # Gateway alone is fine.
     silent(_chosen("gate"))
 
 

@@ -22,7 +22,6 @@ def test_another_model(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # One complete entry is fine.
     silent(_worker(GOOD))
     # Other workers may have any models.
     silent(offchain(SCOPE, model(), ORCH, ai_worker()))

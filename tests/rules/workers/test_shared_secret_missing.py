@@ -19,16 +19,12 @@ def test_remote_transcoders(snapshot: SnapshotAssertion) -> None:
 
 
 def test_sound_specs_are_silent() -> None:
-    # Secret is fine.
     silent(offchain(free_orchestrator(host='"edge"', secret=SECRET), transcoder()))
     # Local transcoding accepts nobody.
     silent(offchain(free_orchestrator()))
-    # Worker with a secret is fine.
     silent(offchain(transcoder(orchestrator=OUTSIDE, secret=SECRET)))
-    # Either is fine.
     silent(offchain(free_orchestrator(live_runners="true", secret=SECRET)))
     silent(offchain(free_orchestrator(live_runners="true", live_runner_config='"/etc/runners.json"')))
-    # Runners switched off are fine.
     silent(offchain(free_orchestrator(live_runners="false")))
 
 

@@ -15,7 +15,6 @@ def test_transcoder_of_one_that_transcodes_itself(snapshot: SnapshotAssertion) -
 
 
 def test_sound_specs_are_silent() -> None:
-    # Remote work is fine.
     silent(offchain(free_orchestrator(transcoding='"remote"', host='"edge"', secret=SECRET), transcoder()))
     silent(offchain(free_orchestrator(host='"edge"', secret=SECRET), transcoder()))
     # Kinds of work are told apart.
