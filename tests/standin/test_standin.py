@@ -29,7 +29,7 @@ from fleetc.toml.document import Source
 from tests.node import StartupError, broken_rules, read
 from tests.node.parsing import node_flags, variable_of
 from tests.standin import can_build, gcc_words
-from tests.support import INVENTORIES
+from tests.support import INVENTORIES, for_each
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -86,15 +86,13 @@ PROCESSES = processes()
 
 
 @needs_gcc
-@pytest.mark.parametrize(("name", "words", "env"), PROCESSES, ids=[name for name, _, _ in PROCESSES])
-def test_every_process_of_the_example_fleets_starts(
-    name: str, words: list[str], env: dict[str, str], standin: Path
-) -> None:
-    assert ends(standin, words, env) == (0, "")
+def test_every_process_of_the_example_fleets_starts(standin: Path) -> None:
+    for name, words, env in PROCESSES:
+        assert ends(standin, words, env) == (0, ""), name
 
 
 @needs_gcc
-@pytest.mark.parametrize(
+@for_each(
     ("words", "env", "status", "line"),
     [
         (["-nope=1"], {}, 2, "flag provided but not defined: -nope"),
