@@ -197,28 +197,22 @@ def _undouble(text: str, marks: str) -> str:
 
 def read_posix_env(text: str) -> dict[str, str]:
     """Model of `NAME="value"` as sh and systemd's environment files read it; nothing live may be left."""
-    values = {}
-    position = 0
-    line = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\$`]|\\["\\$`])*)"\n', re.DOTALL)
-    while position < len(text):
-        match = line.match(text, position)
-        if match is None:
-            raise ValueError(f"not an assignment: {text[position:]!r}")
-        values[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
-        position = match.end()
-    return values
+    return _read_env(text, r'(?:[^"\\$`]|\\["\\$`])*', {})
 
 
 def read_compose_env(text: str) -> dict[str, str]:
     """Model of Compose's env files: double quotes, backslash escapes, `$` expanded unless escaped."""
-    values = {}
-    position = 0
-    line = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\$]|\\["\\$nr])*)"\n', re.DOTALL)
+    return _read_env(text, r'(?:[^"\\$]|\\["\\$nr])*', {"n": "\n", "r": "\r"})
+
+
+def _read_env(text: str, inner: str, escapes: dict[str, str]) -> dict[str, str]:
+    values, position = dict[str, str](), 0
+    line = re.compile(f'([A-Za-z_]\\w*)="({inner})"\n', re.DOTALL)
     while position < len(text):
         match = line.match(text, position)
         if match is None:
             raise ValueError(f"not an assignment: {text[position:]!r}")
-        values[match[1]] = re.sub(r"\\(.)", lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]), match[2])
+        values[match[1]] = re.sub(r"\\(.)", lambda m: escapes.get(m[1], m[1]), match[2])
         position = match.end()
     return values
 

@@ -198,7 +198,7 @@ def test_work_of_adopting_grows_with_the_number_of_nodes(monkeypatch: pytest.Mon
     )
 
     def of_many(size: int) -> str:
-        numbers = range(1, size * 10 + 1)
+        numbers = range(1, size * 5 + 1)
         return "services:\n" + "".join(service.format(one, one % 8, 10_000 + one, 20_000 + one) for one in numbers)
 
     monkeypatch.setattr(counters, "counted", counters.counted.__wrapped__)  # its memory is full at the third size

@@ -326,11 +326,6 @@ def test_classes_defaults_and_counters_work_for_runners() -> None:
     ]
 
 
-def test_orchestrator_for_runners_alone_needs_its_secret() -> None:
-    assert "does not start" in flagged(renting(secret=None), "shared-secret-missing")
-    silent(renting())
-
-
 # --- what other checks say of them -------------------------------------------------------------------
 
 

@@ -121,20 +121,6 @@ def test_setting_that_counts_on_a_chain_alone_is_refused(key: str) -> None:
     assert key in flagged(text, "setting-belongs-to-signer")
 
 
-def test_refusal_names_the_signer_that_the_setting_belongs_to() -> None:
-    cap = {"max_price": '"1000 wei / pixel"'}
-    assert "write it in remote_signers.signer" in flagged(
-        onchain(behind(**cap), finding()), "setting-belongs-to-signer"
-    )
-    assert "the signer's operator" in flagged(onchain(elsewhere(**cap)), "setting-belongs-to-signer")
-    weights = onchain(behind(selection='{ min_performance = "0.5" }'), finding())
-    assert "remove it" in flagged(weights, "setting-belongs-to-signer")
-
-
-def test_same_setting_is_no_business_of_the_signer_where_the_gateway_pays_itself() -> None:
-    assert "setting-belongs" not in printed(onchain(gateway(max_price='"1000 wei / pixel"')))
-
-
 def test_setting_is_said_once_in_a_fleet_without_a_chain() -> None:
     text = offchain(elsewhere(max_price='"1000 wei / pixel"'))
     assert "max_price" in flagged(text, "setting-belongs-to-signer")
@@ -285,19 +271,6 @@ def test_signer_publishes_its_tickets() -> None:
     started = flags(service(text, "signer"))
     assert started["kafkaBootstrapServers"] == "kafka.example.net:9092"
     assert started["kafkaGatewayTopic"] == "events"
-
-
-@pytest.mark.parametrize("table", [signer, gateway])
-def test_kafka_needs_the_metrics(table: object) -> None:
-    assert callable(table)
-    found = flagged(onchain(table(kafka=KAFKA)), "kafka-settings-unused", Severity.WARNING)
-    assert "monitor = true" in found
-    assert "kafka-settings-unused" not in printed(onchain(table(kafka=KAFKA, monitor="true")))
-
-
-def test_kafka_user_without_password_is_no_login() -> None:
-    half = '{ broker = "kafka.example.net:9092", topic = "events", user = "fleet" }'
-    assert "password" in flagged(onchain(signer(kafka=half, monitor="true")), "kafka-settings-unused", Severity.WARNING)
 
 
 # What a gateway asks its signer for when it starts

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -24,7 +23,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     compiling = commands.add_parser("compile", help="measure fleetc compile beside a plain Jinja2 loop and a copy")
-    compiling.add_argument("--profile", action="store_true", help="say instead where the time of one compile goes")
     checking = commands.add_parser("check", help="measure fleetc check")
     reviewing = commands.add_parser("review", help="measure fleetc diff beside a compile")
     ruling = commands.add_parser("policies", help="measure what rules in policy/ add to fleetc check")
@@ -54,22 +52,15 @@ def main() -> int:
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
     generating.add_argument("--shared", action="store_true", help="in classes and counters")
-    staging = commands.add_parser("stages", help="profile one compile, in this process")
-    staging.add_argument("spec", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "generate":
-        from tests.bench.fleetgen import (
-            shared_text,
-            spec_text,
-        )  # not in the process that measures: it needs much memory
+        from tests.bench.fleetgen import shared_text, spec_text  # much memory, so not in the process that measures
 
         text = shared_text if arguments.shared else spec_text
         arguments.file.write_text(text(arguments.nodes), encoding="utf-8")
         return 0
     if arguments.command == "all":
         return _draw(arguments)
-    if arguments.command == "stages":
-        return _stages(arguments.spec)
     if arguments.command == "check":
         report = measure.check_report(arguments.nodes, arguments.rounds)
     elif arguments.command == "deploy":
@@ -90,8 +81,6 @@ def main() -> int:
         report = policies_report(arguments.nodes, arguments.rounds)
     elif arguments.command == "review":
         report = review_report(arguments.nodes, arguments.rounds)
-    elif arguments.profile:
-        return _profile(arguments.nodes)
     else:
         report = measure.compile_report(arguments.nodes, arguments.rounds)
     print(report.as_table())
@@ -109,23 +98,6 @@ def _draw(arguments: argparse.Namespace) -> int:
     if arguments.svg:
         arguments.svg.write_text(picture(found) + "\n", encoding="utf-8")
     return 0
-
-
-def _stages(spec: Path) -> int:
-    from tests.bench.stages import function_table, stage_table
-
-    print(stage_table(spec, spec.with_name("tree")))
-    print()
-    print(function_table(spec))
-    return 0
-
-
-def _profile(nodes: int) -> int:
-    with measure.memory_directory() as work:
-        spec = work / "fleet.toml"
-        module = [sys.executable, "-m", "tests.bench"]
-        subprocess.run([*module, "generate", str(spec), "--nodes", str(nodes)], cwd=measure.ROOT, check=True)
-        return subprocess.run([*module, "stages", str(spec)], cwd=measure.ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -59,24 +59,6 @@ def test_generated_spec_gives_no_diagnostic_but_what_its_shared_accounts_and_dol
     assert found.fleet is not None
 
 
-def test_difference_in_one_byte_or_file_is_seen(tmp_path: Path) -> None:
-    tree, other = tmp_path / "tree", tmp_path / "other"
-    for top in (tree, other):
-        (top / "inner").mkdir(parents=True)
-        (top / "inner" / "same").write_bytes(b"same")
-        (top / "changed").write_bytes(top.name[:1].encode())
-    (tree / "missing").write_bytes(b"")
-    (other / "superfluous").write_bytes(b"")
-    assert sorted(measure.differences(tree, other)) == ["changed", "missing", "superfluous"]
-
-
-def test_equal_sizes_give_equal_specs_and_odd_ones_are_refused() -> None:
-    assert fleetgen.spec_text(20) == fleetgen.spec_text(20)
-    for wrong in (0, 15, -10):
-        with pytest.raises(ValueError, match="multiple"):
-            fleetgen.spec_text(wrong)
-
-
 @pytest.mark.outer
 def test_report_of_a_small_run_has_ratios_first_and_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "SMALL", 130)
@@ -138,14 +120,6 @@ def test_verify_is_measured_on_hosts_that_run_as_reviewed(tmp_path: Path) -> Non
     (line,) = verify.verify_lines(report, tmp_path, 1, 2)
     assert line.name == "fleetc verify, 2 nodes on 1 host"
     assert 0 < line.value < 60
-
-
-def test_log_that_is_measured_holds_lines_that_are_known(tmp_path: Path) -> None:
-    diagnose.write_log(tmp_path / "a.log", 1)
-    diagnose.write_log(tmp_path / "b.log", 1)
-    content = (tmp_path / "a.log").read_bytes()
-    assert content == (tmp_path / "b.log").read_bytes()
-    assert 0.01 < content.count(b"OrchestratorCapped") / content.count(b"\n") < 0.1
 
 
 PORTS = {"h00": (22, [[7935, 8935, 1935], [7936, 8936, 1936]]), "h01": (23, [[7937, 8937, 1937], [7938, 8938, 1938]])}

@@ -10,15 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.host_program.test_live import Killed, Machine, Make, binary, make, place
-from tests.standin import can_build
+from tests.host_program.test_live import Killed, Machine, Make, binary, make, place, pytestmark
 
-pytestmark = [
-    pytest.mark.usefixtures("processes"),
-    pytest.mark.skipif(not can_build(), reason="there is nothing to build the stand-in node with"),
-]
-
-__all__ = ["binary", "make", "place"]
+__all__ = ["binary", "make", "place", "pytestmark"]
 
 
 class Draining:

@@ -13,21 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.farm.image import compile_standin
-from tests.host_program.test_live import Machine, edited
-from tests.standin import can_build
+from tests.host_program.test_live import Machine, binary, edited, pytestmark
 from tests.support import compile_text
 
-pytestmark = [
-    pytest.mark.usefixtures("processes"),
-    pytest.mark.skipif(not can_build(), reason="there is nothing to build the stand-in node with"),
-]
-
-
-@pytest.fixture(scope="module")
-def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The stand-in node."""
-    return compile_standin(tmp_path_factory.mktemp("standin"))
+__all__ = ["binary", "pytestmark"]
 
 
 @pytest.fixture

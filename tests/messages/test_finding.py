@@ -29,7 +29,7 @@ from fleetc.upstream import FLAGS
 from fleetc.upstream.avatar import settings
 from fleetc.upstream.stream_api import SERVER_OWNED
 from tests import forked
-from tests.support import INVENTORIES, fleetc, fleetc_process, for_each
+from tests.support import INVENTORIES, fleetc, for_each
 
 WIDE = Sheet()
 
@@ -366,9 +366,7 @@ def test_reader_that_leaves_early_gets_no_message() -> None:
     assert (done.stdout, done.stderr) == ("# Reference of the spec language\n", "")
 
 
-@pytest.mark.usefixtures("processes")
-def test_short_names_of_version_and_help() -> None:
-    assert fleetc_process("-V").stdout == fleetc_process("--version").stdout
+def test_short_name_of_version() -> None:
     assert fleetc("-V").stdout == fleetc("--version").stdout
 
 

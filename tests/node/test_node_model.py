@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.node import StartupError, broken_rules, meaning, notes, read, understand
 from tests.node import values as go
@@ -257,20 +255,6 @@ def test_last_of_equal_json_keys_wins_in_any_case() -> None:
 def test_price_pattern_takes_an_exponent_for_a_currency() -> None:
     assert amount("1e10") == Price(Fraction(1), "E10")
     assert amount("0.01ETH") == Price(Fraction(10**16), "wei")
-
-
-@given(st.integers(-(2**63), 2**63 - 1))
-def test_every_integer_reads_back_in_every_base(number: int) -> None:
-    sign = "-" if number < 0 else ""
-    for text in (str(number), f"{sign}{abs(number):#x}", f"{sign}{abs(number):#b}", f"{sign}0{abs(number):o}"):
-        assert go.integer(text) == number
-
-
-@given(st.integers(0, 2**62))
-def test_duration_is_the_sum_of_its_parts(nanoseconds: int) -> None:
-    seconds, rest = divmod(nanoseconds, 10**9)
-    hours, seconds = divmod(seconds, 3600)
-    assert go.duration(f"{hours}h{seconds}.{rest:09d}s") == nanoseconds
 
 
 def test_every_default_in_the_table_is_readable() -> None:

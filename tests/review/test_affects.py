@@ -23,7 +23,7 @@ from fleetc.review.why import Shipped, UnknownPlaceError
 from fleetc.toml.document import Source, value_at
 from fleetc.toml.edits import toml_value
 from tests.mutating import Mutation, mutations
-from tests.support import EXAMPLES, ROOT, compiled_example, example_sources, fleetc, shipped
+from tests.support import EXAMPLES, ROOT, compiled_example, example_sources, exploring, fleetc, shipped
 
 SHIPPED = Shipped(*shipped())
 
@@ -109,24 +109,11 @@ def measure(count: int, shared: bool = False) -> tuple[int, int, int]:
     return right, wrong, missed
 
 
-def check_measure(count: int, shared: bool = False) -> None:
-    right, wrong, missed = measure(count, shared)
+@pytest.mark.parametrize("shared", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["all", "shared"])
+def test_named_lines_are_those_that_change(shared: bool) -> None:
+    right, wrong, missed = measure(300 if exploring() else 30, shared)
     precision, recall = right / (right + wrong), right / (right + missed)
     assert precision >= 0.99 and recall >= 0.99, f"precision {precision:.4f}, recall {recall:.4f}"
-
-
-def test_named_lines_are_those_that_change() -> None:
-    check_measure(30)
-
-
-@pytest.mark.slow
-def test_named_lines_are_those_that_change_in_300_edits() -> None:
-    check_measure(300)
-
-
-@pytest.mark.slow
-def test_named_lines_of_a_class_are_those_that_change_in_300_edits() -> None:
-    check_measure(300, shared=True)
 
 
 def test_choice_is_tried_with_each_other_word() -> None:

@@ -30,11 +30,9 @@ from tests.mutating import mutations, spread
 from tests.review import support
 from tests.review.support import classes, compiled_or_none, example, review, service_digests, side
 from tests.rules.support import SECRET, gateway, model, onchain, orchestrator
-from tests.support import EXAMPLES, example_sources, shipped
+from tests.support import EXAMPLES, example_sources, exploring, shipped
 from tests.upstream.test_releases import RICH
 
-COUNT = 8
-WHOLE = 300
 FLEETS = {**{name: example(name) for name in EXAMPLES}, "rich": RICH}
 
 TWO = example("two-regions")
@@ -119,8 +117,9 @@ def _differ_in_settings_alone(old: Side, new: Side, hosts: tuple[str, str], node
     return rest[0] == rest[1]
 
 
-def _seeded(name: str, count: int) -> None:
-    text = FLEETS[name]
+@pytest.mark.parametrize("name", FLEETS)
+def test_review_of_seeded_edits_is_whole_and_says_what_the_trees_say(name: str) -> None:
+    text, count = FLEETS[name], 300 if exploring() else 8
     raw = tomllib.loads(text)
     old = side(tomli_w.dumps(raw))
     tried = 0
@@ -135,17 +134,6 @@ def _seeded(name: str, count: int) -> None:
             except AssertionError as failure:
                 raise AssertionError(f"{name}: {mutation.name}") from failure
     assert tried >= min(count, 20)
-
-
-@pytest.mark.parametrize("name", FLEETS)
-def test_review_of_seeded_edits_is_whole_and_says_what_the_trees_say(name: str) -> None:
-    _seeded(name, COUNT)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FLEETS)
-def test_review_of_many_seeded_edits_is_whole_and_says_what_the_trees_say(name: str) -> None:
-    _seeded(name, WHOLE)
 
 
 @pytest.mark.parametrize("name", FLEETS)

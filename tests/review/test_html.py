@@ -94,10 +94,6 @@ def test_vector_is_harmless_in_every_place(vector: dict[str, Any]) -> None:
     assert shape(page) == shape(page_of(nasty("plain")))
 
 
-def test_equal_bytes_each_time() -> None:
-    assert page_of(mixed()) == page_of(mixed())
-
-
 def test_equal_changes_stand_once() -> None:
     page = page_of(price_on(500))
     assert len(page) < 300_000

@@ -10,7 +10,7 @@ from fleetc.places.diagnostic import Severity
 from fleetc.review.limits import breaches, parse_limits
 from fleetc.review.releases import release_notes
 from fleetc.toml.document import Source
-from fleetc.upstream import FLAGS, NEWEST_RELEASE, RELEASES, format_release, parse_release
+from fleetc.upstream import FLAGS, NEWEST_RELEASE, format_release, parse_release
 from fleetc.upstream.releases import releases, unplaced
 from tests import node
 from tests.lower.test_lowering import flags, refused, service
@@ -56,11 +56,6 @@ def test_release_of_one_node_is_told_at_that_node() -> None:
     text = offchain(free_gateway(node_release='"v0.9.2"'), free_orchestrator())
     assert 'node_release = "v0.9.2"' in flagged(text, CODE, Severity.WARNING)
     assert len(checked(text).diagnostics) == 1
-
-
-@pytest.mark.parametrize("release", [format_release(known) for known in RELEASES])
-def test_known_releases_need_no_warning(release: str) -> None:
-    assert CODE not in printed(offchain(free_gateway(), free_orchestrator(), node_release=f'"{release}"'))
 
 
 @pytest.mark.parametrize(

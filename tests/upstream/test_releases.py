@@ -13,7 +13,6 @@ import pytest
 import tomli_w
 
 from fleetc.blueprint.blueprint import Service
-from fleetc.language import effective
 from fleetc.language.rows import UNREACHED, field_of
 from fleetc.lower import lower
 from fleetc.pipeline import Checked, check_spec
@@ -287,13 +286,6 @@ def test_rich_spec_uses_every_flag_that_came_since_the_oldest_release() -> None:
     assert missing == [], f"give RICH in tests/upstream/test_releases.py a value for {', '.join(lines)}"
 
 
-def test_newer_releases_take_more_of_the_rich_spec() -> None:
-    dropped = [rich_for(release)[1] for release in RELEASES]
-    assert dropped == sorted(dropped, reverse=True)
-    assert dropped[-1] == 0
-    assert dropped[0] > 20
-
-
 def test_every_release_after_the_first_that_brings_a_setting_changes_what_fits() -> None:
     for older, newer in pairwise(RELEASES):
         brings = {flag.name for flag in FLAGS.values() if older < flag.since <= newer} - set(UNREACHED)
@@ -310,10 +302,6 @@ def test_releases_are_listed_once_and_in_order() -> None:
     assert [facts.release for facts in whole] == list(RELEASES)
     days = [datetime.date.fromisoformat(facts.day) for facts in whole]
     assert days == sorted(days)
-
-
-def test_no_flag_was_removed_so_far() -> None:
-    assert not [flag.name for flag in FLAGS.values() if flag.removed is not None]
 
 
 def test_flag_that_is_removed_is_unknown_from_then_on() -> None:
@@ -414,24 +402,6 @@ def test_release_of_a_node_decides_for_that_node_alone() -> None:
     text = offchain(model(), brain, worker, second)
     assert _flag(text, "aiRunnerImageOverrides", "worker") == '{"default":"x/y:v1.0.0"}'
     assert _flag(text, "aiRunnerImage", "old") == "x/y:v1.0.0"
-
-
-def test_release_that_never_was_is_refused() -> None:
-    found = flagged(offchain(free_orchestrator(), node_release='"v0.8.99"'), "invalid-value")
-    assert "the node has no release v0.8.99" in found
-    assert '"v0.8.11" before it' in found
-
-
-def test_warm_containers_count_by_release() -> None:
-    text = offchain(
-        model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis", warm = true, capacity = 1 }]')
-    )
-    fleet = check_spec([Source("fleet.toml", text)]).fleet
-    assert fleet is not None
-    (orch,) = fleet.nodes
-    use = fleet.orchestrators["orch"].models[0].model_copy(update={"capacity": 5})
-    assert effective.warm_containers(fleet, orch, use) == 5
-    assert effective.warm_containers(fleet, orch, use.model_copy(update={"warm": False})) == 0
 
 
 def test_releases_read_as_they_are_written() -> None:

@@ -26,21 +26,23 @@ def test_twelve_streams_on_eight_sessions(snapshot: SnapshotAssertion) -> None:
     assert flagged(_transcoders(GPU, _on_box(max_sessions="12")), CODE) == snapshot
 
 
-def test_as_many_streams_as_sessions_are_fine() -> None:
+def test_sound_specs_are_silent() -> None:
+    # As many streams as sessions are fine.
     silent(_transcoders(GPU, _on_box(max_sessions="8")))
     silent(_transcoders(GPU, _on_box(max_sessions="16", gpus="[0, 1]")))
+    # Professional GPUs have no limit.
+    silent(_transcoders('model = "RTX A4000"', _on_box(max_sessions="50")))
 
 
 def test_ten_streams_when_nothing_is_written(snapshot: SnapshotAssertion) -> None:
     assert flagged(_transcoders(GPU, _on_box()), CODE, Severity.WARNING) == snapshot
 
 
-def test_what_is_written_is_an_error_beside_what_is_not() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # What is written is an error beside what is not.
     beside = _on_box("u", max_sessions="9", cli='"127.0.0.1:6936"')
     assert flagged(_transcoders(GPU, _on_box(), beside), CODE)
-
-
-def test_without_an_encoder_the_default_is_an_error_too() -> None:
+    # Without an encoder the default is an error too.
     assert flagged(_transcoders('model = "A100", memory = "80 GiB"', _on_box()), CODE)
 
 
@@ -51,10 +53,6 @@ def test_nodes_share_the_sessions_of_a_gpu(snapshot: SnapshotAssertion) -> None:
 
 def test_a_gpu_without_a_video_encoder(snapshot: SnapshotAssertion) -> None:
     assert flagged(_transcoders('model = "A100", memory = "80 GiB"', _on_box(max_sessions="2")), CODE) == snapshot
-
-
-def test_professional_gpus_have_no_limit() -> None:
-    silent(_transcoders('model = "RTX A4000"', _on_box(max_sessions="50")))
 
 
 def _slots(sessions: int, *tables: str, **settings: str | None) -> str:

@@ -15,9 +15,8 @@ def test_runner_on_a_two_digit_gpu(snapshot: SnapshotAssertion) -> None:
     assert flagged(text, CODE) == snapshot
 
 
-def test_runner_on_the_last_one_digit_gpu_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
+    # Runner on the last one digit GPU is fine.
     silent(offchain(host("bare"), model(), ORCH, ai_worker(host='"bare"', gpus="[9]")))
-
-
-def test_transcoders_may_use_any_gpu() -> None:
+    # Transcoders may use any GPU.
     silent(offchain(host("bare"), model(), ORCH, ai_worker(), transcoder("t", host='"bare"', gpus="[12]")))

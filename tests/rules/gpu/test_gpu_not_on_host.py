@@ -29,11 +29,9 @@ def test_id_beyond_the_list(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(ORCH, transcoder(gpus="[0, 2]")), CODE) == snapshot
 
 
-def test_ids_of_the_list_are_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(offchain(ORCH, transcoder(gpus="[0, 1]")))
-
-
-def test_host_without_a_list_says_nothing() -> None:
+    # Host without a list says nothing.
     silent(offchain(host("bare"), ORCH, transcoder(host='"bare"', gpus="[7]")))
 
 

@@ -20,20 +20,17 @@ def test_one_gpu_for_two_workers(snapshot: SnapshotAssertion) -> None:
     assert flagged(_two("[0]", "[0]"), CODE) == snapshot
 
 
-def test_gpus_of_their_own_are_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(_two("[0]", "[1]"))
+    # Transcoding and AI may share a GPU.
+    orch = ORCH.replace('transcoding = "local"', 'transcoding = "remote"')
+    silent(offchain(model(), orch, ai_worker("a"), transcoder("t", gpus="[0]", max_sessions="8")))
 
 
-def test_all_gpus_include_each() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # All GPUs include each.
     assert "GPU 0" in flagged(_two('"all"', "[0]"), CODE)
-
-
-def test_all_gpus_of_an_unlisted_host_meet_everything() -> None:
+    # All GPUs of an unlisted host meet everything.
     hidden = host("bare")
     pair = [ai_worker("a", host='"bare"', gpus="[3]"), ai_worker("b", host='"bare"', gpus='"all"', cli='"127.0.0.1:1"')]
     assert "its GPUs" in flagged(offchain(hidden, model(), ORCH, *pair), CODE)
-
-
-def test_transcoding_and_ai_may_share_a_gpu() -> None:
-    orch = ORCH.replace('transcoding = "local"', 'transcoding = "remote"')
-    silent(offchain(model(), orch, ai_worker("a"), transcoder("t", gpus="[0]", max_sessions="8")))

@@ -15,14 +15,10 @@ def test_local_transcoding(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(free_orchestrator(max_sessions=AUTO, transcoding='"local"')), CODE)
 
 
-def test_number_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(offchain(free_orchestrator(max_sessions="12")))
-
-
-def test_remote_transcoders_are_counted() -> None:
+    # Remote transcoders are counted.
     silent(offchain(free_orchestrator(max_sessions=AUTO, secret=SECRET, host='"edge"'), transcoder()))
-
-
-def test_ai_alone_transcodes_nothing() -> None:
+    # AI alone transcodes nothing.
     uses = '[{ use = "realvis" }]'
     silent(offchain(model(), free_orchestrator(mode='"ai"', max_sessions=AUTO, secret=SECRET, models=uses)))

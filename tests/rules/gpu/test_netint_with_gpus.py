@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import SECRET, flagged, free_orchestrator, offchain, silent, transcoder
+from tests.rules.support import SECRET, flagged, free_orchestrator, offchain, transcoder
 
 CODE = "netint-with-gpus"
 ORCH = free_orchestrator(host='"edge"', secret=SECRET)
@@ -12,7 +12,3 @@ ORCH = free_orchestrator(host='"edge"', secret=SECRET)
 
 def test_both(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(ORCH, transcoder(gpus="[0]", netint='["0"]')), CODE) == snapshot
-
-
-def test_netint_alone_is_fine() -> None:
-    silent(offchain(ORCH, transcoder(netint='["0"]')))

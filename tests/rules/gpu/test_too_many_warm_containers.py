@@ -19,13 +19,20 @@ def test_two_models_on_one_gpu(snapshot: SnapshotAssertion) -> None:
     assert flagged(_worker(models=TWO), CODE) == snapshot
 
 
-def test_two_models_on_two_gpus_are_fine() -> None:
+def test_sound_specs_are_silent() -> None:
+    # Two models on two GPUs are fine.
     silent(_worker(models=TWO, gpus="[0, 1]"))
     silent(_worker(models=TWO, gpus='"all"'))
-
-
-def test_shared_gpu_is_fine() -> None:
     silent(_worker(models=TWO, containers_per_gpu="2"))
+    # Capacity is no container in older releases.
+    many = '[{ use = "realvis", warm = true, capacity = 3 }]'
+    silent(_worker(models=many).replace('node_release = "v0.9.1"', 'node_release = "v0.8.5"'))
+    # Cold models and containers managed elsewhere take no slot.
+    models = '[{ use = "realvis", warm = true }, { use = "other" }]'
+    silent(_worker(models=models))
+    silent(_worker(models=models.replace('"other"', '"other", warm = true, url = "http://10.0.0.1:8000"')))
+    # Unknown number of GPUs says nothing.
+    silent(_worker(models=TWO, host='"bare"', gpus='"all"'))
 
 
 def test_capacity_is_a_container_each() -> None:
@@ -33,21 +40,6 @@ def test_capacity_is_a_container_each() -> None:
     assert "keeps 3 containers warm" in flagged(_worker(models=many, gpus="[0, 1]"), CODE)
 
 
-def test_capacity_is_no_container_in_older_releases() -> None:
-    many = '[{ use = "realvis", warm = true, capacity = 3 }]'
-    silent(_worker(models=many).replace('node_release = "v0.9.1"', 'node_release = "v0.8.5"'))
-
-
-def test_cold_models_and_containers_managed_elsewhere_take_no_slot() -> None:
-    models = '[{ use = "realvis", warm = true }, { use = "other" }]'
-    silent(_worker(models=models))
-    silent(_worker(models=models.replace('"other"', '"other", warm = true, url = "http://10.0.0.1:8000"')))
-
-
 def test_cpu_has_one_slot(snapshot: SnapshotAssertion) -> None:
     silent(_worker(gpus=None))
     assert flagged(_worker(models=TWO, gpus=None), CODE) == snapshot
-
-
-def test_unknown_number_of_gpus_says_nothing() -> None:
-    silent(_worker(models=TWO, host='"bare"', gpus='"all"'))

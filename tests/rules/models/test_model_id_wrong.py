@@ -21,30 +21,29 @@ def test_lower_case(snapshot: SnapshotAssertion) -> None:
     silent(_fleet())
 
 
-def test_an_id_that_is_not_known_is_as_good() -> None:
+def test_sound_specs_are_silent() -> None:
+    # An ID that is not known is as good.
     silent(_fleet(id='"Somebody/Something-XL"'))
+    silent(offchain(model(id='"SG161222/RealVisXL_V4.0_Lightning"')))
+    # Live models are applications.
+    silent(offchain(model(pipeline='"live-video-to-video"', id='"noop"')))
 
 
-def test_two_models_that_differ_only_in_case() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Two models that differ only in case.
     two = _fleet(id='"Somebody/Something-XL"') + model("other", id='"somebody/something-xl"')
     assert '"somebody/something-xl" in different case' in flagged(two, CODE, Severity.WARNING)
+    # Organisation does not make a tag an ID.
+    assert flagged(offchain(model(pipeline='"llm"', id='"library/llama3.1:8b"')), CODE)
 
 
 def test_bare_name(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(model(id='"RealVisXL_V4.0_Lightning"')), CODE) == snapshot
 
 
-def test_full_id_is_fine() -> None:
-    silent(offchain(model(id='"SG161222/RealVisXL_V4.0_Lightning"')))
-
-
 @pytest.mark.parametrize("text", ["/name", "org/", "/"])
 def test_half_an_id(text: str) -> None:
     assert flagged(offchain(model(id=f'"{text}"')), CODE)
-
-
-def test_live_models_are_applications() -> None:
-    silent(offchain(model(pipeline='"live-video-to-video"', id='"noop"')))
 
 
 def test_local_tag_is_reported_once() -> None:
@@ -53,7 +52,3 @@ def test_local_tag_is_reported_once() -> None:
 
 def test_tag(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(model(pipeline='"llm"', id='"llama3.1:8b"')), CODE) == snapshot
-
-
-def test_organisation_does_not_make_a_tag_an_id() -> None:
-    assert flagged(offchain(model(pipeline='"llm"', id='"library/llama3.1:8b"')), CODE)

@@ -24,21 +24,17 @@ def test_two_images_for_one_pipeline(snapshot: SnapshotAssertion) -> None:
     assert flagged(_worker(IMAGE, OTHER), CODE) == snapshot
 
 
-def test_one_image_for_both_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(_worker(IMAGE, IMAGE))
+    # Models of two pipelines have an image each.
+    silent(_worker(IMAGE, OTHER, pipeline='"image-to-image"'))
+    # Runner managed elsewhere brings its own.
+    text = _worker(IMAGE, OTHER)
+    silent(text.replace('{ use = "flux" }]\n', '{ use = "flux", url = "http://203.0.113.50:8000" }]\n'))
 
 
 def test_model_without_image_runs_in_the_one_of_its_neighbour(snapshot: SnapshotAssertion) -> None:
     assert flagged(_worker(IMAGE, None), CODE, Severity.WARNING) == snapshot
-
-
-def test_models_of_two_pipelines_have_an_image_each() -> None:
-    silent(_worker(IMAGE, OTHER, pipeline='"image-to-image"'))
-
-
-def test_runner_managed_elsewhere_brings_its_own() -> None:
-    text = _worker(IMAGE, OTHER)
-    silent(text.replace('{ use = "flux" }]\n', '{ use = "flux", url = "http://203.0.113.50:8000" }]\n'))
 
 
 def test_two_names_of_one_live_model() -> None:

@@ -111,9 +111,27 @@ def test_price_for_one_gateway_is_that_of_all_with_its_wallet() -> None:
     silent(text.replace("[wallets.payer]", '[wallets.payer]\nreward_by = "none"'))
 
 
-def test_blocked_orchestrator_is_no_offer() -> None:
+def test_sound_specs_are_silent() -> None:
+    # Blocked orchestrator is no offer.
     blocked = f'{LIST}\nselection = {{ blocked = ["0x2222222222222222222222222222222222222222"] }}'
     text = onchain(gateway(max_price='"1000 wei / pixel"', orchestrators=blocked), orchestrator())
+    assert printed(text, CODE) == "no problems\n"
+    # Price in other currency is not compared.
+    assert printed(_video("0.41 USD / terapixel", "1200 wei / pixel"), CODE) == "no problems\n"
+    silent(_video("1000 wei / pixel", "1200 wei / pixel", ignore_max_price_if_needed="true"))
+    silent(_video("any", "1200 wei / pixel"))
+    # Cap of a model goes before that of its pipeline.
+    caps = '{ text-to-image = "1 wei / pixel", realvis = "4080 wei / pixel" }'
+    silent(onchain(model(), gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps), orchestrator(**AI)))
+    # Model without a price is sold at the base price.
+    node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
+    assert printed(onchain(model(price=None), node, orchestrator(**AI)), CODE) == "no problems\n"
+    # Two names of one model share a cap.
+    caps = '{ alias = "4080 wei / pixel" }'
+    node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"', max_model_prices=caps)
+    silent(onchain(model(), model("alias"), node, orchestrator(**AI)))
+    # Nobody who sells is not a matter of price.
+    text = onchain(gateway(max_price='"1 wei / pixel"'))
     assert printed(text, CODE) == "no problems\n"
 
 
@@ -133,30 +151,15 @@ def test_model_of_a_worker_that_has_no_price_is_sold_at_the_base_price() -> None
     assert "sells model other" in flagged(onchain(model(), other, node + caps, seller, worker), CODE)
 
 
-def test_price_in_other_currency_is_not_compared() -> None:
-    assert printed(_video("0.41 USD / terapixel", "1200 wei / pixel"), CODE) == "no problems\n"
-
-
-def test_soft_cap_is_fine() -> None:
-    silent(_video("1000 wei / pixel", "1200 wei / pixel", ignore_max_price_if_needed="true"))
-
-
-def test_cap_of_any_is_fine() -> None:
-    silent(_video("any", "1200 wei / pixel"))
-
-
-def test_others_in_the_registry_may_be_cheaper() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Others in the registry may be cheaper.
     text = onchain(gateway(max_price='"1000 wei / pixel"'), orchestrator())
     assert "no orchestrator of this fleet" in flagged(text, CODE, Severity.WARNING)
-
-
-def test_others_in_the_list_may_be_cheaper() -> None:
+    # Others in the list may be cheaper.
     listed = '["orch", "other.example.net:8935"]'
     text = onchain(gateway(max_price='"1000 wei / pixel"', orchestrators=listed), orchestrator())
     assert flagged(text, CODE, Severity.WARNING)
-
-
-def test_cheaper_orchestrator_that_is_not_listed_does_not_help() -> None:
+    # Cheaper orchestrator that is not listed does not help.
     cheap = orchestrator("cheap", host='"edge"', price='"10 wei / pixel"', wallet='"payer"')
     listed = gateway(host='"gpu"', http='"127.0.0.1:9935"', max_price='"1000 wei / pixel"', orchestrators=LIST)
     assert flagged(onchain(listed, orchestrator(), cheap), CODE)
@@ -206,30 +209,9 @@ def test_help_says_to_remove_a_cap_only_where_that_buys_something() -> None:
     assert 'to "4080 wei / pixel" or more\n' in found and "remove" not in found
 
 
-def test_cap_of_a_model_goes_before_that_of_its_pipeline() -> None:
-    caps = '{ text-to-image = "1 wei / pixel", realvis = "4080 wei / pixel" }'
-    silent(onchain(model(), gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps), orchestrator(**AI)))
-
-
 def test_model_left_to_the_cap_for_video(snapshot: SnapshotAssertion) -> None:
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
     assert flagged(onchain(model(), node, orchestrator(**AI)), CODE, Severity.WARNING) == snapshot
-
-
-def test_model_without_a_price_is_sold_at_the_base_price() -> None:
-    node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
-    assert printed(onchain(model(price=None), node, orchestrator(**AI)), CODE) == "no problems\n"
-
-
-def test_two_names_of_one_model_share_a_cap() -> None:
-    caps = '{ alias = "4080 wei / pixel" }'
-    node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"', max_model_prices=caps)
-    silent(onchain(model(), model("alias"), node, orchestrator(**AI)))
-
-
-def test_nobody_who_sells_is_not_a_matter_of_price() -> None:
-    text = onchain(gateway(max_price='"1 wei / pixel"'))
-    assert printed(text, CODE) == "no problems\n"
 
 
 _PRICES = st.tuples(st.integers(1, 6), st.sampled_from(["wei", "USD"]), st.sampled_from([1, 2, 3]))

@@ -30,20 +30,19 @@ def test_two_gateways_with_one_wallet(snapshot: SnapshotAssertion) -> None:
     assert flagged(_fleet('{ east = "900 wei / pixel", west = "1100 wei / pixel" }'), CODE) == snapshot
 
 
-def test_gateway_and_its_account() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Gateway and its account.
     account = '"0x1111111111111111111111111111111111111111"'
     assert flagged(_fleet(f'{{ east = "900 wei / pixel", {account} = "1100 wei / pixel" }}'), CODE)
+    # Prices of a model collide too.
+    models = '[{ use = "realvis", gateway_prices = { east = "1 wei / pixel", west = "2 wei / pixel" } }]'
+    seller = orchestrator(mode='"dual"', models=models, secret=SECRET)
+    assert flagged(onchain(model(), TWO, seller, ai_worker()), CODE)
 
 
 def test_one_price_or_two_equal_ones_are_fine() -> None:
     silent(_fleet('{ east = "900 wei / pixel" }'))
     silent(_fleet('{ east = "900 wei / pixel", west = "900000000 wei / megapixel" }'))
-
-
-def test_prices_of_a_model_collide_too() -> None:
-    models = '[{ use = "realvis", gateway_prices = { east = "1 wei / pixel", west = "2 wei / pixel" } }]'
-    seller = orchestrator(mode='"dual"', models=models, secret=SECRET)
-    assert flagged(onchain(model(), TWO, seller, ai_worker()), CODE)
 
 
 def test_offchain_prices_have_no_meaning() -> None:

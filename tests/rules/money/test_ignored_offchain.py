@@ -25,12 +25,13 @@ def test_price_and_cap(snapshot: SnapshotAssertion) -> None:
     assert flagged(text, CODE, Severity.WARNING) == snapshot
 
 
-def test_no_prices_are_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(offchain(free_orchestrator(), free_gateway()))
-
-
-def test_price_of_a_shared_model_is_fine() -> None:
+    # Price of a shared model is fine.
     silent(offchain(model(), free_orchestrator(), free_gateway()))
+    # Wallet that no node names is fine.
+    silent(offchain(wallet("w"), free_orchestrator(), free_gateway()))
+    silent(onchain(gateway()))
 
 
 def test_gas_price_without_a_chain() -> None:
@@ -46,11 +47,3 @@ WALLET = (
 def test_wallet_of_a_node(snapshot: SnapshotAssertion) -> None:
     text = offchain(wallet("w"), free_orchestrator(), free_gateway(wallet='"w"'))
     assert flagged(text, CODE, Severity.WARNING) == snapshot
-
-
-def test_wallet_that_no_node_names_is_fine() -> None:
-    silent(offchain(wallet("w"), free_orchestrator(), free_gateway()))
-
-
-def test_wallet_on_a_chain_is_fine() -> None:
-    silent(onchain(gateway()))

@@ -20,10 +20,8 @@ def test_less_than_recommended(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(low, SELLER), CODE, Severity.WARNING) == snapshot
 
 
-def test_recommended_balance_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(onchain(wallet(minimum_balance='"0.02 ETH"'), SELLER))
-
-
-def test_wallet_that_nobody_holds_and_offchain_wallets_need_none() -> None:
+    # Wallet that nobody holds and offchain wallets need none.
     silent(onchain(wallet(minimum_balance=None)))
     assert printed(offchain(wallet(minimum_balance=None), SELLER), CODE) == "no problems\n"

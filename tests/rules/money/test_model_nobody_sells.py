@@ -21,13 +21,17 @@ def test_model_that_no_orchestrator_offers(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(TWO, _buyer(), SELLER), CODE, Severity.WARNING) == snapshot
 
 
-def test_offered_models_are_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     both = '[{ use = "realvis" }, { use = "other" }]'
     silent(onchain(TWO, _buyer(), orchestrator(mode='"dual"', models=both)))
-
-
-def test_second_name_of_an_offered_model_is_fine() -> None:
+    # Second name of an offered model is fine.
     silent(onchain(model(), model("alias"), _buyer(), SELLER))
+    # Gateway that searches may find the model outside.
+    text = onchain(TWO, _buyer(max_model_prices='{ other = "9000 wei / pixel" }').replace(LIST, "[]"), SELLER)
+    assert printed(text, CODE) == "no problems\n"
+    # Fleet without AI gateways or orchestrators may keep spare models.
+    assert printed(onchain(TWO, gateway(), SELLER), CODE) == "no problems\n"
+    assert printed(onchain(TWO, _buyer(), orchestrator()), CODE) == "no problems\n"
 
 
 def test_cap_for_a_model_that_the_list_lacks(snapshot: SnapshotAssertion) -> None:
@@ -38,13 +42,3 @@ def test_cap_for_a_model_that_the_list_lacks(snapshot: SnapshotAssertion) -> Non
     text = onchain(TWO, _buyer(max_model_prices=caps), SELLER, dear)
     assert flagged(text, CODE, Severity.WARNING) == snapshot
     assert printed(text.replace('["orch"]', '["orch", "second"]'), CODE) == "no problems\n"
-
-
-def test_gateway_that_searches_may_find_the_model_outside() -> None:
-    text = onchain(TWO, _buyer(max_model_prices='{ other = "9000 wei / pixel" }').replace(LIST, "[]"), SELLER)
-    assert printed(text, CODE) == "no problems\n"
-
-
-def test_fleet_without_ai_gateways_or_orchestrators_may_keep_spare_models() -> None:
-    assert printed(onchain(TWO, gateway(), SELLER), CODE) == "no problems\n"
-    assert printed(onchain(TWO, _buyer(), orchestrator()), CODE) == "no problems\n"

@@ -24,10 +24,13 @@ def test_one_repair_for_several_orchestrators() -> None:
     assert "so 2 orchestrators sell it at their base prices" in flagged(text, CODE, Severity.WARNING)
 
 
-def test_a_price_at_the_model_or_at_its_use() -> None:
+def test_sound_specs_are_silent() -> None:
+    # A price at the model or at its use.
     assert printed(onchain(_seller(), model()), CODE) == "no problems\n"
     use = '[{ use = "realvis", price = "1200 wei / pixel" }]'
     assert printed(onchain(_seller(models=use), model(price=None)), CODE) == "no problems\n"
+    # Without a base price the node does not start.
+    assert printed(onchain(_seller(price='"0 wei / pixel"'), model(price=None)), CODE) == "no problems\n"
 
 
 def test_a_model_of_a_worker_has_the_price_of_the_list(snapshot: SnapshotAssertion) -> None:
@@ -35,7 +38,3 @@ def test_a_model_of_a_worker_has_the_price_of_the_list(snapshot: SnapshotAsserti
     text = onchain(_seller(models=None), ai_worker(secret=SECRET), model())
     assert flagged(text, CODE, Severity.WARNING) == snapshot
     assert printed(onchain(_seller(), ai_worker(secret=SECRET), model()), CODE) == "no problems\n"
-
-
-def test_without_a_base_price_the_node_does_not_start() -> None:
-    assert printed(onchain(_seller(price='"0 wei / pixel"'), model(price=None)), CODE) == "no problems\n"

@@ -38,29 +38,31 @@ def test_deepest_reserve_decides_and_not_the_highest_cap() -> None:
     assert "1568 wei / pixel" in flagged(text, CODE, Severity.WARNING)
 
 
-def test_fleet_without_gateways_says_nothing() -> None:
+def test_sound_specs_are_silent() -> None:
+    # Fleet without gateways says nothing.
     silent(_two())
-
-
-def test_gateway_that_lists_somebody_else_is_no_buyer() -> None:
+    # Gateway that lists somebody else is no buyer.
     silent(_two(gateway(max_price='"1500 wei / pixel"', orchestrators='["orch"]')))
+    # One gateway that pays is enough.
+    rich = gateway("rich", host='"gpu"', http='"127.0.0.1:9935"', max_price='"2040 wei / pixel"', wallet='"third"')
+    text = _two(CAP, rich).replace("[wallets.third]", '[wallets.third]\nreward_by = "dear"')
+    silent(text)
+    # Soft caps other currencies and any are no bounds.
+    silent(_two(gateway(max_price='"1500 wei / pixel"', ignore_max_price_if_needed="true")))
+    assert printed(_two(gateway(max_price='"0.41 USD / terapixel"')), CODE) == "no problems\n"
+    silent(_two(gateway(max_price='"any"')))
+    # Gateway that blocks it is no buyer.
+    blocked = CAP + 'selection = { blocked = ["0x3333333333333333333333333333333333333333"] }\n'
+    silent(_two(blocked))
+    # Price for one gateway is that of all with its wallet.
+    other = gateway("other", host='"gpu"', http='"127.0.0.1:9935"', max_price='"1500 wei / pixel"')
+    text = _two(CAP.replace("1500", "1300"), other, gateway_prices='{ gate = "1400 wei / pixel" }')
+    assert printed(text, CODE) == "no problems\n"
 
 
 def test_gateway_that_lists_it_counts() -> None:
     listing = gateway(max_price='"1500 wei / pixel"', orchestrators='["orch", "dear"]')
     assert flagged(_two(listing), CODE, Severity.WARNING)
-
-
-def test_one_gateway_that_pays_is_enough() -> None:
-    rich = gateway("rich", host='"gpu"', http='"127.0.0.1:9935"', max_price='"2040 wei / pixel"', wallet='"third"')
-    text = _two(CAP, rich).replace("[wallets.third]", '[wallets.third]\nreward_by = "dear"')
-    silent(text)
-
-
-def test_soft_caps_other_currencies_and_any_are_no_bounds() -> None:
-    silent(_two(gateway(max_price='"1500 wei / pixel"', ignore_max_price_if_needed="true")))
-    assert printed(_two(gateway(max_price='"0.41 USD / terapixel"')), CODE) == "no problems\n"
-    silent(_two(gateway(max_price='"any"')))
 
 
 def test_price_for_one_gateway_counts() -> None:
@@ -95,14 +97,3 @@ def test_price_in_another_currency_counts_when_it_has_a_rate() -> None:
     rates = '[rates]\nUSD = "0.00042 ETH"\n'
     silent(_two(CAP, rates, dear='"3.49 USD / terapixel"'))
     assert flagged(_two(CAP, rates, dear='"3.6 USD / terapixel"'), CODE, Severity.WARNING)
-
-
-def test_gateway_that_blocks_it_is_no_buyer() -> None:
-    blocked = CAP + 'selection = { blocked = ["0x3333333333333333333333333333333333333333"] }\n'
-    silent(_two(blocked))
-
-
-def test_price_for_one_gateway_is_that_of_all_with_its_wallet() -> None:
-    other = gateway("other", host='"gpu"', http='"127.0.0.1:9935"', max_price='"1500 wei / pixel"')
-    text = _two(CAP.replace("1500", "1300"), other, gateway_prices='{ gate = "1400 wei / pixel" }')
-    assert printed(text, CODE) == "no problems\n"

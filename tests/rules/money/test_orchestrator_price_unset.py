@@ -29,8 +29,13 @@ def test_no_price_for_video(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(orchestrator(price=None)), CODE) == snapshot
 
 
-def test_price_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(onchain(orchestrator()))
+    # Offchain nobody pays.
+    silent(offchain(free_orchestrator()))
+    # With a price or without a chain it is fine.
+    silent(renting())
+    silent(offchain(free_orchestrator(mode='"ai"', secret=SECRET, runners='["echo"]'), runner(price=None)))
 
 
 def test_model_without_any_price(snapshot: SnapshotAssertion) -> None:
@@ -44,24 +49,14 @@ def test_price_of_the_model_or_of_the_use_or_of_the_node_is_enough() -> None:
     silent(onchain(model(price=None), orchestrator(price=None, **{**AI, "models": use})))
 
 
-def test_base_price_of_zero_is_none_for_models() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Base price of zero is none for models.
     text = onchain(model(price=None), orchestrator(price='"0 wei / pixel"', **AI))
     assert "model realvis" in flagged(text, CODE)
-
-
-def test_remote_ai_work_needs_a_base_price() -> None:
+    # Remote AI work needs a base price.
     text = onchain(model(), orchestrator(price=None, host='"edge"', **AI), ai_worker())
     assert "others run its models" in flagged(text, CODE)
 
 
-def test_offchain_nobody_pays() -> None:
-    silent(offchain(free_orchestrator()))
-
-
 def test_without_a_price_on_a_chain(snapshot: SnapshotAssertion) -> None:
     assert flagged(renting(runner(price=None), rates=False), CODE) == snapshot
-
-
-def test_with_a_price_or_without_a_chain_it_is_fine() -> None:
-    silent(renting())
-    silent(offchain(free_orchestrator(mode='"ai"', secret=SECRET, runners='["echo"]'), runner(price=None)))

@@ -36,12 +36,12 @@ def test_less_than_a_thousandth_of_a_wei(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(orchestrator(price='"990 wei / megapixel"')), CODE, Severity.WARNING) == snapshot
 
 
-def test_a_thousandth_of_a_wei_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
+    # A thousandth of a wei is fine.
     silent(onchain(orchestrator(price='"991 wei / megapixel"')))
-
-
-def test_without_adjustment_it_is_fine() -> None:
     silent(onchain(orchestrator(price='"990 wei / megapixel"', auto_adjust_price="false")))
+    # Offchain prices have no meaning.
+    assert printed(offchain(free_orchestrator(price='"1 wei / megapixel"')), CODE) == "no problems\n"
 
 
 def test_other_currencies_are_not_known_without_a_rate() -> None:
@@ -58,7 +58,3 @@ def test_models_and_single_gateways_have_prices_too() -> None:
     assert flagged(onchain(model(price='"1 wei / megapixel"'), seller), CODE, Severity.WARNING)
     special = '{ "0x1111111111111111111111111111111111111111" = "1 wei / megapixel" }'
     assert flagged(onchain(orchestrator(gateway_prices=special)), CODE, Severity.WARNING)
-
-
-def test_offchain_prices_have_no_meaning() -> None:
-    assert printed(offchain(free_orchestrator(price='"1 wei / megapixel"')), CODE) == "no problems\n"

@@ -29,12 +29,11 @@ def test_bound_of_one_ticket_and_of_a_payment(snapshot: SnapshotAssertion) -> No
     silent(_worth("99 gwei", whole))
 
 
-def test_bounds_of_zero_refuse_every_ticket() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Bounds of zero refuse every ticket.
     nothing = gateway(orchestrators='["orch"]', tickets='{ max_ev = "0 wei" }')
     assert 'raise tickets.max_ev of gate to "8.800000001 gwei"' in flagged(_worth("8 gwei", nothing), CODE)
-
-
-def test_gateway_that_searches_may_find_others() -> None:
+    # Gateway that searches may find others.
     assert flagged(_worth("3000 gwei", gateway()), CODE, Severity.WARNING)
 
 

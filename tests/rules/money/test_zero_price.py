@@ -14,8 +14,11 @@ def test_base_price_of_zero(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(orchestrator(price='"0 wei / pixel"')), CODE, Severity.WARNING) == snapshot
 
 
-def test_price_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(onchain(orchestrator()))
+    # Silence with a reason is heard.
+    silence = '[silences.accepted]\ncode = "zero-price"\nreason = "a test network of ours"\n'
+    silent(onchain(orchestrator(price='"0 wei / pixel"'), silence))
 
 
 def test_model_at_zero_is_sold_at_the_base_price(snapshot: SnapshotAssertion) -> None:
@@ -45,8 +48,3 @@ def test_base_price_of_zero_is_fine_where_ai_workers_run_only_models_with_a_pric
     assert "zero-price" not in printed(onchain(*more, seller, worker))
     both = worker.replace('[{ use = "realvis" }]', '[{ use = "realvis" }, { use = "other" }]')
     assert "works for nothing" in flagged(onchain(*more, seller, both), CODE, Severity.WARNING)
-
-
-def test_silence_with_a_reason_is_heard() -> None:
-    silence = '[silences.accepted]\ncode = "zero-price"\nreason = "a test network of ours"\n'
-    silent(onchain(orchestrator(price='"0 wei / pixel"'), silence))

@@ -17,14 +17,13 @@ def test_weights_beyond_one(snapshot: SnapshotAssertion) -> None:
     assert flagged(_weights('price = "0.5"'), CODE) == snapshot
 
 
-def test_weights_of_one_are_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(_weights('price = "0.5", random = "0.2", stake = "0.3"'))
     silent(_weights('random = "0.2", stake = "0.8"'))
     silent(_weights('price = "0.00005"'))
-
-
-def test_no_weights_are_fine() -> None:
     silent(_weights('timeout = "2s"'))
+    # Offchain weights have no meaning.
+    silent(offchain(free_orchestrator(), free_gateway(selection='{ price = "0.5" }')))
 
 
 def test_all_three_given_and_wrong() -> None:
@@ -41,7 +40,3 @@ def test_proposed_weight_repairs_it() -> None:
 def test_exponent_of_zero(snapshot: SnapshotAssertion) -> None:
     assert flagged(_weights('price_exponent = "0"'), CODE) == snapshot
     silent(_weights('price_exponent = "0.5"'))
-
-
-def test_offchain_weights_have_no_meaning() -> None:
-    silent(offchain(free_orchestrator(), free_gateway(selection='{ price = "0.5" }')))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, free_gateway, free_orchestrator, offchain, silent
+from tests.rules.support import flagged, free_gateway, free_orchestrator, offchain
 
 CODE = "verifier-incomplete"
 VERIFIER = {"verifier_url": '"https://verifier.example.net"'}
@@ -13,10 +13,6 @@ ALL = {**VERIFIER, "verifier_path": '"/var/lib/verifier"', "object_store": '{ en
 
 def test_verifier_alone(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(free_orchestrator(), free_gateway(**VERIFIER)), CODE) == snapshot
-
-
-def test_all_three_are_fine() -> None:
-    silent(offchain(free_orchestrator(), free_gateway(**ALL)))
 
 
 def test_store_alone_is_not_enough() -> None:

@@ -19,9 +19,8 @@ def test_confirmation_of_a_second(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(free_orchestrator(), f'{PAIR}confirm = "1s"'), CODE, Severity.WARNING) == snapshot
 
 
-def test_batches_of_one_host_wait_for_nobody() -> None:
+def test_sound_specs_are_silent() -> None:
+    # Batches of one host wait for nobody.
     silent(offchain(free_orchestrator(), '[rollout]\ndeadline = "10m"'))
-
-
-def test_usual_times() -> None:
+    # Usual times.
     silent(offchain(free_orchestrator(), PAIR))

@@ -25,7 +25,8 @@ def test_many_orchestrators_are_one_warning() -> None:
     assert "orchestrators.o4 and 3 more" in said
 
 
-def test_orchestrator_with_metrics() -> None:
+def test_sound_specs_are_silent() -> None:
+    # Orchestrator with metrics.
     silent(
         offchain(
             free_orchestrator(monitor="true"),
@@ -33,7 +34,5 @@ def test_orchestrator_with_metrics() -> None:
             '[monitoring]\nhost = "gpu"\nalertmanagers = ["203.0.113.10:9093"]',
         )
     )
-
-
-def test_rollout_that_waits_for_nothing() -> None:
+    # Rollout that waits for nothing.
     silent(offchain(free_orchestrator()))

@@ -46,17 +46,14 @@ def test_flag_that_has_no_field_in_an_older_release_is_fine() -> None:
     silent(_with('{ liveAICapRefreshModels = "noop" }', node_release='"v0.8.9"'))
 
 
-def test_flag_that_the_release_lacks() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Flag that the release lacks.
     text = _with('{ liveAICapRefreshModels = "noop" }', node_release='"v0.8.5"')
     assert "the node of v0.8.5 has no flag" in flagged(text, CODE)
-
-
-def test_flag_that_the_role_does_not_read() -> None:
+    # Flag that the role does not read.
     worker = transcoder(extra_flags='{ liveAICapRefreshModels = "noop" }')
     assert "only has an effect on gateway" in flagged(offchain(ORCH, worker, node_release='"v0.8.9"'), CODE)
-
-
-def test_value_of_another_kind() -> None:
+    # Value of another kind.
     text = _with("{ liveAICapRefreshModels = 3 }", node_release='"v0.8.9"')
     assert "takes text" in flagged(text, CODE)
 

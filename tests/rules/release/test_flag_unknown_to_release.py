@@ -38,9 +38,18 @@ def test_release_of_the_node_counts() -> None:
     silent(offchain(free_orchestrator(), newer, node_release='"v0.8.3"'))
 
 
-def test_setting_in_a_table_below_the_node() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Setting in a table below the node.
     node = free_gateway(live='{ heartbeat_url = "https://beat.example.net" }')
     assert "-liveAIHeartbeatURL" in flagged(offchain(free_orchestrator(), node, node_release='"v0.8.6"'), CODE)
+    # AI workers came with AI.
+    orch = free_orchestrator(mode='"dual"', host='"edge"', models='[{ use = "realvis" }]', secret=SECRET)
+    text = offchain(model(), orch, ai_worker(node_release='"v0.7.8"'))
+    assert "AI workers" in flagged(text, CODE)
+    # Image of a model needs overrides.
+    orch = free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+    text = offchain(model(image='"x/y:v1.0.0"'), orch, node_release='"v0.8.2"')
+    assert "-aiRunnerImageOverrides" in flagged(text, CODE)
 
 
 @pytest.mark.parametrize(
@@ -58,23 +67,11 @@ def test_decisions_need_releases_too(settings: dict[str, str], release: str, wha
     silent(offchain(model(), free_orchestrator(**settings)))
 
 
-def test_ai_workers_came_with_ai() -> None:
-    orch = free_orchestrator(mode='"dual"', host='"edge"', models='[{ use = "realvis" }]', secret=SECRET)
-    text = offchain(model(), orch, ai_worker(node_release='"v0.7.8"'))
-    assert "AI workers" in flagged(text, CODE)
-
-
 def test_caps_of_models_and_the_ai_registry_came_with_ai() -> None:
     node = gateway(discovery='"ai-registry"', max_model_prices='{ llm = "1 wei / pixel" }')
     found = flagged(onchain(node, node_release='"v0.7.8"'), CODE)
     assert "-maxPricePerCapability" in found
     assert "-aiServiceRegistry" in found
-
-
-def test_image_of_a_model_needs_overrides() -> None:
-    orch = free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
-    text = offchain(model(image='"x/y:v1.0.0"'), orch, node_release='"v0.8.2"')
-    assert "-aiRunnerImageOverrides" in flagged(text, CODE)
 
 
 def test_signers_and_lowest_runner_versions_came_later() -> None:

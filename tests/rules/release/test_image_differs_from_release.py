@@ -18,9 +18,13 @@ def test_image_of_the_fleet(snapshot: SnapshotAssertion) -> None:
     assert flagged(text, CODE, Severity.WARNING) == snapshot
 
 
-def test_same_release_in_either_spelling_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
+    # Same release in either spelling is fine.
     silent(offchain(free_orchestrator(), free_gateway(), image='"livepeer/go-livepeer:v0.9.1"'))
     silent(offchain(free_orchestrator(), free_gateway(), image='"livepeer/go-livepeer:0.9.1"'))
+    # Systemd hosts use no image.
+    silent(offchain(free_orchestrator(image=OLD), free_gateway()))
+    silent(staged(avatars(image_tag='"v1.3.6"')))
 
 
 def test_release_of_the_node_counts() -> None:
@@ -29,22 +33,13 @@ def test_release_of_the_node_counts() -> None:
     assert 'node_release = "v0.8.10"' in flagged(text, CODE, Severity.WARNING)
 
 
-def test_tag_that_names_no_release() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Tag that names no release.
     text = offchain(free_orchestrator(), free_gateway(image='"livepeer/go-livepeer:sha-0123abc"'))
     assert "remove the tag\n" in flagged(text, CODE, Severity.WARNING)
-
-
-def test_systemd_hosts_use_no_image() -> None:
-    silent(offchain(free_orchestrator(image=OLD), free_gateway()))
+    # Images of another release.
+    assert "v1.3.5" in flagged(staged(avatars(image_tag='"v1.3.5"')), CODE, Severity.WARNING)
 
 
 def test_rolling_images(snapshot: SnapshotAssertion) -> None:
     assert flagged(staged(avatars(image_tag='"latest"')), CODE, Severity.WARNING) == snapshot
-
-
-def test_images_of_another_release() -> None:
-    assert "v1.3.5" in flagged(staged(avatars(image_tag='"v1.3.5"')), CODE, Severity.WARNING)
-
-
-def test_the_same_tag_is_fine() -> None:
-    silent(staged(avatars(image_tag='"v1.3.6"')))

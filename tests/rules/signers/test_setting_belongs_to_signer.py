@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, gateway, onchain, signer, silent
+from tests.rules.support import flagged, gateway, onchain, signer
 
 CODE = "setting-belongs-to-signer"
 GATE = {"mode": '"ai"', "wallet": None, "max_price": None, "remote_signer": '{ signer = "signer" }'}
@@ -25,7 +25,3 @@ def test_signer_elsewhere_has_an_operator_of_its_own(snapshot: SnapshotAssertion
     url = '{ url = "http://signer.example.net:8935" }'
     gate = gateway(**{**GATE, "remote_signer": url, "tickets": '{ max_ev = "3000 gwei" }'})
     assert flagged(onchain(gate), CODE) == snapshot
-
-
-def test_repaired() -> None:
-    silent(onchain(gateway(**GATE, selection='{ min_release = "0.9.0" }'), FINDING))

@@ -22,10 +22,8 @@ def test_gateway_without_headers(snapshot: SnapshotAssertion) -> None:
     assert flagged(fleet('{ signer = "signer" }', auth_webhook=WEBHOOK), CODE, Severity.WARNING) == snapshot
 
 
-def test_headers_or_no_webhook_are_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(fleet('{ signer = "signer", headers = { env = "HEADERS" } }', auth_webhook=WEBHOOK))
     silent(fleet('{ signer = "signer" }'))
-
-
-def test_release_without_such_headers_is_not_asked_for_them() -> None:
+    # Release without such headers is not asked for them.
     assert CODE not in printed(fleet('{ signer = "signer" }', "v0.8.10", auth_webhook=WEBHOOK))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.places.diagnostic import Severity
-from tests.rules.support import broadcast, flagged, ladder, rung, silent, small
+from tests.rules.support import broadcast, flagged, ladder, small
 
 CODE = "renditions-of-one-size"
 
@@ -13,8 +13,3 @@ CODE = "renditions-of-one-size"
 def test_copy_whose_size_was_forgotten(snapshot: SnapshotAssertion) -> None:
     text = broadcast(ladder(small("360p"), small("480p", bitrate="1600000")))
     assert flagged(text, CODE, Severity.WARNING) == snapshot
-
-
-def test_other_sizes_are_fine() -> None:
-    silent(broadcast(ladder(small(), rung())))
-    silent(broadcast(ladder(rung("720p"), rung("upright", width="720", height="1280"))))

@@ -30,18 +30,17 @@ def test_gateway_with_another_ladder(snapshot: SnapshotAssertion) -> None:
     assert flagged(broadcast(*TWO, _main(ladder='"large"'), ladder='"small"'), CODE) == snapshot
 
 
-def test_gateway_with_built_in_renditions() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Gateway with built in renditions.
     text = broadcast(*TWO, _main(ladder='"large"'), renditions='["P360p30fps16x9"]')
     assert "those of the gateway" in flagged(text, CODE)
+    # Default differs from a ladder.
+    assert "different renditions" in flagged(broadcast(*TWO, _main(), _phone(ladder='"small"')), CODE)
 
 
 def test_source_only_cannot_be_said_in_a_file(snapshot: SnapshotAssertion) -> None:
     assert flagged(broadcast(_main(profiles="[]")), CODE) == snapshot
     silent(broadcast(_main(profiles="[]"), auth_webhook=WEBHOOK))
-
-
-def test_default_differs_from_a_ladder() -> None:
-    assert "different renditions" in flagged(broadcast(*TWO, _main(), _phone(ladder='"small"')), CODE)
 
 
 def test_webhook_is_fine() -> None:

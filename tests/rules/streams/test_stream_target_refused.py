@@ -24,11 +24,6 @@ def test_both(snapshot: SnapshotAssertion) -> None:
     assert flagged(_target(f', id = "5a1b", spec = {SPEC}'), CODE) == snapshot
 
 
-def test_one_of_them_is_fine() -> None:
-    silent(_target(', id = "5a1b"'))
-    silent(_target(f", spec = {SPEC}"))
-
-
 def _targets(first: str, second: str) -> str:
     return broadcast(stream(multistream=f"{{ targets = [{first}, {second}] }}"))
 
@@ -38,9 +33,12 @@ def test_same_id(snapshot: SnapshotAssertion) -> None:
     assert flagged(_targets(one, one.replace(" }", ", videoOnly = true }")), CODE) == snapshot
 
 
-def test_same_address() -> None:
+def test_unsound_specs_are_flagged() -> None:
+    # Same address.
     one = '{ profile = "source", spec = { url = { env = "TARGET_URL" } } }'
     assert "twice" in flagged(_targets(one, one), CODE)
+    # Name that stands there twice is told once.
+    assert "known: 720p, source\n" in flagged(_pushed("other", profiles=listed(rung(), rung())), CODE)
 
 
 def test_another_rendition_or_target_is_fine() -> None:
@@ -75,7 +73,3 @@ def test_declared_profiles_are_all_there_is() -> None:
     assert "Source" in flagged(_pushed("Source", profiles=listed(rung())), CODE)
     silent(_pushed("720p", profiles=listed(rung())))
     silent(_pushed("360p", ladder='"live"'))
-
-
-def test_name_that_stands_there_twice_is_told_once() -> None:
-    assert "known: 720p, source\n" in flagged(_pushed("other", profiles=listed(rung(), rung())), CODE)

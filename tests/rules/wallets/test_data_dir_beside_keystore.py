@@ -40,16 +40,16 @@ def test_keystore_of_another_node_of_the_host() -> None:
     assert "data directory of keystore on host gpu" in flagged(text, CODE)
 
 
-def test_keystore_inside_the_data_directory_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
+    # Keystore inside the data directory is fine.
     silent(onchain(gateway(data_dir='"/var/lib/livepeer"')))
-
-
-def test_keystore_on_another_host_is_fine() -> None:
     silent(onchain(orchestrator(secret=SECRET), transcoder("keystore", host='"edge"', secret=SECRET)))
-
-
-def test_no_keystore_is_used_offchain() -> None:
+    # No keystore is used offchain.
     silent(offchain(free_gateway("keystore"), free_orchestrator()))
+    # Directory with the keystore in it is fine.
+    silent(_fleet(BELOW))
+    silent(_fleet("/srv/lp", "/srv/lp/keys/keystore"))
+    silent(_fleet("/srv/lp", BELOW))
 
 
 BELOW = "/srv/lp/arbitrum-one-mainnet"
@@ -67,12 +67,3 @@ def test_directory_above_that_of_the_network(snapshot: SnapshotAssertion) -> Non
 def test_directory_of_another_network_counts_too() -> None:
     shown = flagged(_fleet("/srv/lp", "/srv/lp/mainnet/keystore"), CODE, Severity.WARNING)
     assert "the keystore of gate is in /srv/lp/mainnet" in shown
-
-
-def test_directory_with_the_keystore_in_it_is_fine() -> None:
-    silent(_fleet(BELOW))
-
-
-def test_keystore_of_its_own_is_fine() -> None:
-    silent(_fleet("/srv/lp", "/srv/lp/keys/keystore"))
-    silent(_fleet("/srv/lp", BELOW))

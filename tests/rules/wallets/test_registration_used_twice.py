@@ -33,7 +33,3 @@ def test_wallet_of_an_orchestrator_counts_as_its_account() -> None:
     text = onchain(orchestrator(), first, second, avatar_release='"v1.3.6"')
     assert "both register the account 0x2222" in flagged(text, CODE)
     silent(text.replace("0x" + "2" * 40 + '" }', "0x" + "4" * 40 + '" }'))
-
-
-def test_id_and_account_of_its_own_is_fine() -> None:
-    silent(_both(_account("a", 1), _account("b", 2)))

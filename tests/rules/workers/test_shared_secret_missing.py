@@ -18,20 +18,21 @@ def test_remote_transcoders(snapshot: SnapshotAssertion) -> None:
     assert flagged(text, CODE) == snapshot
 
 
-def test_secret_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(offchain(free_orchestrator(host='"edge"', secret=SECRET), transcoder()))
-
-
-def test_remote_work_that_nobody_names_yet() -> None:
-    assert flagged(offchain(free_orchestrator(transcoding='"remote"')), CODE)
-
-
-def test_ai_workers() -> None:
-    assert "worker needs it" in flagged(offchain(model(), free_orchestrator(**AI), ai_worker()), CODE)
-
-
-def test_local_transcoding_accepts_nobody() -> None:
+    # Local transcoding accepts nobody.
     silent(offchain(free_orchestrator()))
+    silent(offchain(transcoder(orchestrator=OUTSIDE, secret=SECRET)))
+    silent(offchain(free_orchestrator(live_runners="true", secret=SECRET)))
+    silent(offchain(free_orchestrator(live_runners="true", live_runner_config='"/etc/runners.json"')))
+    silent(offchain(free_orchestrator(live_runners="false")))
+
+
+def test_unsound_specs_are_flagged() -> None:
+    # Remote work that nobody names yet.
+    assert flagged(offchain(free_orchestrator(transcoding='"remote"')), CODE)
+    # AI workers.
+    assert "worker needs it" in flagged(offchain(model(), free_orchestrator(**AI), ai_worker()), CODE)
 
 
 def test_ai_alone_lets_transcoders_in(snapshot: SnapshotAssertion) -> None:
@@ -48,22 +49,5 @@ def test_no_secret(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(model(), ai_worker(orchestrator=OUTSIDE)), CODE)
 
 
-def test_worker_with_a_secret_is_fine() -> None:
-    silent(offchain(transcoder(orchestrator=OUTSIDE, secret=SECRET)))
-
-
-def test_orchestrator_of_this_fleet_lends_its_own() -> None:
-    silent(offchain(free_orchestrator(host='"edge"', secret=SECRET), transcoder()))
-
-
 def test_neither_secret_nor_list(snapshot: SnapshotAssertion) -> None:
     assert flagged(offchain(free_orchestrator(live_runners="true")), CODE) == snapshot
-
-
-def test_either_is_fine() -> None:
-    silent(offchain(free_orchestrator(live_runners="true", secret=SECRET)))
-    silent(offchain(free_orchestrator(live_runners="true", live_runner_config='"/etc/runners.json"')))
-
-
-def test_runners_switched_off_are_fine() -> None:
-    silent(offchain(free_orchestrator(live_runners="false")))

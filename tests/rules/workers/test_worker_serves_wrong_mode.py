@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, model, offchain, silent, transcoder
+from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, model, offchain, transcoder
 
 CODE = "worker-serves-wrong-mode"
 
@@ -20,9 +20,3 @@ def test_transcoder_of_an_ai_orchestrator(snapshot: SnapshotAssertion) -> None:
 
 def test_ai_worker_of_a_video_orchestrator() -> None:
     assert "sells only video" in flagged(offchain(model(), _orch("video"), ai_worker()), CODE)
-
-
-def test_matching_modes_are_fine() -> None:
-    silent(offchain(model(), _orch("dual"), transcoder("t"), ai_worker("w")))
-    silent(offchain(model(), _orch("ai"), ai_worker()))
-    silent(offchain(_orch("video"), transcoder()))

@@ -14,9 +14,12 @@ def test_transcoder_of_one_that_transcodes_itself(snapshot: SnapshotAssertion) -
     assert flagged(text, CODE) == snapshot
 
 
-def test_remote_work_is_fine() -> None:
+def test_sound_specs_are_silent() -> None:
     silent(offchain(free_orchestrator(transcoding='"remote"', host='"edge"', secret=SECRET), transcoder()))
     silent(offchain(free_orchestrator(host='"edge"', secret=SECRET), transcoder()))
+    # Kinds of work are told apart.
+    settings = {"mode": '"dual"', "host": '"edge"', "secret": SECRET, "models": '[{ use = "realvis" }]'}
+    silent(offchain(model(), free_orchestrator(transcoding='"local"', **settings), ai_worker("a")))
 
 
 def test_ai_worker_of_one_that_runs_models_itself() -> None:
@@ -26,8 +29,3 @@ def test_ai_worker_of_one_that_runs_models_itself() -> None:
     )
     assert "2 nodes" in flagged(text, CODE)
     silent(offchain(model(), free_orchestrator(ai_work='"remote"', **settings), ai_worker("a")))
-
-
-def test_kinds_of_work_are_told_apart() -> None:
-    settings = {"mode": '"dual"', "host": '"edge"', "secret": SECRET, "models": '[{ use = "realvis" }]'}
-    silent(offchain(model(), free_orchestrator(transcoding='"local"', **settings), ai_worker("a")))
