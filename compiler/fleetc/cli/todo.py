@@ -20,7 +20,6 @@ from fleetc.cli.shared.options import (
 )
 from fleetc.cli.shared.output import plain
 from fleetc.cli.shared.paging import put
-from fleetc.cli.shared.rolling import failures
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -48,8 +47,7 @@ def todo(
     assert blueprint is not None  # noqa: S101  # it compiled
     from fleetc.rollout.hosts.rolling import hosts_of
 
-    with failures():
-        hosts = hosts_of(blueprint, tuple(limit or ()))
+    hosts = hosts_of(blueprint, tuple(limit or ()))
     here = {owner for host in blueprint.hosts if host.name in hosts for owner, _ in host.secrets()}
     tasks = [
         task

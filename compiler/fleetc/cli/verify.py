@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
-from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument
-from fleetc.cli.shared.output import coloured, files_failure, message, wrong_usage
-from fleetc.cli.shared.rolling import failures
+from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument, TreeOption
+from fleetc.cli.shared.output import coloured, message, wrong_usage
 from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format, written
 
@@ -74,10 +73,7 @@ def verify(
     write: Annotated[
         Path | None, typer.Option("-o", "--write", metavar="FILE", help="File to write the report to.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="DIR", help="Directory of the tree; by default rendered/ beside the spec."),
-    ] = None,
+    output: TreeOption = None,
     overlay: OverlayOption = None,
     limit: LimitOption = None,
     form: Annotated[VerifyFormat, typer.Option("--format", help="Output format.")] = VerifyFormat.text,
@@ -124,15 +120,11 @@ def _refuse_wrong_usage(form: VerifyFormat, write: Path | None, watch: int | Non
 
 
 def _need_file(write: Path | None) -> None:
-    """Exit if the report could not be written, before asking any host."""
-    from fleetc.disk.manifest import FilesError
+    """Refuse a file that the report could not be written to, before asking any host. Raises FilesError."""
     from fleetc.disk.whole import need_regular
 
-    try:
-        if write is not None:
-            need_regular(write, "report-not-a-file", "name a file to write; without -o, the report is printed")
-    except FilesError as failure:
-        files_failure(failure, Format.text)
+    if write is not None:
+        need_regular(write, "report-not-a-file", "name a file to write; without -o, the report is printed")
 
 
 def _watch(request: _Request, seconds: int) -> NoReturn:
@@ -157,11 +149,9 @@ def _watch(request: _Request, seconds: int) -> NoReturn:
 
 def _look(request: _Request, shows: bool = True) -> _Look:
     """One look at the fleet; what Ansible does meanwhile is shown on stderr if it `shows`."""
-    from fleetc.messages.locate import locate
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import hosts_of
     from fleetc.rollout.hosts.verify import ask_hosts
-    from fleetc.rollout.verify.diagnostics import diagnostics_of
     from fleetc.rollout.verify.judge import judge
     from fleetc.rollout.verify.report import report_of
 
@@ -169,16 +159,14 @@ def _look(request: _Request, shows: bool = True) -> _Look:
     tree, blueprint, fleet = compiled.tree, compiled.blueprint, compiled.checked.fleet
     assert tree is not None and blueprint is not None and fleet is not None  # noqa: S101  # it compiled
     shown = progress(sys.stderr) if shows else nullcontext(_ignore)
-    with failures(), shown as show:
+    with shown as show:
         hosts = hosts_of(blueprint, request.limit)
         answers = ask_hosts(tree, fleet, blueprint, request.settings, hosts, show)
     public = _of_public(fleet, blueprint, hosts) if request.public else ()
     verdict = judge(fleet, blueprint, answers, public, _rolled_back(request))
-    found, checked = diagnostics_of(verdict.findings), compiled.checked
-    located, own = (locate(found, checked.sources, checked.document, apart) for apart in (False, True))
     now = int(time.time())
     when = time.strftime(_TIME, time.gmtime(now))
-    return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, own, when), now)
+    return _Look(hosts, verdict, report_of(compiled, hosts, verdict, when), now)
 
 
 def _rolled_back(request: _Request) -> Mapping[str, Back]:
@@ -225,17 +213,13 @@ def _tell(request: _Request, look: _Look) -> None:
 
 def _write(request: _Request, look: _Look) -> None:
     """Write the whole look to the file that was asked for, if any."""
-    from fleetc.disk.manifest import FilesError
     from fleetc.disk.whole import write_whole
     from fleetc.rollout.verify.report import summary
 
     if request.write is None:
         return
     text = _text(request, look) + (f"\n{summary(look.report)}\n" if request.form is VerifyFormat.text else "")
-    try:
-        write_whole(request.write, text.encode("utf-8", "backslashreplace"))
-    except FilesError as failure:
-        files_failure(failure, Format.text)
+    write_whole(request.write, text.encode("utf-8", "backslashreplace"))
 
 
 def _text(request: _Request, look: _Look, colour: bool = False) -> str:

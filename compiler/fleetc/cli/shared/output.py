@@ -119,6 +119,29 @@ def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) ->
     raise typer.Exit(failure.exit_code)
 
 
+class Failures:
+    """Ends the command, in a form, where a file is at fault or a rollout cannot begin."""
+
+    def __init__(self, form: Format = Format.text) -> None:
+        self._form = form
+
+    def __enter__(self) -> None:
+        """Nothing begins."""
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        """Print the problem, and exit."""
+        if problem is None or isinstance(problem, typer.Exit):
+            return
+        from fleetc.disk.manifest import FilesError
+        from fleetc.rollout.hosts.secrets import DeployError
+
+        if isinstance(problem, FilesError):
+            files_failure(problem, self._form)
+        if isinstance(problem, DeployError):
+            message(f"error: {problem}")
+            raise typer.Exit(problem.exit_code) from None
+
+
 def plain(text: str) -> str:
     """Text that is safe to print."""
     from fleetc.text.encoders import plain_output
