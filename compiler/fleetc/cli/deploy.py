@@ -110,8 +110,7 @@ def deploy(
     _need_no_signature(spec, settings)
     day = None if resume else today  # a rollout that began soundly can end, though a silence ended in between
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), day)
-    tree, blueprint = compiled.tree, compiled.blueprint
-    assert tree is not None and blueprint is not None  # noqa: S101  # it compiled
+    _, _, blueprint, tree = compiled.sound
     tell_settings(spec, settings)
     need_fresh(tree, target_of(spec, settings))
     if part is not None and not hosts_of(blueprint, (), part):

@@ -206,16 +206,15 @@ def _inputs(
     from fleetc.text.suggestions import did_you_mean
 
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), today)
-    document = compiled.checked.document
-    assert document is not None and compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
-    known = [host.name for host in compiled.blueprint.hosts]
+    document, _, blueprint, tree = compiled.sound
+    known = [host.name for host in blueprint.hosts]
     for name in limit:
         if name not in known:
             wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
     tell_settings(spec, settings)
-    need_fresh(compiled.tree, target_of(spec, settings))
+    need_fresh(tree, target_of(spec, settings))
     templates, playbooks = files.read_templates(), files.read_playbooks()
-    blueprint, tree, chosen = compiled.blueprint, compiled.tree, frozenset(limit)
+    chosen = frozenset(limit)
     return Inputs(document.sources, templates, playbooks, blueprint, tree, chosen, shard, made(settings)), compiled
 
 

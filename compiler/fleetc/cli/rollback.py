@@ -72,8 +72,7 @@ def rollback(
         wrong_usage("--list changes nothing and shows text, so it takes no --to, --check or --format")
     settings = load_settings(spec, overlay=overlay, journal=journal)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
-    tree, blueprint = compiled.tree, compiled.blueprint
+    _, _, blueprint, tree = compiled.sound
     stated = Stated(tuple(clear or ()), (), tuple(assume_dead or ()), tuple(take_over or ()))
     with opened_journal(spec, settings, blueprint.fleet, check or listed, form) as own:
         if listed:

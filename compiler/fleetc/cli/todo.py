@@ -43,8 +43,7 @@ def todo(
     settings = load_settings(spec, overlay=overlay)
     answer_form = Format(form)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    blueprint = compiled.blueprint
-    assert blueprint is not None  # noqa: S101  # it compiled
+    document, _, blueprint, _ = compiled.sound
     from fleetc.rollout.hosts.rolling import hosts_of
 
     hosts = hosts_of(blueprint, tuple(limit or ()))
@@ -54,10 +53,7 @@ def todo(
         for task in tasks_of(blueprint)
         if task.host in hosts or (not task.host and (not limit or here & {*task.nodes}))
     ]
-    document = compiled.checked.document
-    questions = (
-        [] if limit or document is None else [task for source in document.sources for task in _questions(source)]
-    )
+    questions = [] if limit else [task for source in document.sources for task in _questions(source)]
     tasks = [*questions, *tasks]
     if answer_form is Format.json:
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")

@@ -94,9 +94,8 @@ def verify(
     _need_file(write)
     settings = load_settings(spec, overlay=overlay, output=output)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    assert compiled.tree is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
-    need_fresh(compiled.tree, target_of(spec, settings))
+    need_fresh(compiled.sound.tree, target_of(spec, settings))
     request = _Request(spec, settings, compiled, tuple(limit or ()), public, form, write)
     if watch is not None:
         _watch(request, watch)
@@ -156,8 +155,7 @@ def _look(request: _Request, shows: bool = True) -> _Look:
     from fleetc.rollout.verify.report import report_of
 
     compiled = request.compiled
-    tree, blueprint, fleet = compiled.tree, compiled.blueprint, compiled.checked.fleet
-    assert tree is not None and blueprint is not None and fleet is not None  # noqa: S101  # it compiled
+    _, fleet, blueprint, tree = compiled.sound
     shown = progress(sys.stderr) if shows else nullcontext(_ignore)
     with shown as show:
         hosts = hosts_of(blueprint, request.limit)
@@ -176,10 +174,9 @@ def _rolled_back(request: _Request) -> Mapping[str, Back]:
     from fleetc.rollout.hosts.kept import rolled_back
     from fleetc.settings import journals
 
-    assert request.compiled.blueprint is not None  # noqa: S101  # it compiled
     try:
         directory = journals(request.settings, files.find_spec(request.spec))
-        return rolled_back(to_read(directory, request.compiled.blueprint.fleet).history)
+        return rolled_back(to_read(directory, request.compiled.sound.blueprint.fleet).history)
     except files.FilesError as failure:
         message(f"note: no rollback is known: {failure.message}")
         return {}
@@ -225,11 +222,10 @@ def _write(request: _Request, look: _Look) -> None:
 def _text(request: _Request, look: _Look, colour: bool = False) -> str:
     """A whole look in the form that was asked for."""
     compiled, report = request.compiled, look.report
-    assert compiled.blueprint is not None  # noqa: S101  # it compiled
     if request.form is VerifyFormat.prometheus:
         from fleetc.rollout.verify.textfile import textfile
 
-        return textfile(compiled.blueprint, look.hosts, look.verdict, look.seconds)
+        return textfile(compiled.sound.blueprint, look.hosts, look.verdict, look.seconds)
     if request.form is VerifyFormat.html:
         from fleetc.disk import files
         from fleetc.rollout.verify.html import as_html

@@ -26,9 +26,8 @@ PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
 def answer(compiled: Compiled, form: Format, located: Sequence[Located], **more: Any) -> None:
     """The single output document of a command: its diagnostics, and in JSON also what it did."""
-    checked = compiled.checked
-    document, pages = checked.document, checked.policies.pages if checked.policies else {}
-    assert document is not None  # noqa: S101  # it compiled
+    document, policies = compiled.sound.document, compiled.checked.policies
+    pages = policies.pages if policies else {}
     typer.echo(written(form, located, document.sources, document, more=more, pages=pages), nl=False)
 
 

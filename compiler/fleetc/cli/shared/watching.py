@@ -86,14 +86,13 @@ def _review_and_write(spec: Path, settings: Settings, compiled: Compiled, today:
     from fleetc.disk import files
     from fleetc.emit.tree import MANIFEST
 
-    assert compiled.tree is not None  # noqa: S101  # it compiled
-    target = target_of(spec, settings)
+    tree, target = compiled.sound.tree, target_of(spec, settings)
     if (target / MANIFEST).is_file():
         compared = quietly(run, options(None, "", "text", None), spec, compiled, settings, today)
         sys.stdout.write(compared.text(coloured(settings, sys.stdout)))
         sys.stdout.flush()
-    done = files.write_tree(compiled.tree, target)
-    names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
+    done = files.write_tree(tree, target)
+    names = files.strangers(tree, target).foreign if done.foreign else ()
     print_blocks(about_foreign(names, target))
     message(f"{target}: {len(done.written)} files written, {len(done.removed)} removed, {done.unchanged} unchanged")
 

@@ -92,10 +92,9 @@ class Report(NamedTuple):
 
 def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time: str) -> Report:
     """The report of a look at `hosts` of a fleet."""
-    checked, blueprint = compiled.checked, compiled.blueprint
-    assert checked.fleet is not None and blueprint is not None  # noqa: S101  # it compiled
+    document, fleet, blueprint, _ = compiled.sound
     found = diagnostics_of(verdict.findings)
-    located, own = (locate(found, checked.sources, checked.document, apart) for apart in (False, True))
+    located, own = (locate(found, compiled.checked.sources, document, apart) for apart in (False, True))
     here = [host for host in blueprint.in_order if host.name in hosts]
     nodes = tuple(node for host in here for node in _nodes(host, verdict))
     ours = {service.name for host in blueprint.hosts for service in host.services}
@@ -111,7 +110,7 @@ def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time
         findings=tuple(_told(verdict.findings, own)),
         located=tuple(located),
         nodes=nodes,
-        payers=tuple(_payers(checked.fleet, nodes)),
+        payers=tuple(_payers(fleet, nodes)),
         edges=tuple(edge for edge in blueprint.edges if not ({edge.source, edge.target} & ours - seen)),
         exit_code=verdict.exit_code,
     )
