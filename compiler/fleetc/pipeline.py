@@ -54,6 +54,15 @@ class Kept(NamedTuple):
     drafts: Drafts
 
 
+class Sound(NamedTuple):
+    """What there is of a spec without errors."""
+
+    document: Document
+    fleet: Fleet
+    blueprint: Blueprint
+    tree: Tree
+
+
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """What `compile_spec` leaves: the blueprint and the tree when there was no error."""
@@ -62,6 +71,13 @@ class Compiled:
     blueprint: Blueprint | None
     tree: Tree | None
     kept: Kept | None = None
+
+    @property
+    def sound(self) -> Sound:
+        """All of it, where there was no error."""
+        document, fleet = self.checked.document, self.checked.fleet
+        assert document and fleet and self.blueprint and self.tree  # noqa: S101  # there was none
+        return Sound(document, fleet, self.blueprint, self.tree)
 
 
 def check_spec(

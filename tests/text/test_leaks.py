@@ -294,8 +294,8 @@ def test_repairs_show_no_line_with_a_secret() -> None:
 
 
 def test_reviews_show_no_random_value() -> None:
-    assert edits.shown(ENV["Datadog"]) == leaks.HIDDEN
-    assert edits.shown(f"v1-{HARMLESS['commit']}")[:9] == f"v1-{HARMLESS['commit'][:4]}**"
+    assert edits.text_of(ENV["Datadog"]) == leaks.HIDDEN
+    assert edits.text_of(f"v1-{HARMLESS['commit']}")[:9] == f"v1-{HARMLESS['commit'][:4]}**"
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

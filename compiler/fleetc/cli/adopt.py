@@ -15,12 +15,12 @@ import typer
 
 from fleetc.cli.shared.asked_hosts import read_hosts, senseless
 from fleetc.cli.shared.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
-from fleetc.cli.shared.output import PROBLEMS, coloured, files_failure, message, print_located, wrong_usage
+from fleetc.cli.shared.output import PROBLEMS, coloured, message, print_located, wrong_usage
 from fleetc.cli.shared.paging import put
-from fleetc.messages.forms import AdoptionFormat, Format
+from fleetc.messages.forms import AdoptionFormat
 
 if TYPE_CHECKING:
-    from fleetc.adopt import Adopted, Said
+    from fleetc.adopt import Said
     from fleetc.toml.document import Source
 
 _ROLES = ("gateway", "orchestrator", "transcoder", "ai-worker", "remote-signer", "redeemer")
@@ -89,6 +89,7 @@ def adopt(
     """
     from fleetc.adopt import SenselessAnswerError, UnknownNodeError, WrongAnswerError, located, reported, screen
     from fleetc.adopt import adopt as adopt_sources
+    from fleetc.disk.adopting import write_spec
 
     if not sources and not hosts:
         wrong_usage("name what starts your nodes: files, directories, - or a host with --from")
@@ -105,7 +106,7 @@ def adopt(
     try:
         adopted = adopt_sources(texts, said, on_hosts)
     except SenselessAnswerError as problem:
-        files_failure(senseless(str(problem)), Format.text)
+        raise senseless(str(problem)) from None
     except UnknownNodeError as problem:
         wrong_usage(f"--host: {problem}")
     except WrongAnswerError as problem:
@@ -119,7 +120,7 @@ def adopt(
     if not adopted.text:
         raise typer.Exit(PROBLEMS)
     if output is not None:
-        _write(output, adopted)
+        write_spec(output, adopted.text)
     elif report is None:
         put(adopted.text)
     if report is None:
@@ -128,10 +129,10 @@ def adopt(
 
 
 def _read(names: list[str]) -> tuple[list[Source], Said]:
-    """All sources that people name, and which host each is from; exits where one cannot be read."""
+    """All sources that people name, and which host each is from. Raises FilesError where one cannot be read."""
     from fleetc.adopt import Said
     from fleetc.disk.adopting import read_source_files
-    from fleetc.disk.manifest import FilesError, shown
+    from fleetc.disk.manifest import shown
 
     texts: dict[str, Source] = {}
     hosts: dict[str, str] = {}
@@ -142,10 +143,7 @@ def _read(names: list[str]) -> tuple[list[Source], Said]:
         if not equals or Path(given).exists():
             host, path = "", given
         host, _, address = host.partition("@")
-        try:
-            files = read_source_files(path)
-        except FilesError as failure:
-            files_failure(failure, Format.text)
+        files = read_source_files(path)
         for left, why in files.passed:
             message(f"passed over {shown(left)}: {why}")
         named |= {source.name for source in files.sources} - files.listed
@@ -156,13 +154,3 @@ def _read(names: list[str]) -> tuple[list[Source], Said]:
         if address:
             addresses[host] = address
     return list(texts.values()), Said(hosts=hosts, addresses=addresses, listed=texts.keys() - named)
-
-
-def _write(path: Path, adopted: Adopted) -> None:
-    from fleetc.disk.adopting import write_spec
-    from fleetc.disk.manifest import FilesError
-
-    try:
-        write_spec(path, adopted.text)
-    except FilesError as failure:
-        files_failure(failure, Format.text)

@@ -14,7 +14,7 @@ import typer
 
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, SpecArgument, TodayOption, upwards
-from fleetc.cli.shared.output import PROBLEMS, files_failure, message, report, wrong_usage
+from fleetc.cli.shared.output import PROBLEMS, Failures, message, report, wrong_usage
 from fleetc.cli.shared.paging import put
 from fleetc.cli.shared.working import STDIN, day_used, load_settings, quietly, read_policies, read_sources, tell_day
 from fleetc.messages.forms import Format
@@ -137,10 +137,8 @@ def _repaired(
     from fleetc.disk import files
 
     repaired = quietly(fixes.repair, sources, policies, today)
-    try:
+    with Failures(form):
         files.write_sources(sources, repaired.sources, settings.max_spec_mib * 1024 * 1024)
-    except files.FilesError as failure:
-        files_failure(failure, form)
     if form is not Format.json:
         for code, change in repaired.repairs:
             message(f"repaired[{code}] {change.file}:{change.line}:{change.column}: {change}")

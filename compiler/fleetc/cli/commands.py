@@ -30,6 +30,13 @@ class OneCommand(TyperCommand):
                 problem.message = text.removeprefix("Value error, ")  # type: ignore[attr-defined]
             raise
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; the problems that it leaves to this place end it as text."""
+        from fleetc.cli.shared.output import Failures
+
+        with Failures():
+            return super().invoke(ctx)
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The parts of the usage line; braces are around alternatives alone, as people know it."""
         pieces = super().collect_usage_pieces(ctx)

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from fleetc.cli.shared.output import FAILURE, PROBLEMS, USAGE, files_failure, message, wrong_usage
+from fleetc.cli.shared.output import FAILURE, PROBLEMS, USAGE, message, wrong_usage
 from fleetc.cli.shared.working import read_limits
-from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
     from fleetc.online.forges import Forge, GitHub, Pull
@@ -73,7 +72,7 @@ def comment(
 
     With --limits, changes that go further wait for an owner: a comment of one line, fleetc approve CLASS COMMIT.
     """
-    from fleetc.disk.files import FilesError, read_text
+    from fleetc.disk.files import read_text
     from fleetc.online.forges import ForgeError
     from fleetc.review.approvals import COMMIT
     from fleetc.text.masking import Mask
@@ -90,8 +89,6 @@ def comment(
         text = read_text(file, _REVIEW_BYTES, "review-unreadable", "write it with fleetc diff --format markdown", USAGE)
         gate = _Gate(read_limits(limits), *_judged(review)) if limits is not None else None
         waiting = asyncio.run(_talk(place, token, commit, _Words(key, text, _link(on)), gate))
-    except FilesError as failure:
-        files_failure(failure, Format.text)
     except ForgeError as failure:
         message(f"error: {Mask([token]).masked(str(failure))}")
         raise typer.Exit(FAILURE) from None

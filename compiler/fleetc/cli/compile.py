@@ -84,15 +84,15 @@ def compile_(
         message(f"{target} is up to date" if check else _counted(target, 0, 0, remembered.files))
         return
     compiled, diagnostics = compile_or_exit(spec, settings, form, policies, today, inputs)
-    assert compiled.tree is not None  # noqa: S101  # it compiled
+    tree = compiled.sound.tree
     tell_settings(spec, settings)
     try:
         if check:
             _check(compiled, target, form, diagnostics, day_used(compiled.checked, today))
             return
         note = remembered.note(compiled.checked) if remembered is not None else None
-        done = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited, note=note)
-        names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
+        done = files.write_tree(tree, target, overwrite_edited=overwrite_edited, note=note)
+        names = files.strangers(tree, target).foreign if done.foreign else ()
     except files.FilesError as failure:
         files_failure(failure, form, diagnostics)
     foreign = about_foreign(names, target)
@@ -123,9 +123,9 @@ def _check(
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
 
-    assert compiled.tree is not None  # noqa: S101  # it compiled
-    stale = files.stale(compiled.tree, target)
-    names = files.strangers(compiled.tree, target).foreign
+    tree = compiled.sound.tree
+    stale = files.stale(tree, target)
+    names = files.strangers(tree, target).foreign
     foreign = about_foreign(names, target)
     if form is Format.text:
         for name in stale:

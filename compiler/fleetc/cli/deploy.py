@@ -31,9 +31,9 @@ from fleetc.cli.shared.options import (
     TakeOverOption,
     TodayOption,
 )
-from fleetc.cli.shared.output import files_failure, message, wrong_usage
+from fleetc.cli.shared.output import message, wrong_usage
 from fleetc.cli.shared.planned import around, refusals, shard_of
-from fleetc.cli.shared.rolling import NOT_REACHED, About, failures, need_check, opened_journal, skipped, tell
+from fleetc.cli.shared.rolling import NOT_REACHED, About, need_check, opened_journal, skipped, tell
 from fleetc.cli.shared.taking_over import keep_running, takeovers
 from fleetc.cli.shared.working import (
     compile_or_exit,
@@ -110,14 +110,13 @@ def deploy(
     _need_no_signature(spec, settings)
     day = None if resume else today  # a rollout that began soundly can end, though a silence ended in between
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), day)
-    tree, blueprint = compiled.tree, compiled.blueprint
-    assert tree is not None and blueprint is not None  # noqa: S101  # it compiled
+    _, _, blueprint, tree = compiled.sound
     tell_settings(spec, settings)
     need_fresh(tree, target_of(spec, settings))
     if part is not None and not hosts_of(blueprint, (), part):
         message(f"note: part {part} has no hosts, so there is nothing to do: take fewer parts")
         return
-    with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
+    with opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
         if keep_running:
             _keep_running(tree, blueprint, hosts_of(blueprint, hosts, part), settings, check)
@@ -236,4 +235,4 @@ def _need_no_signature(spec: Path, settings: Settings) -> None:
     name = "signer" if settings.allowed_signers is None else "allowed_signers"
     message = f"{name} is set, so only a signed plan can be rolled out or tried with --check"
     advice = "make one with fleetc plan -o plan.json --sign KEY, then name it: fleetc deploy --plan plan.json"
-    files_failure(files.FilesError("plan-required", message, path=str(spec), advice=advice), Format.text)
+    raise files.FilesError("plan-required", message, path=str(spec), advice=advice)

@@ -18,7 +18,7 @@ import typer
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.comparing import FINDINGS, options, run
 from fleetc.cli.shared.options import HERE, OverlayOption, SpecArgument, TodayOption
-from fleetc.cli.shared.output import PROBLEMS, coloured, files_failure, message, plain, report, wrong_usage
+from fleetc.cli.shared.output import PROBLEMS, Failures, coloured, files_failure, message, plain, report, wrong_usage
 from fleetc.cli.shared.paging import put
 from fleetc.cli.shared.working import (
     compile_or_exit,
@@ -102,10 +102,8 @@ def diff(
         _tell_warnings(compiled, standing, settings, message_form)
         files_failure(failure, message_form)
     _tell_warnings(compiled, standing, settings, message_form)
-    try:
+    with Failures(message_form):
         put(compared.text(output is None and coloured(settings, sys.stdout)))
-    except files.FilesError as failure:
-        files_failure(failure, message_form)
     for line in compared.broken:
         message(line)
     if compared.broken or (exit_code and compared.differs):

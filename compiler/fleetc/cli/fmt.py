@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleetc.cli.shared.options import HERE, OverlayOption, SpecArgument
-from fleetc.cli.shared.output import PROBLEMS, files_failure, message, plain
+from fleetc.cli.shared.output import PROBLEMS, message, plain
 from fleetc.cli.shared.working import STDIN, load_settings, read_sources
 from fleetc.messages.forms import Format, written
 from fleetc.text import leaks
@@ -61,11 +61,7 @@ def fmt(
     if spec == STDIN:
         sys.stdout.write(after.pop(0).text)
         sources.pop(0)
-    try:
-        names = files.write_sources(sources, after, settings.max_spec_mib * 1024 * 1024)
-    except files.FilesError as failure:
-        files_failure(failure, Format.text)
-    for name in names:
+    for name in files.write_sources(sources, after, settings.max_spec_mib * 1024 * 1024):
         message(f"formatted {name}")
 
 

@@ -17,7 +17,7 @@ import typer
 from fleetc.cli.first.spec import Kind, Network, Where
 from fleetc.cli.first.starter import CiService
 from fleetc.cli.shared import completing
-from fleetc.cli.shared.output import PROBLEMS, files_failure, message, report, wrong_usage
+from fleetc.cli.shared.output import PROBLEMS, message, report, wrong_usage
 from fleetc.cli.shared.working import load_settings, read_sources
 from fleetc.messages.forms import Format, written
 from fleetc.toml.document import Source
@@ -30,27 +30,20 @@ _NOBODY_ASKED = (
     "--run, --where, --network and --host make it yours"
 )
 
+
 _RunOption = Annotated[
     Kind | None,
     typer.Option("--run", help="What you run. If omitted, fleetc asks at the terminal (also for the next three)."),
 ]
-
-
 _WhereOption = Annotated[
     Where | None,
     typer.Option("--where", help="What starts the nodes; under systemd they take new video prices while they run."),
 ]
-
-
 _NetworkOption = Annotated[Network | None, typer.Option("--network", help="Whether payments are made.")]
-
-
 _HostOption = Annotated[
     list[str] | None,
     typer.Option("--host", metavar="NAME=ADDRESS[/PUBLIC]", help="A host; repeatable. The first has the gateway."),
 ]
-
-
 _ExampleOption = Annotated[
     str | None,
     typer.Option(
@@ -60,14 +53,10 @@ _ExampleOption = Annotated[
         autocompletion=completing.examples,
     ),
 ]
-
-
 _CiOption = Annotated[
     CiService | None,
     typer.Option("--ci", help="Also write workflows for this service; beside a spec, only those."),
 ]
-
-
 _InstallFromOption = Annotated[
     str | None,
     typer.Option(
@@ -101,30 +90,27 @@ def init(
 
     if install_from is not None and ci is None:
         raise typer.BadParameter("--install-from only matters for workflows; add --ci")
-    try:
-        shipped = files.read_starter()
-        here, spec = {}, directory / files.SPEC_NAME
-        given = (run, where, network, host)
-        if ci is None or not os.path.lexists(spec):
-            specs = _specs(spec, given, example)
-            here = starter.first_files(specs, shipped, json.dumps(editor_schema(), indent=2) + "\n")
-        elif example is not None or any(answer is not None for answer in given):
-            wrong_usage(f"{spec} exists, so only workflows are written; --ci is the only option about them")
-        there = [name for name in starter.SHARED if os.path.lexists(directory / name)]
-        kept = {name: here.pop(name) for name in there if name in here}
-        texts = {directory / name: text for name, text in here.items()}
-        top = files.repository_top(directory)
-        if ci is not None:
-            place = Path(os.path.relpath(spec, top)).as_posix()
-            if "$" in place:
-                raise typer.BadParameter(f"{place} contains a $, which services expand; rename it")
-            place = f"./{place}" if place.startswith("-") else place
-            secrets = _named_secrets(directory, here.get(files.SPEC_NAME))
-            workflows = starter.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
-            texts |= {Path(os.path.relpath(top / name)): text for name, text in workflows.items()}
-        files.write_new(texts)
-    except files.FilesError as failure:
-        files_failure(failure, Format.text)
+    shipped = files.read_starter()
+    here, spec = {}, directory / files.SPEC_NAME
+    given = (run, where, network, host)
+    if ci is None or not os.path.lexists(spec):
+        specs = _specs(spec, given, example)
+        here = starter.first_files(specs, shipped, json.dumps(editor_schema(), indent=2) + "\n")
+    elif example is not None or any(answer is not None for answer in given):
+        wrong_usage(f"{spec} exists, so only workflows are written; --ci is the only option about them")
+    there = [name for name in starter.SHARED if os.path.lexists(directory / name)]
+    kept = {name: here.pop(name) for name in there if name in here}
+    texts = {directory / name: text for name, text in here.items()}
+    top = files.repository_top(directory)
+    if ci is not None:
+        place = Path(os.path.relpath(spec, top)).as_posix()
+        if "$" in place:
+            raise typer.BadParameter(f"{place} contains a $, which services expand; rename it")
+        place = f"./{place}" if place.startswith("-") else place
+        secrets = _named_secrets(directory, here.get(files.SPEC_NAME))
+        workflows = starter.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
+        texts |= {Path(os.path.relpath(top / name)): text for name, text in workflows.items()}
+    files.write_new(texts)
     for path in texts:
         typer.echo(plain_output(f"wrote {path}"))
     for name, text in kept.items():

@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from fleetc.cli.shared.output import files_failure, message
-from fleetc.messages.forms import Format
+from fleetc.cli.shared.output import message
 
 
 def merge_file(
@@ -25,7 +24,7 @@ def merge_file(
 
     git runs this as the merge driver `fleetc`. Compile afterwards.
     """
-    from fleetc.disk import files, git, merging
+    from fleetc.disk import git, merging
     from fleetc.disk.manifest import failure
     from fleetc.emit.tree import MANIFEST
 
@@ -36,9 +35,7 @@ def merge_file(
             text = git.merge_texts(base, ours, theirs)
             done = merging.Settled(merging.PLACEHOLDER, True) if text is None else merging.Settled(text, False)
         ours.write_bytes(done.content)
-    except files.FilesError as problem:
-        files_failure(problem, Format.text)
     except OSError as problem:
-        files_failure(failure(problem, path, "merge"), Format.text)
+        raise failure(problem, path, "merge") from problem
     if done.open:
         message(f"fleetc: {path} must be recompiled; after the merge, run fleetc compile and commit")

@@ -16,13 +16,16 @@ from fleetc.cli.shared.comparing import known_hosts
 from fleetc.cli.shared.options import (
     HERE,
     LimitOption,
+    OverlayOption,
     ShardOption,
     SignerOption,
     SignersOption,
     SpecArgument,
     TodayOption,
+    TreeOption,
 )
-from fleetc.cli.shared.output import files_failure, message, wrong_usage
+from fleetc.cli.shared.output import message, wrong_usage
+from fleetc.cli.shared.planned import around, made, refusals, shard_of
 from fleetc.cli.shared.rolling import NOT_REACHED, tell_ways
 from fleetc.cli.shared.working import (
     STDIN,
@@ -43,10 +46,6 @@ if TYPE_CHECKING:
     from fleetc.rollout.plan.data import Baseline
     from fleetc.rollout.plan.make import Inputs, Meaning
     from fleetc.settings import Settings
-from fleetc.cli.shared.planned import around, made, refusals, shard_of
-
-_DAY = "24h"
-
 
 _SHORTEST = timedelta(seconds=1)
 
@@ -56,14 +55,8 @@ def plan(
     write: Annotated[
         Path | None, typer.Option("-o", "--write", metavar="FILE", help="File to write the plan to.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="DIR", help="Directory of the tree; by default rendered/ beside the spec."),
-    ] = None,
-    overlay: Annotated[
-        list[Path] | None,
-        typer.Option("--overlay", metavar="FILE", help="Overlay file to apply to the spec; repeatable."),
-    ] = None,
+    output: TreeOption = None,
+    overlay: OverlayOption = None,
     limit: LimitOption = None,
     shard: ShardOption = None,
     against: Annotated[
@@ -100,7 +93,7 @@ def plan(
     A plan lists the changes of each host, the state they start from, and its expiry.
     """
 
-    lifetime = _lifetime(_DAY if expires is None else expires)
+    lifetime = _lifetime("24h" if expires is None else expires)
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if verify is not None:
         if any(option is not None for option in (write, sign, against, expires, shard)):
@@ -213,19 +206,15 @@ def _inputs(
     from fleetc.text.suggestions import did_you_mean
 
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), today)
-    document = compiled.checked.document
-    assert document is not None and compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
-    known = [host.name for host in compiled.blueprint.hosts]
+    document, _, blueprint, tree = compiled.sound
+    known = [host.name for host in blueprint.hosts]
     for name in limit:
         if name not in known:
             wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
     tell_settings(spec, settings)
-    need_fresh(compiled.tree, target_of(spec, settings))
-    try:
-        templates, playbooks = files.read_templates(), files.read_playbooks()
-    except files.FilesError as failure:
-        files_failure(failure, Format.text)
-    blueprint, tree, chosen = compiled.blueprint, compiled.tree, frozenset(limit)
+    need_fresh(tree, target_of(spec, settings))
+    templates, playbooks = files.read_templates(), files.read_playbooks()
+    chosen = frozenset(limit)
     return Inputs(document.sources, templates, playbooks, blueprint, tree, chosen, shard, made(settings)), compiled
 
 

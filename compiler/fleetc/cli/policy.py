@@ -14,7 +14,7 @@ import typer
 
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, TodayOption, upwards
-from fleetc.cli.shared.output import PROBLEMS, files_failure, message, plain, wrong_usage
+from fleetc.cli.shared.output import PROBLEMS, message, plain, wrong_usage
 from fleetc.cli.shared.working import read_policies, system_day
 from fleetc.messages.forms import Format
 
@@ -44,18 +44,14 @@ def policy(
 
     Examples are specs in policy/examples/NAME/: ok*.toml, bad*.toml, and base.toml for rules about changes.
     """
-    from fleetc.disk import files
 
     place = upwards(spec) or spec
-    try:
-        if action is Action.list:
-            _list(place)
-        elif action is Action.add:
-            _add(place, names or [])
-        else:
-            _test(place, names or [], today)
-    except files.FilesError as failure:
-        files_failure(failure, Format.text)
+    if action is Action.list:
+        _list(place)
+    elif action is Action.add:
+        _add(place, names or [])
+    else:
+        _test(place, names or [], today)
 
 
 def _list(spec: Path) -> None:

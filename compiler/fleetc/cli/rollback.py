@@ -22,7 +22,7 @@ from fleetc.cli.shared.options import (
     TakeOverOption,
 )
 from fleetc.cli.shared.output import message, plain, wrong_usage
-from fleetc.cli.shared.rolling import About, failures, need_check, opened_journal, tell
+from fleetc.cli.shared.rolling import About, need_check, opened_journal, tell
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
@@ -72,10 +72,9 @@ def rollback(
         wrong_usage("--list changes nothing and shows text, so it takes no --to, --check or --format")
     settings = load_settings(spec, overlay=overlay, journal=journal)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
-    tree, blueprint = compiled.tree, compiled.blueprint
+    _, _, blueprint, tree = compiled.sound
     stated = Stated(tuple(clear or ()), (), tuple(assume_dead or ()), tuple(take_over or ()))
-    with failures(), opened_journal(spec, settings, blueprint.fleet, check or listed, form) as own:
+    with opened_journal(spec, settings, blueprint.fleet, check or listed, form) as own:
         if listed:
             for line in listing(own.history, names_of(blueprint, limit or ()), spec, settings):
                 typer.echo(plain(line))

@@ -14,7 +14,7 @@ import typer
 
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, OverlayOption, ReportOption, SpecArgument
-from fleetc.cli.shared.output import PROBLEMS, files_failure, message, report, wrong_usage
+from fleetc.cli.shared.output import PROBLEMS, Failures, report, wrong_usage
 from fleetc.cli.shared.paging import put
 from fleetc.cli.shared.streaming import Talk, talk
 from fleetc.cli.shared.working import load_settings, quietly, read_sources
@@ -78,7 +78,6 @@ def streams(
     """
     from fleetc.disk import files
     from fleetc.pipeline import check_spec
-    from fleetc.rollout.hosts.secrets import DeployError
     from fleetc.stream_api.drift import compare
 
     _need_one_way(apply, observed, status, bindings, stream)
@@ -91,16 +90,11 @@ def streams(
         report(checked, sources, settings, form, always=True)
         raise typer.Exit(PROBLEMS)
     chosen = _chosen(checked, stream)
-    try:
+    with Failures(form):
         if observed is not None:
             talked = Talk([compare(chosen[0], _answer(observed, status), _bindings(bindings))])
         else:
             talked = talk(files.find_spec(spec), checked.fleet, chosen, settings, apply, form)
-    except files.FilesError as failure:
-        files_failure(failure, form)
-    except DeployError as failure:
-        message(f"error: {failure}")
-        raise typer.Exit(failure.exit_code) from None
     _print(talked, checked, sources, settings, form)
 
 

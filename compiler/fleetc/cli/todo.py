@@ -20,7 +20,6 @@ from fleetc.cli.shared.options import (
 )
 from fleetc.cli.shared.output import plain
 from fleetc.cli.shared.paging import put
-from fleetc.cli.shared.rolling import failures
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -44,22 +43,17 @@ def todo(
     settings = load_settings(spec, overlay=overlay)
     answer_form = Format(form)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    blueprint = compiled.blueprint
-    assert blueprint is not None  # noqa: S101  # it compiled
+    document, _, blueprint, _ = compiled.sound
     from fleetc.rollout.hosts.rolling import hosts_of
 
-    with failures():
-        hosts = hosts_of(blueprint, tuple(limit or ()))
+    hosts = hosts_of(blueprint, tuple(limit or ()))
     here = {owner for host in blueprint.hosts if host.name in hosts for owner, _ in host.secrets()}
     tasks = [
         task
         for task in tasks_of(blueprint)
         if task.host in hosts or (not task.host and (not limit or here & {*task.nodes}))
     ]
-    document = compiled.checked.document
-    questions = (
-        [] if limit or document is None else [task for source in document.sources for task in _questions(source)]
-    )
+    questions = [] if limit else [task for source in document.sources for task in _questions(source)]
     tasks = [*questions, *tasks]
     if answer_form is Format.json:
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")

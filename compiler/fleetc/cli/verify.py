@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
-from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument
-from fleetc.cli.shared.output import coloured, files_failure, message, wrong_usage
-from fleetc.cli.shared.rolling import failures
+from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument, TreeOption
+from fleetc.cli.shared.output import coloured, message, wrong_usage
 from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format, written
 
@@ -74,10 +73,7 @@ def verify(
     write: Annotated[
         Path | None, typer.Option("-o", "--write", metavar="FILE", help="File to write the report to.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="DIR", help="Directory of the tree; by default rendered/ beside the spec."),
-    ] = None,
+    output: TreeOption = None,
     overlay: OverlayOption = None,
     limit: LimitOption = None,
     form: Annotated[VerifyFormat, typer.Option("--format", help="Output format.")] = VerifyFormat.text,
@@ -98,9 +94,8 @@ def verify(
     _need_file(write)
     settings = load_settings(spec, overlay=overlay, output=output)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    assert compiled.tree is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
-    need_fresh(compiled.tree, target_of(spec, settings))
+    need_fresh(compiled.sound.tree, target_of(spec, settings))
     request = _Request(spec, settings, compiled, tuple(limit or ()), public, form, write)
     if watch is not None:
         _watch(request, watch)
@@ -124,15 +119,11 @@ def _refuse_wrong_usage(form: VerifyFormat, write: Path | None, watch: int | Non
 
 
 def _need_file(write: Path | None) -> None:
-    """Exit if the report could not be written, before asking any host."""
-    from fleetc.disk.manifest import FilesError
+    """Refuse a file that the report could not be written to, before asking any host. Raises FilesError."""
     from fleetc.disk.whole import need_regular
 
-    try:
-        if write is not None:
-            need_regular(write, "report-not-a-file", "name a file to write; without -o, the report is printed")
-    except FilesError as failure:
-        files_failure(failure, Format.text)
+    if write is not None:
+        need_regular(write, "report-not-a-file", "name a file to write; without -o, the report is printed")
 
 
 def _watch(request: _Request, seconds: int) -> NoReturn:
@@ -157,28 +148,23 @@ def _watch(request: _Request, seconds: int) -> NoReturn:
 
 def _look(request: _Request, shows: bool = True) -> _Look:
     """One look at the fleet; what Ansible does meanwhile is shown on stderr if it `shows`."""
-    from fleetc.messages.locate import locate
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import hosts_of
     from fleetc.rollout.hosts.verify import ask_hosts
-    from fleetc.rollout.verify.diagnostics import diagnostics_of
     from fleetc.rollout.verify.judge import judge
     from fleetc.rollout.verify.report import report_of
 
     compiled = request.compiled
-    tree, blueprint, fleet = compiled.tree, compiled.blueprint, compiled.checked.fleet
-    assert tree is not None and blueprint is not None and fleet is not None  # noqa: S101  # it compiled
+    _, fleet, blueprint, tree = compiled.sound
     shown = progress(sys.stderr) if shows else nullcontext(_ignore)
-    with failures(), shown as show:
+    with shown as show:
         hosts = hosts_of(blueprint, request.limit)
         answers = ask_hosts(tree, fleet, blueprint, request.settings, hosts, show)
     public = _of_public(fleet, blueprint, hosts) if request.public else ()
     verdict = judge(fleet, blueprint, answers, public, _rolled_back(request))
-    found, checked = diagnostics_of(verdict.findings), compiled.checked
-    located, own = (locate(found, checked.sources, checked.document, apart) for apart in (False, True))
     now = int(time.time())
     when = time.strftime(_TIME, time.gmtime(now))
-    return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, own, when), now)
+    return _Look(hosts, verdict, report_of(compiled, hosts, verdict, when), now)
 
 
 def _rolled_back(request: _Request) -> Mapping[str, Back]:
@@ -188,10 +174,9 @@ def _rolled_back(request: _Request) -> Mapping[str, Back]:
     from fleetc.rollout.hosts.kept import rolled_back
     from fleetc.settings import journals
 
-    assert request.compiled.blueprint is not None  # noqa: S101  # it compiled
     try:
         directory = journals(request.settings, files.find_spec(request.spec))
-        return rolled_back(to_read(directory, request.compiled.blueprint.fleet).history)
+        return rolled_back(to_read(directory, request.compiled.sound.blueprint.fleet).history)
     except files.FilesError as failure:
         message(f"note: no rollback is known: {failure.message}")
         return {}
@@ -225,27 +210,22 @@ def _tell(request: _Request, look: _Look) -> None:
 
 def _write(request: _Request, look: _Look) -> None:
     """Write the whole look to the file that was asked for, if any."""
-    from fleetc.disk.manifest import FilesError
     from fleetc.disk.whole import write_whole
     from fleetc.rollout.verify.report import summary
 
     if request.write is None:
         return
     text = _text(request, look) + (f"\n{summary(look.report)}\n" if request.form is VerifyFormat.text else "")
-    try:
-        write_whole(request.write, text.encode("utf-8", "backslashreplace"))
-    except FilesError as failure:
-        files_failure(failure, Format.text)
+    write_whole(request.write, text.encode("utf-8", "backslashreplace"))
 
 
 def _text(request: _Request, look: _Look, colour: bool = False) -> str:
     """A whole look in the form that was asked for."""
     compiled, report = request.compiled, look.report
-    assert compiled.blueprint is not None  # noqa: S101  # it compiled
     if request.form is VerifyFormat.prometheus:
         from fleetc.rollout.verify.textfile import textfile
 
-        return textfile(compiled.blueprint, look.hosts, look.verdict, look.seconds)
+        return textfile(compiled.sound.blueprint, look.hosts, look.verdict, look.seconds)
     if request.form is VerifyFormat.html:
         from fleetc.disk import files
         from fleetc.rollout.verify.html import as_html

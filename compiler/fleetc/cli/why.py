@@ -112,8 +112,7 @@ def _put_dependents(place: str, spec: Path, settings: Settings, form: Format, wh
     from fleetc.review.why import Shipped
 
     compiled, _ = compile_or_exit(spec, settings, form)
-    document, fleet = compiled.checked.document, compiled.checked.fleet
-    assert document is not None and fleet is not None  # noqa: S101  # it compiled
+    document, fleet, _, _ = compiled.sound
     table = next((node.table for node in fleet.nodes if node.name == place), None)
     if table is not None:
         wrong_usage(f"{plain(place)} is a node: name a flag of it too, or its table, {table}.{plain(place)}")

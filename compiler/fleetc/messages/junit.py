@@ -8,7 +8,7 @@ test with "warning" in its name: it fails no check, and services show only the o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fleetc.messages.locate import NAMES, Located
 from fleetc.messages.text import block, count
@@ -31,16 +31,15 @@ def as_junit(located: Sequence[Located], sources: Sequence[Source]) -> str:
     if not located:
         cases = [f'<testcase classname="{html(spec)}" name="{count(located)}" time="0"/>']
     failed = sum(1 for item in located if item.diagnostic.severity is Severity.ERROR)
-    counts = f'tests="{max(1, len(located))}" failures="{failed}" errors="0" skipped="0" time="0"'
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuites name="fleetc" {counts}>',
-        f'<testsuite name="{html(spec)}" {counts}>',
-        *cases,
-        "</testsuite>",
-        "</testsuites>",
-    ]
-    return "\n".join(lines) + "\n"
+    return suite_of(spec, cases, max(1, len(located)), failed)
+
+
+def suite_of(name: str, cases: Iterable[str], number: int, failed: int, seconds: float = 0) -> str:
+    """A report of one suite, with the lines of its cases."""
+    counts = f'tests="{number}" failures="{failed}" errors="0" skipped="0" time="{seconds:.0f}"'
+    head = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="fleetc" {counts}>']
+    suite = [f'<testsuite name="{html(name)}" {counts}>', *cases, "</testsuite>"]
+    return "\n".join([*head, *suite, "</testsuites>"]) + "\n"
 
 
 def _name(item: Located) -> str:

@@ -24,7 +24,7 @@ from fleetc.review.gravity import gravity
 from fleetc.review.impact.effects import Impact
 from fleetc.review.impact.restarts import moved
 from fleetc.review.items.deltas import Delta, deltas_of
-from fleetc.review.items.edits import Atlas, Edits, edits_of, shown
+from fleetc.review.items.edits import Atlas, Edits, edits_of
 from fleetc.review.items.item import Item
 from fleetc.review.items.of_blueprint import items_of
 from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
@@ -32,6 +32,7 @@ from fleetc.review.releases import release_notes
 from fleetc.review.shown_lines import Evidence
 from fleetc.review.sides import Side
 from fleetc.review.unexplained import texts_of
+from fleetc.text import leaks
 from fleetc.text.counting import first_of
 from fleetc.version import __version__
 
@@ -203,8 +204,8 @@ def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, im
     return Change(
         kind=first.item.kind,
         what=_what(group),
-        old=None if first.before is None else shown(first.before),
-        new=None if first.after is None else shown(first.after),
+        old=None if first.before is None else leaks.shown(first.before),
+        new=None if first.after is None else leaks.shown(first.after),
         targets=tuple(sorted(targets, key=lambda target: (target.host, target.node))),
         causes=tuple(spots) or tuple(_comments(first, old, new, evidence)),
         effects=impact.effects(group),
@@ -225,7 +226,7 @@ def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterato
         source = dict(zip(copies(sources), sources, strict=True)).get(path)
         if source is not None:
             why = "a comment, the order of keys, or how they are written"
-            yield Cause(side, "given", source.name, line, 1, "", shown(text or ""), why)
+            yield Cause(side, "given", source.name, line, 1, "", leaks.shown(text or ""), why)
 
 
 def _rank(change: Change) -> tuple[object, ...]:

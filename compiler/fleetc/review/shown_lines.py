@@ -20,10 +20,10 @@ from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
 from fleetc.review.data import FileChange, Line
 from fleetc.review.items.avatars import avatar_of
 from fleetc.review.items.deltas import Delta
-from fleetc.review.items.edits import shown
 from fleetc.review.items.of_stacks import SEAT
 from fleetc.review.lines import LinePair, differing
 from fleetc.review.sides import Side
+from fleetc.text import leaks
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _HEALTH = re.compile(r', "health": .*')
@@ -195,7 +195,7 @@ def _text(content: bytes | None) -> str | None:
 
 
 def _line(path: str, pair: LinePair) -> Line:
-    old, new = (None if text is None else shown(text) for text in (pair.old, pair.new))
+    old, new = (None if text is None else leaks.shown(text) for text in (pair.old, pair.new))
     return Line(path, pair.old_line, pair.new_line, old, new)
 
 

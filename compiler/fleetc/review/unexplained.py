@@ -12,11 +12,11 @@ from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
 from fleetc.places.origin import Origin
 from fleetc.review.impact.restarts import service_of
 from fleetc.review.items.deltas import Delta
-from fleetc.review.items.edits import shown
 from fleetc.review.items.item import Item
 from fleetc.review.lines import LinePair
 from fleetc.review.shown_lines import Evidence
 from fleetc.review.sides import Side
+from fleetc.text import leaks
 
 _SHOWN = 12
 """The most lines of a file in the change itself; the file has all of them."""
@@ -75,7 +75,7 @@ def _of_pairs(path: str, pairs: Sequence[LinePair], old: Side, new: Side, origin
 
 
 def _joined(lines: Sequence[str | None]) -> str:
-    shown_lines = [shown(_DIGEST.sub("(digest)", line)) for line in lines if line is not None]
+    shown_lines = [leaks.shown(_DIGEST.sub("(digest)", line)) for line in lines if line is not None]
     if shown_lines and not any(line.strip() for line in shown_lines):
         return "(blank line)" if len(shown_lines) == 1 else f"({len(shown_lines)} blank lines)"
     more = [f"({len(shown_lines) - _SHOWN} more lines)"] if len(shown_lines) > _SHOWN else []

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleetc.messages.locate import locate
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
-from fleetc.rollout.verify.diagnostics import diagnostics_of
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.rollout.verify.report import NodeReport, Report, report_of
-from tests.support import compiled_example, example_sources
+from tests.support import compiled_example
 
 TIME = "2026-11-23T06:30:00Z"
 
@@ -90,12 +88,10 @@ def look(
 ) -> Report:
     """The report of a look at an example fleet."""
     compiled = compiled_example(fleet)
-    assert compiled.blueprint is not None and compiled.checked.fleet is not None
+    assert compiled.blueprint is not None
     hosts = limit or [host.name for host in compiled.blueprint.hosts]
     verdict = Verdict(tuple(findings), tuple(facts))
-    found, sources, document = diagnostics_of(findings), example_sources(fleet), compiled.checked.document
-    located, own = (locate(found, sources, document, apart) for apart in (False, True))
-    return report_of(compiled.checked.fleet, compiled.blueprint, hosts, verdict, located, own, time)
+    return report_of(compiled, hosts, verdict, time)
 
 
 def every_day() -> Report:

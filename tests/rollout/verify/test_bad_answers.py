@@ -16,8 +16,8 @@ from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text
 from fleetc.online.public import UrlAnswer
 from fleetc.pipeline import Compiled
-from fleetc.rollout.verify.diagnostics import diagnostics_of
 from fleetc.rollout.verify.judge import Verdict
+from fleetc.rollout.verify.report import diagnostics_of
 from fleetc.rollout.verify.textfile import textfile
 from tests.rollout.odd_answers import HUGE, JSON, places, with_other
 from tests.rollout.verify.healthy import World

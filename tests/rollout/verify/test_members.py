@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from fleetc.messages.locate import locate
 from fleetc.pipeline import compile_spec
 from fleetc.rollout.verify.data import Finding, Kind
-from fleetc.rollout.verify.diagnostics import diagnostics_of
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.rollout.verify.report import as_data, report_of
 from fleetc.toml.document import Source
@@ -44,20 +42,15 @@ secret = { env = "S" }
 def test_members_with_one_finding_share_a_message_and_keep_their_rows(
     code: str, kind: Kind, table: tuple[str, ...], node: str
 ) -> None:
-    sources = (Source("fleet.toml", MANY),)
-    compiled = compile_spec(sources, *shipped())
-    assert compiled.checked.fleet is not None and compiled.blueprint is not None
+    compiled = compile_spec((Source("fleet.toml", MANY),), *shipped())
     findings = tuple(
         Finding(kind, code, f"gpu-{n}", node.format(n), f"gpu-{n}: it is so", tuple(p.format(n) for p in table))
         for n in (1, 2)
     )
-    found, document = diagnostics_of(findings), compiled.checked.document
-    (shared,), own = (locate(found, sources, document, apart) for apart in (False, True))
-    assert any(place.note.startswith("in 2 members: ") for place in shared.related), "one message for both"
     hosts = ("gpu-1", "gpu-2")
-    report = report_of(
-        compiled.checked.fleet, compiled.blueprint, hosts, Verdict(findings, ()), [shared], own, "2026-01-31T00:00:00Z"
-    )
+    report = report_of(compiled, hosts, Verdict(findings, ()), "2026-01-31T00:00:00Z")
+    (shared,) = report.located
+    assert any(place.note.startswith("in 2 members: ") for place in shared.related), "one message for both"
     rows = json.loads(json.dumps(as_data(report)))["findings"]
     assert [(row["host"], row["message"]) for row in rows] == [(host, f"{host}: it is so") for host in hosts]
     assert report.exit_code == (4 if kind == "unknown" else 1)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -84,6 +84,15 @@ class Asking:
             return None
         return Question(path, self.desk.pages[path], work, self._server.ruler)
 
+    def answers(self, answer: Callable[[Question, Any], Any], nothing: Any = None) -> Callable[[Any], Any]:
+        """What answers a request about a document: `nothing` where it is no part of a spec."""
+
+        def answered(params: Any) -> Any:
+            question = self.about(params.text_document.uri)
+            return nothing if question is None else answer(question, params)
+
+        return guarded(answered)
+
     def _pages(self, question: Question) -> dict[str, Page]:
         """The texts of the spec, and of its overlays that are open, by the names of their files in messages."""
         project = question.work.project
@@ -111,10 +120,7 @@ class Asking:
 
     # ------------------------------------------------------------------------------------------------ at one place
 
-    def hover(self, params: types.HoverParams) -> types.Hover | None:
-        question = self.about(params.text_document.uri)
-        if question is None:
-            return None
+    def hover(self, question: Question, params: types.HoverParams) -> types.Hover | None:
         offset = question.ruler.offset(question.page, params.position)
         answer = hover.hover(question.page, offset, question.snapshot, question.work.rests)
         if answer is None:
@@ -128,10 +134,7 @@ class Asking:
         known = asks.hover.content_format if asks and asks.hover else None
         return types.MarkupKind.Markdown if types.MarkupKind.Markdown in (known or ()) else types.MarkupKind.PlainText
 
-    def complete(self, params: types.CompletionParams) -> types.CompletionList | None:
-        question = self.about(params.text_document.uri)
-        if question is None:
-            return None
+    def complete(self, question: Question, params: types.CompletionParams) -> types.CompletionList | None:
         offset = question.ruler.offset(question.page, params.position)
         suggestions = completion.complete(question.page, offset, question.snapshot)
         return types.CompletionList(
@@ -163,10 +166,7 @@ class Asking:
         offset = question.ruler.offset(question.page, position)
         return names.target_at(question.page, offset, question.snapshot.document)
 
-    def definition(self, params: types.DefinitionParams) -> list[types.Location]:
-        question = self.about(params.text_document.uri)
-        if question is None:
-            return []
+    def definition(self, question: Question, params: types.DefinitionParams) -> list[types.Location]:
         pages, named = self._pages(question), self._target(question, params.position)
         if named is not None:
             spots = names.definitions(pages, named[0], question.snapshot.document)
@@ -178,10 +178,9 @@ class Asking:
             return []
         return [self._location(question, name, page, spot) for name, page in pages.items() if (spot := page.find(gpu))]
 
-    def references(self, params: types.ReferenceParams) -> list[types.Location]:
-        question = self.about(params.text_document.uri)
-        named = self._target(question, params.position) if question is not None else None
-        if question is None or named is None:
+    def references(self, question: Question, params: types.ReferenceParams) -> list[types.Location]:
+        named = self._target(question, params.position)
+        if named is None:
             return []
         document = question.snapshot.document
         pages = {**_texts_of(self._closed(question)), **self._pages(question)}
@@ -190,10 +189,11 @@ class Asking:
             spots += [(name, spot) for spot in names.references(page, named[0], document)]
         return [self._location(question, name, pages[name], spot) for name, spot in spots]
 
-    def prepare_rename(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        question = self.about(params.text_document.uri)
-        named = self._target(question, params.position) if question is not None else None
-        if question is None or named is None:
+    def prepare_rename(
+        self, question: Question, params: types.PrepareRenameParams
+    ) -> types.PrepareRenamePlaceholder | None:
+        named = self._target(question, params.position)
+        if named is None:
             return None
         target, spot = named
         return types.PrepareRenamePlaceholder(question.ruler.range(question.page, spot.start, spot.end), target.name)
@@ -239,10 +239,9 @@ class Asking:
 
     # ---------------------------------------------------------------------------------------------------- fixes
 
-    def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+    def actions(self, question: Question, params: types.CodeActionParams) -> list[types.CodeAction]:
         """The certain fixes of problems in a range, of the text as it was checked: none while it is not."""
-        question = self.about(params.text_document.uri)
-        if question is None or not question.work.rests:
+        if not question.work.rests:
             return []
         pages, actions = self._pages(question), []
         wanted = params.context.only
@@ -278,11 +277,8 @@ class Asking:
         touches = place.line - 1 <= wanted.end.line and (place.end_line or place.line) - 1 >= wanted.start.line
         return touches and question.work.project.path_of(place.file) == question.path
 
-    def format(self, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
+    def format(self, question: Question, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         """The one form of a text; nothing where it is not TOML."""
-        question = self.about(params.text_document.uri)
-        if question is None:
-            return None
         old = question.page.text
         new, _ = formatted(Source(question.path.name, old))
         if new is None or new == old:
@@ -295,10 +291,7 @@ class Asking:
 
     # --------------------------------------------------------------------------------------------- the whole text
 
-    def symbols(self, params: types.DocumentSymbolParams) -> list[Plain]:
-        question = self.about(params.text_document.uri)
-        if question is None:
-            return []
+    def symbols(self, question: Question, params: types.DocumentSymbolParams) -> list[Plain]:
         at = cache(partial(question.ruler.plain_position, question.page))  # a table begins where the one before ends
         kind = types.SymbolKind.Struct.value
 
@@ -310,10 +303,7 @@ class Asking:
 
         return [symbol(entry) for entry in hints.outline(question.page)]
 
-    def inlays(self, params: types.InlayHintParams) -> list[types.InlayHint]:
-        question = self.about(params.text_document.uri)
-        if question is None:
-            return []
+    def inlays(self, question: Question, params: types.InlayHintParams) -> list[types.InlayHint]:
         start, end = (
             question.ruler.offset(question.page, position) for position in (params.range.start, params.range.end)
         )
@@ -326,11 +316,10 @@ class Asking:
             if start <= hint.offset <= end
         ]
 
-    def tokens(self, params: types.SemanticTokensParams | types.SemanticTokensRangeParams) -> types.SemanticTokens:
+    def tokens(
+        self, question: Question, params: types.SemanticTokensParams | types.SemanticTokensRangeParams
+    ) -> types.SemanticTokens:
         """The parts of amounts, each by its distance from the one before."""
-        question = self.about(params.text_document.uri)
-        if question is None:
-            return types.SemanticTokens([])
         wanted = params.range if isinstance(params, types.SemanticTokensRangeParams) else None
         page, ruler = question.page, question.ruler
         start, end = (
@@ -345,10 +334,9 @@ class Asking:
             line, column = below, right
         return types.SemanticTokens(data)
 
-    def code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
+    def code_lenses(self, question: Question, params: types.CodeLensParams) -> list[types.CodeLens]:
         """A lens at each table, without its words: those are calculated for the visible ones."""
-        question = self.about(params.text_document.uri)
-        if question is None or question.snapshot.fleet is None:
+        if question.snapshot.fleet is None:
             return []
         shown = [block for block in question.page.blocks if block.parts and _has_lens(block.path)]
         return [
@@ -431,20 +419,20 @@ def _has_lens(path: KeyPath) -> bool:
 def register(server: Server) -> None:
     """Answer everything that an editor may ask."""
     asking = Asking(server)
-    server.feature(types.TEXT_DOCUMENT_HOVER)(guarded(asking.hover))
+    server.feature(types.TEXT_DOCUMENT_HOVER)(asking.answers(asking.hover))
     trigger = types.CompletionOptions(trigger_characters=['"', ".", "=", "[", "-", " "])
-    server.feature(types.TEXT_DOCUMENT_COMPLETION, trigger)(guarded(asking.complete))
-    server.feature(types.TEXT_DOCUMENT_DEFINITION)(guarded(asking.definition))
-    server.feature(types.TEXT_DOCUMENT_REFERENCES)(guarded(asking.references))
-    server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(guarded(asking.prepare_rename))
+    server.feature(types.TEXT_DOCUMENT_COMPLETION, trigger)(asking.answers(asking.complete))
+    server.feature(types.TEXT_DOCUMENT_DEFINITION)(asking.answers(asking.definition, []))
+    server.feature(types.TEXT_DOCUMENT_REFERENCES)(asking.answers(asking.references, []))
+    server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(asking.answers(asking.prepare_rename))
     server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(guarded(asking.rename))
-    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(guarded(asking.actions))
-    server.feature(types.TEXT_DOCUMENT_FORMATTING)(guarded(asking.format))
-    server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(guarded(asking.symbols))
-    server.feature(types.TEXT_DOCUMENT_INLAY_HINT)(guarded(asking.inlays))
+    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(asking.answers(asking.actions, []))
+    server.feature(types.TEXT_DOCUMENT_FORMATTING)(asking.answers(asking.format))
+    server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(asking.answers(asking.symbols, []))
+    server.feature(types.TEXT_DOCUMENT_INLAY_HINT)(asking.answers(asking.inlays, []))
     server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(
-        guarded(asking.code_lenses)
+        asking.answers(asking.code_lenses, [])
     )
     server.feature(types.CODE_LENS_RESOLVE)(guarded(asking.code_lens))
-    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _TOKENS)(guarded(asking.tokens))
-    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, _TOKENS)(guarded(asking.tokens))
+    for part in (types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE):
+        server.feature(part, _TOKENS)(asking.answers(asking.tokens, types.SemanticTokens([])))

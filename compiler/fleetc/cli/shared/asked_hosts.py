@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fleetc.cli.shared.options import HERE
-from fleetc.cli.shared.output import USAGE, files_failure, message, plain, wrong_usage
+from fleetc.cli.shared.output import USAGE, message, plain, wrong_usage
 from fleetc.cli.shared.working import load_settings, quietly
 from fleetc.disk.manifest import FilesError
-from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
     from fleetc.adopt import OnHost
@@ -72,10 +71,7 @@ def _tree(name: str, table: Mapping[str, Any]) -> Tree:
         "fleet": {"name": "asked", "network": "offchain", "node_release": format_release(NEWEST_RELEASE)},
         "hosts": {name: {"runtime": "systemd", **table}},
     }
-    try:
-        templates, playbooks = files.read_templates(), files.read_playbooks()
-    except FilesError as problem:
-        files_failure(problem, Format.text)
+    templates, playbooks = files.read_templates(), files.read_playbooks()
     compiled: Compiled = quietly(compile_spec, [Source("--from", tomli_w.dumps(spec))], templates, playbooks)
     if compiled.tree is None:
         wrong = next(diagnostic for diagnostic in compiled.checked.diagnostics if diagnostic.severity is Severity.ERROR)
@@ -100,15 +96,12 @@ def _allow(hosts: list[str], yes: bool) -> None:
 
 
 def _answer_of(tree: Tree, host: str, settings: Settings) -> Mapping[str, Any]:
-    """The answer of a host; exits if there is none."""
+    """The answer of a host. Raises FilesError where there is none."""
     from fleetc.rollout.hosts.finding import find
     from fleetc.rollout.hosts.progress import progress
 
-    try:
-        with progress(sys.stderr) as show:
-            return find(tree, (host,), settings, show)[host]
-    except FilesError as problem:
-        files_failure(problem, Format.text)
+    with progress(sys.stderr) as show:
+        return find(tree, (host,), settings, show)[host]
 
 
 def senseless(host: str) -> FilesError:

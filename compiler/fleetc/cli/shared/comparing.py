@@ -1,4 +1,4 @@
-"""Compares a spec with what it would replace, for `diff` and `watch`: the review, its report, the limits it breaks.
+"""Compares a spec with what it would replace: the review, its report, the limits it breaks. For `diff` and `compile`.
 
 In: options, a compiled spec. Out: a `Compared`; the text of its report, or a file with it.
 """
@@ -130,7 +130,9 @@ def run(
     foreign, notes = ((), []) if instead_of else _beside(compiled, recorded, shipped, old if mine else None)
     review = replace(review, foreign=tuple(sorted({*review.foreign, *foreign})), notes=(*review.notes, *notes))
     pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
-    return Compared(review, request, shipped[0], _sources(compiled), pages, _standing(old, compiled, today))
+    return Compared(
+        review, request, shipped[0], compiled.sound.document.sources, pages, _standing(old, compiled, today)
+    )
 
 
 def known_hosts(spec: Path, settings: Settings, compiled: Compiled) -> frozenset[str] | None:
@@ -139,9 +141,8 @@ def known_hosts(spec: Path, settings: Settings, compiled: Compiled) -> frozenset
     from fleetc.rollout.hosts.journal import to_read
     from fleetc.settings import journals
 
-    assert compiled.blueprint is not None  # noqa: S101  # it compiled
     try:
-        history = to_read(journals(settings, find_spec(spec)), compiled.blueprint.fleet).history
+        history = to_read(journals(settings, find_spec(spec)), compiled.sound.blueprint.fleet).history
     except FilesError:
         return None
     return frozenset(history.hosts) if history.runs else None
@@ -187,8 +188,7 @@ def _beside(
     from fleetc.emit.tree import SPEC_FOLDER, is_rolled_out
     from fleetc.pipeline import compile_spec
 
-    tree = compiled.tree
-    assert tree is not None  # noqa: S101  # it compiled
+    tree = compiled.sound.tree
     strangers = files.strangers(tree, recorded, reads=lambda path: old is None and _counts(path))
     if strangers.foreign and old is not None and old.document is not None:
         before = compile_spec(old.document.sources, *shipped).tree
@@ -210,12 +210,6 @@ def _counts(path: str) -> bool:
     from fleetc.emit.tree import SPEC_FOLDER, is_rolled_out
 
     return is_rolled_out(path) or path.startswith(SPEC_FOLDER)
-
-
-def _sources(compiled: Compiled) -> Sequence[Source]:
-    document = compiled.checked.document
-    assert document is not None  # noqa: S101  # it compiled
-    return document.sources
 
 
 def _report(compared: Compared, colour: bool) -> str:

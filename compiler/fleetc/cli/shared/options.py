@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fleetc.cli.shared import completing
-from fleetc.cli.shared.output import files_failure, wrong_usage
+from fleetc.cli.shared.output import Failures, wrong_usage
 from fleetc.messages.forms import Format, ReportFormat, RolloutFormat
 
 HERE = Path()
@@ -23,15 +23,13 @@ def upwards(spec: Path | None) -> Path | None:
 
     Exits if that directory has its own settings: they only apply to commands that run there.
     """
-    from fleetc.disk.files import FilesError, spec_above
+    from fleetc.disk.files import spec_above
     from fleetc.settings import checkout_settings
 
     if spec != HERE or (above := spec_above(Path.cwd())) in (None, HERE):
         return spec
-    try:
+    with Failures():
         own_settings = checkout_settings(Path.cwd() / above)
-    except FilesError as failure:
-        files_failure(failure, Format.text)
     if own_settings:
         wrong_usage(
             f"the spec is in {above}, whose {own_settings[0].file} has settings: run fleetc there, or name the spec"
@@ -56,96 +54,45 @@ OverlayOption = Annotated[
     typer.Option("--overlay", metavar="FILE", help="Overlay file to apply to the spec; repeatable."),
 ]
 
-
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Directory of the tree; by default rendered/ beside the spec."),
-]
-
+_TREE = "Directory of the tree; by default rendered/ beside the spec."
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help=_TREE)]
+TreeOption = Annotated[Path | None, typer.Option("--output", metavar="DIR", help=_TREE)]
+"""The same for commands that write something else: -o is the file for that."""
 
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format of diagnostics.")]
-
-
+ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Output format.")]
 RolloutFormatOption = Annotated[
     RolloutFormat,
     typer.Option("--format", help="Form of the report; json is events, one a line; sarif and github need --check."),
 ]
 
 
-ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Output format.")]
+def _hosts(name: str, help: str, hidden: bool = False) -> Any:
+    """An option that takes names of hosts."""
+    return typer.Option(name, metavar="HOST", help=help, hidden=hidden, autocompletion=completing.hosts)
 
 
-LimitOption = Annotated[
-    list[str] | None,
-    typer.Option("--limit", metavar="HOST", help="Only this host; repeatable.", autocompletion=completing.hosts),
-]
-
-
-ShardOption = Annotated[
-    str | None,
-    typer.Option(
-        "--shard",
-        metavar="K/N",
-        help="Only the K-th of N parts of the fleet; other machines roll out the others at the same time.",
-    ),
-]
-
-
+LimitOption = Annotated[list[str] | None, _hosts("--limit", "Only this host; repeatable.")]
 ClearOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--clear",
-        metavar="HOST",
-        help="Try this host in quarantine again; repeatable.",
-        hidden=True,
-        autocompletion=completing.hosts,
-    ),
+    list[str] | None, _hosts("--clear", "Try this host in quarantine again; repeatable.", hidden=True)
 ]
-
-
 RenamedOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--renamed",
-        metavar="HOST",
-        help="This host, or its fleet, had another name in the last rollout; repeatable.",
-        hidden=True,
-        autocompletion=completing.hosts,
-    ),
+    _hosts("--renamed", "This host, or its fleet, had another name in the last rollout; repeatable.", hidden=True),
 ]
-
-
-JournalOption = Annotated[
-    Path | None,
-    typer.Option("--journal", metavar="DIR", help="Directory with the journals of rollouts.", show_default=False),
-]
-
-
 AssumeDeadOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--assume-dead",
-        metavar="HOST",
-        help="State that this host is gone for good and runs nothing; repeatable.",
-        hidden=True,
-        autocompletion=completing.hosts,
-    ),
+    _hosts("--assume-dead", "State that this host is gone for good and runs nothing; repeatable.", hidden=True),
 ]
-
-
 TakeOverOption = Annotated[
     list[str] | None,
     typer.Option(
         "--take-over", metavar="ID", help="State that the rollout with this id is dead; repeatable.", hidden=True
     ),
 ]
-
-
 ResumeOption = Annotated[
     bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
 ]
-
-
 SkipOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -155,6 +102,22 @@ SkipOption = Annotated[
         autocompletion=completing.codes_of_hosts,
     ),
 ]
+ShardOption = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="K/N",
+        help="Only the K-th of N parts of the fleet; other machines roll out the others at the same time.",
+    ),
+]
+JournalOption = Annotated[
+    Path | None,
+    typer.Option("--journal", metavar="DIR", help="Directory with the journals of rollouts.", show_default=False),
+]
+SignersOption = Annotated[
+    Path | None, typer.Option("--allowed-signers", metavar="FILE", help="File of the people who may sign plans.")
+]
+SignerOption = Annotated[str | None, typer.Option("--signer", metavar="NAME", help="Who must have signed the plan.")]
 
 
 def _day(text: str) -> date:
@@ -181,11 +144,3 @@ TodayOption = Annotated[
         callback=_or_now,
     ),
 ]
-
-
-SignersOption = Annotated[
-    Path | None, typer.Option("--allowed-signers", metavar="FILE", help="File of the people who may sign plans.")
-]
-
-
-SignerOption = Annotated[str | None, typer.Option("--signer", metavar="NAME", help="Who must have signed the plan.")]

@@ -26,9 +26,8 @@ PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
 def answer(compiled: Compiled, form: Format, located: Sequence[Located], **more: Any) -> None:
     """The single output document of a command: its diagnostics, and in JSON also what it did."""
-    checked = compiled.checked
-    document, pages = checked.document, checked.policies.pages if checked.policies else {}
-    assert document is not None  # noqa: S101  # it compiled
+    document, policies = compiled.sound.document, compiled.checked.policies
+    pages = policies.pages if policies else {}
     typer.echo(written(form, located, document.sources, document, more=more, pages=pages), nl=False)
 
 
@@ -117,6 +116,29 @@ def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) ->
         problem = outside(failure.code, failure.message, failure.help, failure.path)
         typer.echo(written(form, [*before, problem]), nl=False)
     raise typer.Exit(failure.exit_code)
+
+
+class Failures:
+    """Ends the command, in a form, where a file is at fault or a rollout cannot begin."""
+
+    def __init__(self, form: Format = Format.text) -> None:
+        self._form = form
+
+    def __enter__(self) -> None:
+        """Nothing begins."""
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        """Print the problem, and exit."""
+        if problem is None or isinstance(problem, typer.Exit):
+            return
+        from fleetc.disk.manifest import FilesError
+        from fleetc.rollout.hosts.secrets import DeployError
+
+        if isinstance(problem, FilesError):
+            files_failure(problem, self._form)
+        if isinstance(problem, DeployError):
+            message(f"error: {problem}")
+            raise typer.Exit(problem.exit_code) from None
 
 
 def plain(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fleetc.cli.shared.output import files_failure, message, plain, wrong_usage
+from fleetc.cli.shared.output import plain, wrong_usage
 from fleetc.cli.shared.working import read_sources, target_of
 from fleetc.messages.forms import Format
 
@@ -54,9 +54,7 @@ def shard_of(text: str | None) -> Shard | None:
 
 @contextmanager
 def refusals(path: Path) -> Iterator[None]:
-    """Print why a plan is refused, or what is wrong with a file, and exit."""
-    from fleetc.disk.files import FilesError
-    from fleetc.rollout.hosts.secrets import DeployError
+    """Print why a plan is refused, and exit."""
     from fleetc.rollout.plan.data import PlanRefusedError
     from fleetc.text.encoders import visible
 
@@ -66,9 +64,4 @@ def refusals(path: Path) -> Iterator[None]:
         for refusal in failure.refusals:
             text = f"error[{refusal.code}]: {visible(refusal.message)}\n --> {visible(str(path))}\n"
             sys.stderr.write(f"{text} = help: {visible(refusal.help)}\n")
-        raise typer.Exit(failure.exit_code) from None
-    except FilesError as failure:
-        files_failure(failure, Format.text)
-    except DeployError as failure:
-        message(f"error: {failure}")
         raise typer.Exit(failure.exit_code) from None

@@ -1,4 +1,4 @@
-"""What `fleetc deploy` and `fleetc rollback` share: the journal, what goes wrong before hosts are touched, the report.
+"""What `fleetc deploy` and `fleetc rollback` share: the journal, and the report.
 
 In: a spec, the settings, an outcome. Out: an open journal; text on stdout; an exit code.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from fleetc.cli.shared.output import files_failure, message, plain, report, wrong_usage
+from fleetc.cli.shared.output import message, plain, report, wrong_usage
 from fleetc.cli.shared.working import read_sources
 from fleetc.messages.forms import Format, RolloutFormat
 
@@ -28,21 +28,6 @@ NOT_REACHED = "could not be reached"
 
 _OF_FINDINGS = {RolloutFormat.sarif: Format.sarif, RolloutFormat.github: Format.github}
 """Forms of what hosts lack."""
-
-
-@contextmanager
-def failures() -> Iterator[None]:
-    """Print why a rollout cannot begin, and exit."""
-    from fleetc.disk.files import FilesError
-    from fleetc.rollout.hosts.secrets import DeployError
-
-    try:
-        yield
-    except FilesError as failure:
-        files_failure(failure, Format.text)
-    except DeployError as failure:
-        message(f"error: {failure}")
-        raise typer.Exit(failure.exit_code) from None
 
 
 @contextmanager

@@ -11,13 +11,14 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from fleetc.cli.shared.output import about_foreign, coloured, files_failure, message, print_blocks, wrong_usage
+from fleetc.cli.shared.output import Failures, about_foreign, coloured, message, print_blocks, wrong_usage
 from fleetc.cli.shared.working import (
     STDIN,
     compile_or_exit,
@@ -71,14 +72,12 @@ def _round(spec: Path, overlay: list[Path] | None, output: Path | None, last: Co
     `last` is the last sound compile, of this round or an earlier one.
     """
     message(f"{datetime.now().astimezone():%H:%M:%S}")
-    try:
+    with suppress(typer.Exit), Failures():
         settings = load_settings(spec, overlay=overlay, output=output)
         today = system_day()
         policies = read_policies(spec, today, Format.text, ("check", "change"))
         last, _ = compile_or_exit(spec, settings, Format.text, policies, today, like=last, keep=True)
         _review_and_write(spec, settings, last, today)
-    except typer.Exit:
-        pass
     return last
 
 
@@ -87,17 +86,13 @@ def _review_and_write(spec: Path, settings: Settings, compiled: Compiled, today:
     from fleetc.disk import files
     from fleetc.emit.tree import MANIFEST
 
-    assert compiled.tree is not None  # noqa: S101  # it compiled
-    target = target_of(spec, settings)
-    try:
-        if (target / MANIFEST).is_file():
-            compared = quietly(run, options(None, "", "text", None), spec, compiled, settings, today)
-            sys.stdout.write(compared.text(coloured(settings, sys.stdout)))
-            sys.stdout.flush()
-        done = files.write_tree(compiled.tree, target)
-        names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
-    except files.FilesError as failure:
-        files_failure(failure, Format.text)
+    tree, target = compiled.sound.tree, target_of(spec, settings)
+    if (target / MANIFEST).is_file():
+        compared = quietly(run, options(None, "", "text", None), spec, compiled, settings, today)
+        sys.stdout.write(compared.text(coloured(settings, sys.stdout)))
+        sys.stdout.flush()
+    done = files.write_tree(tree, target)
+    names = files.strangers(tree, target).foreign if done.foreign else ()
     print_blocks(about_foreign(names, target))
     message(f"{target}: {len(done.written)} files written, {len(done.removed)} removed, {done.unchanged} unchanged")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from fleetc.cli.shared.output import PROBLEMS, USAGE, about_foreign, files_failure, message, plain, print_blocks, report
+from fleetc.cli.shared.output import PROBLEMS, USAGE, Failures, about_foreign, message, plain, print_blocks, report
 from fleetc.emit.tree import MANIFEST
 from fleetc.messages.forms import Format
 
@@ -45,8 +45,6 @@ def load_settings(spec: Path, **options: Any) -> Settings:
             name = ".".join(map(str, fault["loc"]))
             message(f"error: setting {plain(name)}: {plain(fault['msg'].removeprefix('Value error, '))}")
         raise typer.Exit(USAGE) from None
-    except files.FilesError as failure:
-        files_failure(failure, Format.text)
 
 
 STDIN = Path("-")
@@ -59,7 +57,7 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
     from fleetc.settings import need_known_variables
 
     limit = settings.max_spec_mib * 1024 * 1024
-    try:
+    with Failures(form):
         parts: list[Source] = []
         if stdin and spec == STDIN:
             base = files.read_stream(sys.stdin.buffer, "stdin", limit)
@@ -70,8 +68,6 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
         sources = [base, *parts, *(files.read_source(path, str(path), limit) for path in settings.overlay)]
         need_known_variables([source.text for source in sources])
         return sources
-    except files.FilesError as failure:
-        files_failure(failure, form)
 
 
 def read_policies(
@@ -88,10 +84,8 @@ def read_policies(
     from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
 
     base_path = files.find_spec(spec)
-    try:
+    with Failures(form):
         texts = files.read_policies(base_path, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
-    except files.FilesError as failure:
-        files_failure(failure, form)
     if not texts:
         return None
     from fleetc.policy.judging import Policies  # only here: few specs have any
@@ -134,10 +128,8 @@ def read_inputs(spec: Path, settings: Settings, form: Format) -> Inputs:
     from fleetc.disk import files
 
     sources = read_sources(spec, settings, form)
-    try:
+    with Failures(form):
         return Inputs(sources, files.read_templates(), files.read_playbooks())
-    except files.FilesError as failure:
-        files_failure(failure, form)
 
 
 def compile_or_exit(
@@ -227,12 +219,9 @@ def need_fresh(tree: Tree, target: Path) -> None:
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
 
-    try:
-        files.need_tree(target)
-        stale = files.stale(tree, target)
-        foreign = files.strangers(tree, target).foreign
-    except files.FilesError as failure:
-        files_failure(failure, Format.text)
+    files.need_tree(target)
+    stale = files.stale(tree, target)
+    foreign = files.strangers(tree, target).foreign
     print_blocks(about_foreign(foreign, target))
     if not stale and any(map(is_rolled_out, foreign)):
         raise typer.Exit(PROBLEMS)

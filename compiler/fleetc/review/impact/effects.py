@@ -35,9 +35,9 @@ from fleetc.review.impact.restarts import Moved
 from fleetc.review.impact.runners import loading, selling, taken_live
 from fleetc.review.impact.streams import streams
 from fleetc.review.items.deltas import Delta
-from fleetc.review.items.edits import shown
 from fleetc.review.items.item import Item, Key
 from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
+from fleetc.text import leaks
 from fleetc.text.counting import counted, first_of
 from fleetc.upstream.impacts import passing
 
@@ -209,7 +209,7 @@ class Impact:
             if flag == "dataDir" and way == "goes" and self._takes_over(item):
                 continue
             for impact, text in passing(way, flag, self._roles.get(node, "")).items():
-                yield impact, text.replace("{}", shown(item.value))
+                yield impact, text.replace("{}", leaks.shown(item.value))
 
     def _takes_over(self, directory: Item) -> bool:
         """Whether a node of the new fleet has this data directory, on the same machine."""

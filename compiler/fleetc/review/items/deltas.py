@@ -44,11 +44,6 @@ class Delta:
         """Its text after."""
         return None if self.new is None else self.new.value
 
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The node it belongs to, if any."""
-        return (self.item.node,) if self.item.node else ()
-
     def all(self) -> list[Delta]:
         """The delta itself and what follows from it."""
         return [self, *self.follows]

@@ -98,12 +98,7 @@ def text_of(value: Any) -> str:
         return "[" + ", ".join(map(text_of, value)) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return shown(str(value))
-
-
-def shown(value: str) -> str:
-    """A value as it may be shown."""
-    return leaks.shown(value)
+    return leaks.shown(str(value))
 
 
 class Edits:

@@ -280,7 +280,7 @@ class _Page:
         first, paths = group.first, group.paths
         indexes = {wording.change_of(line, self._known) for line in first.lines}
         classes = {impact for i in indexes if i is not None for impact in wording.impacts(self._review.changes[i])}
-        added, removed = (sum(1 for line in first.lines if side(line) is not None) for side in (_new, _old))
+        added, removed = (sum(getattr(line, side) is not None for line in first.lines) for side in ("new", "old"))
         return {
             "impacts": " ".join(impact for impact in IMPACTS if impact in classes) or "none",
             "hosts": self._hosts.ranges(host for host in map(_host_of, paths) if host in self._hosts),
@@ -376,14 +376,6 @@ def _cause(spot: Cause) -> dict[str, object]:
         "instead": wording.line_text(spot).strip("[]"),
         "reason": wording.clip(wording.sentence(wording.reason(spot)), SENTENCE),
     }
-
-
-def _old(line: Line) -> str | None:
-    return line.old
-
-
-def _new(line: Line) -> str | None:
-    return line.new
 
 
 def _host_of(path: str) -> str:

@@ -9,23 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from fleetc.emit.artifacts import plain_decimal
-from fleetc.review.data import (
-    IMPACTS,
-    RULE_KINDS,
-    WEIGHTS,
-    Cause,
-    Change,
-    Effect,
-    FileChange,
-    Line,
-    NodeRef,
-    Review,
-    RuleNote,
-)
+from fleetc.review.data import IMPACTS, RULE_KINDS, WEIGHTS, Box, Change, Review, RuleNote
 from fleetc.review.limits import Breach
 from fleetc.review.reports import wording
 from fleetc.text.encoders import json_output
@@ -40,10 +30,9 @@ def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
     `broken` are the limits that it breaks, of those that were set.
     """
     places = {change: place for place, change in enumerate(review.changes)}
-    restarts = [{**_target(target), "live_sessions": sessions} for target, sessions in review.restarts]
     document = {
         "format": FORMAT,
-        "foreign": list(review.foreign),
+        "foreign": review.foreign,
         "fleet": review.fleet,
         "baseline": review.baseline,
         "tool": review.tool,
@@ -54,33 +43,18 @@ def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
             {"impact": tally.impact, "changes": tally.changes, "hosts": tally.hosts}
             for tally in wording.tallies(review)
         ],
-        "rules": [_rule(note) for note in review.rules],
+        "rules": review.rules,
         "broken": [_breach(breach, places) for breach in broken],
-        "changes": [_change(change) for change in review.changes],
-        "files": [_file(file) for file in review.files],
-        "restarts": restarts,
-        "stops": [_target(target) for target in review.stops],
-        "live": [_target(target) for target in review.live],
-        "cold_starts": [{**_target(target), "model": model} for target, model in review.cold_starts],
-        "picture": {
-            "hosts": [
-                {
-                    "host": box.host,
-                    "label": box.label,
-                    "nodes": list(box.nodes),
-                    "changed": list(box.changed),
-                    "added": list(box.added),
-                    "removed": list(box.removed),
-                    "facts": [{"node": node, "text": text} for node, text in box.facts],
-                    "state": box.state,
-                }
-                for box in review.picture
-            ],
-            "edges": [edge._asdict() for edge in review.edges],
-        },
-        "notes": list(review.notes),
+        "changes": review.changes,
+        "files": review.files,
+        "restarts": [{**_fields(target), "live_sessions": sessions} for target, sessions in review.restarts],
+        "stops": review.stops,
+        "live": review.live,
+        "cold_starts": [{**_fields(target), "model": model} for target, model in review.cold_starts],
+        "picture": {"hosts": review.picture, "edges": [edge._asdict() for edge in review.edges]},
+        "notes": review.notes,
     }
-    return json_output(json.dumps(document, indent=2)) + "\n"
+    return json_output(json.dumps(document, indent=2, default=_value)) + "\n"
 
 
 def _breach(breach: Breach, places: Mapping[Change, int]) -> dict[str, Any]:
@@ -92,75 +66,23 @@ def _breach(breach: Breach, places: Mapping[Change, int]) -> dict[str, Any]:
     }
 
 
-def _rule(note: RuleNote) -> dict[str, Any]:
-    return {
-        "code": note.code,
-        "kind": note.kind,
-        "severity": note.severity,
-        "text": note.text,
-        "help": note.help,
-        "place": None if note.cause is None else _spot(note.cause),
-    }
+def _value(part: Any) -> Any:
+    """A part of a review as JSON has it: its fields by their names, but for the exceptions here."""
+    if isinstance(part, Decimal):
+        return plain_decimal(part)
+    values = _fields(part)
+    if isinstance(part, Change):
+        del values["parts"]  # the effects at each place by itself are for plans
+        values["impacts"] = wording.impacts(part)
+    if isinstance(part, RuleNote):
+        values["place"] = values.pop("cause")
+    if isinstance(part, Box):
+        values["facts"] = [{"node": node, "text": text} for node, text in part.facts]
+    return values
 
 
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "kind": change.kind,
-        "what": change.what,
-        "old": change.old,
-        "new": change.new,
-        "impacts": list(wording.impacts(change)),
-        "targets": [_target(target) for target in change.targets],
-        "causes": [_spot(spot) for spot in change.causes],
-        "effects": [_effect(effect) for effect in change.effects],
-        "lines": [_line(line) for line in change.lines],
-    }
-
-
-def _target(target: NodeRef) -> dict[str, Any]:
-    return {"host": target.host, "node": target.node}
-
-
-def _spot(spot: Cause) -> dict[str, Any]:
-    return {
-        "side": spot.side,
-        "kind": spot.kind,
-        "file": spot.file,
-        "line": spot.line,
-        "column": spot.column,
-        "path": spot.path,
-        "text": spot.text,
-        "reason": spot.reason,
-        "hidden": spot.hidden,
-        "shared": spot.shared,
-        "members": spot.members,
-    }
-
-
-def _effect(effect: Effect) -> dict[str, Any]:
-    return {
-        "impact": effect.impact,
-        "text": effect.text,
-        "amount": plain_decimal(effect.amount),
-        "who": list(effect.who),
-        "weight": effect.weight,
-        "headline": effect.headline,
-    }
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {
-        "artifact": line.artifact,
-        "old_line": line.old_line,
-        "new_line": line.new_line,
-        "old": line.old,
-        "new": line.new,
-        "change": line.change,
-    }
-
-
-def _file(file: FileChange) -> dict[str, Any]:
-    return {"path": file.path, "state": file.state, "lines": [_line(line) for line in file.lines]}
+def _fields(part: Any) -> dict[str, Any]:
+    return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
 # --- the schema -----------------------------------------------------------------------------------
@@ -288,11 +210,11 @@ _CHANGE = _object(
     what=_text("Its name, such as -maxPricePerUnit."),
     old=_maybe_text("Value before; null if it was absent."),
     new=_maybe_text("Value after; null if it is absent."),
-    impacts=_list(_IMPACT, "Its classes, most serious first."),
     targets=_list(_object(**_TARGETED), "Every place where exactly this happens."),
     causes=_list(_SPOT, "The places of the spec, or the defaults, that cause it."),
     effects=_list(_EFFECT, "What it means, class by class."),
     lines=_list(_LINE, "Its lines in the files of the first target."),
+    impacts=_list(_IMPACT, "Its classes, most serious first."),
 )
 _RULE = _object(
     code=_text("Code of the rule, policy/NAME."),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.messages.junit import suite_of
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome
 from fleetc.rollout.reports.terminal import is_fine, word_of
@@ -15,18 +16,9 @@ from fleetc.text.encoders import html
 
 def as_junit(outcome: Outcome) -> str:
     """One suite."""
+    cases = (line for host in outcome.hosts for line in _case(host, outcome))
     failed = sum(not is_fine(host) for host in outcome.hosts)
-    seconds = sum(host.seconds for host in outcome.hosts)
-    counts = f'tests="{len(outcome.hosts)}" failures="{failed}" errors="0" skipped="0" time="{seconds:.0f}"'
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuites name="fleetc" {counts}>',
-        f'<testsuite name="rollout" {counts}>',
-        *(line for host in outcome.hosts for line in _case(host, outcome)),
-        "</testsuite>",
-        "</testsuites>",
-    ]
-    return "\n".join(lines) + "\n"
+    return suite_of("rollout", cases, len(outcome.hosts), failed, sum(host.seconds for host in outcome.hosts))
 
 
 def _lacks(host: HostOutcome, outcome: Outcome) -> Iterator[str]:

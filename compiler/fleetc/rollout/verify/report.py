@@ -1,19 +1,21 @@
 """A report of one check of a fleet: findings, places in the spec, and states of nodes.
 
-In: a verdict, its findings with their lines. Out: `Report`, for all forms except lists of diagnostics, and its JSON.
+In: a verdict. Out: `Report`, for all forms except lists of diagnostics, and its JSON.
 Texts of nodes have passed `shown` and the masks of diagnostics; printers encode them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from fleetc.analysis.funds import funds
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint, Connection, HostBlueprint
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
-from fleetc.messages.locate import Located
+from fleetc.messages.locate import Located, locate
+from fleetc.pipeline import Compiled
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.text import leaks
@@ -88,16 +90,11 @@ class Report(NamedTuple):
     exit_code: int
 
 
-def report_of(
-    fleet: Fleet,
-    blueprint: Blueprint,
-    hosts: Collection[str],
-    verdict: Verdict,
-    located: Sequence[Located],
-    own: Sequence[Located],
-    time: str,
-) -> Report:
-    """The report of a look at `hosts`; `located` are the diagnostics of the verdict, `own` those of each host."""
+def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time: str) -> Report:
+    """The report of a look at `hosts` of a fleet."""
+    document, fleet, blueprint, _ = compiled.sound
+    found = diagnostics_of(verdict.findings)
+    located, own = (locate(found, compiled.checked.sources, document, apart) for apart in (False, True))
     here = [host for host in blueprint.in_order if host.name in hosts]
     nodes = tuple(node for host in here for node in _nodes(host, verdict))
     ours = {service.name for host in blueprint.hosts for service in host.services}
@@ -117,6 +114,15 @@ def report_of(
         edges=tuple(edge for edge in blueprint.edges if not ({edge.source, edge.target} & ours - seen)),
         exit_code=verdict.exit_code,
     )
+
+
+def diagnostics_of(findings: Iterable[Finding]) -> tuple[Diagnostic, ...]:
+    """Each finding once, as a diagnostic of the spec; unknown results are warnings, with their own exit code."""
+    diagnostics = []
+    for finding in dict.fromkeys(findings):
+        make = error if finding.kind == "drift" else warning
+        diagnostics.append(make(finding.code, finding.message, Label(finding.place), help=finding.help))
+    return tuple(diagnostics)
 
 
 def summary(report: Report) -> str:
