@@ -223,10 +223,6 @@ class Filling:
         if exposed and self.process.ours:
             self.say("cli_exposed", True)
 
-    def host_path(self, path: str) -> str | None:
-        """The path on the host of a path that the process sees; None where no source has all of it."""
-        return place.path if (place := on_host(self.process, path)) is not None else None
-
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
         self.asks(Ask.PATH, key, flag, toml_value(EXAMPLE_PATH), at, where=whereabouts(self.process, path))
@@ -277,7 +273,7 @@ class Filling:
         if path:
             place = callers_place(process, path) if printed else on_host(process, path)
             if place is not None:
-                return {"host_file": place.path}
+                return {"host_file": place}
             self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, path, bool(printed)))
         elif word.holes:
             self.asks(Ask.PART_OF_SECRET, key, flag, f'{{ env = "{name}" }}', at)

@@ -87,7 +87,7 @@ def _program(table: Table, here: Sequence[Running]) -> None:
     for node in here:
         program = node.process.program
         place = None if "$" in program else callers_place(node.process, program)
-        known, unknown = (known, [*unknown, program]) if place is None else ([*known, place.path], unknown)
+        known, unknown = (known, [*unknown, program]) if place is None else ([*known, place], unknown)
     programs = list(dict.fromkeys([*known, *unknown]))
     if unknown or len(programs) > 1:
         table.put(Ask.BINARY, "binary", toml(known[0]) if known else "", programs=", ".join(programs))

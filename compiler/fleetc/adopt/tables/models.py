@@ -49,7 +49,7 @@ def fill_models(work: Filling) -> None:
         if place is None:
             work.asks(Ask.PATH, "models_dir", "aiModelsDir", where=whereabouts(work.process, path, True))
         else:
-            work.give("aiModelsDir", "models_dir", place.path)
+            work.give("aiModelsDir", "models_dir", place)
             work.because("aiModelsDir", Why.SAME_PATH)
 
 

@@ -12,7 +12,7 @@ from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node.flags import ROLES
 from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback
-from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of
+from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of, on_host
 from fleetc.adopt.node.settings import PRICED_FLAGS, Running
 from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.tables import buying, selling
@@ -86,7 +86,7 @@ def _network(work: Filling, behind_signer: bool) -> None:
 def _data_dir(work: Filling) -> None:
     """The data directory; where sources leave it open, a node that needs nothing of it again gets a new one."""
     running, flag, inside = work.running, "dataDir", _data_dir_inside(work)
-    path = work.host_path(inside)
+    path = on_host(work.process, inside)
     models = running.on("aiWorker") and not running.text("aiModelsDir")
     needed = models or (work.facts.on_chain and running.on_chain and running.table not in _WORKERS)
     own = f"{work.session.hosts[running.host].values.get('state_dir', STATE_DIR)}/{running.name}"
@@ -121,7 +121,7 @@ def _wallet(work: Filling) -> None:
     running, account = work.running, work.running.text("ethAcctAddr")
     known = bool(account) and not running.word("ethAcctAddr").holes
     inside = running.text("ethKeystorePath") or f"{_data_dir_inside(work)}/keystore"
-    path = work.host_path(inside)
+    path = on_host(work.process, inside)
     hint = "payer" if running.table in _BUYERS else "earner"
     others = (node for node in work.facts.processes.values() if node.role != "redeemer")
     if running.role == "redeemer" and account not in {node.text("ethAcctAddr") for node in others}:
@@ -196,7 +196,7 @@ def _setting(work: Filling, flag: str, row: Row | None) -> None:
         work.say(key, extra_value(flag, text))
         work.session.ledger.note(work.running.word(flag).span, f"-{flag}", Fate.KEPT, "no field sets it")
     elif flag in _HOST_PATHS:
-        value = work.host_path(text)
+        value = on_host(work.process, text)
         work.because(flag, Why.SAME_PATH)
         if value is None:
             work.asks_path(key, flag, text)
