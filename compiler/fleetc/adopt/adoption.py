@@ -20,7 +20,6 @@ from fleetc.adopt.node import secrets
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
-from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.answers import Exemplary, answer, ask_refused, exemplary
 from fleetc.adopt.tables.assemble import assemble, chosen
 from fleetc.adopt.tables.session import Session, written
@@ -90,9 +89,9 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
-        found.hosts.setdefault(host, HostTable()).values.update((on_hosts or {})[host].table)
+        found.hosts.setdefault(host, {}).update((on_hosts or {})[host].table)
     for host, address in said.addresses.items():
-        found.hosts.setdefault(host, HostTable()).values["address"] = address
+        found.hosts.setdefault(host, {})["address"] = address
     if not processes and not found.models and not found.stacks and not has_errors(ledger.findings):
         _nothing_found(named, known, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)

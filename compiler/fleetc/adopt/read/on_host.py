@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, InClear, Ledger
-from fleetc.adopt.found.process import Container, Mount, Process, Published, Unread
+from fleetc.adopt.found.process import Mount, Process, Published, Unread, in_container
 from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.flags import TYPES
 from fleetc.places.diagnostic import Span
@@ -165,11 +165,12 @@ class _Reader:
         mounts = [
             Mount(_text(mount["inside"]), _text(mount["outside"])) for mount in _items(container.get("mounts", []))
         ]
-        return Container(
-            process.name, Word(image, process.span) if image else None, process.variables,
-            _text(container.get("network", "")), process.user, tuple(mounts),
-            tuple(_published(container.get("ports", []))), (process.name,), called=process.name,
-        ).process(process.span, process.words)  # fmt: skip
+        published = tuple(_published(container.get("ports", [])))
+        return in_container(
+            replace(process, mounts=tuple(mounts), published=published, directory=""),
+            Word(image, process.span) if image else None, _text(container.get("network", "")), process.user,
+            (process.name,), process.name,
+        )  # fmt: skip
 
     def _unit(self, unit: Mapping[str, Any], name: str, process: Process) -> None:
         """Say where a unit would start its process otherwise than it runs."""

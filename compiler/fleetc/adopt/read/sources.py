@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
@@ -23,7 +24,7 @@ from fleetc.adopt.read.shell import ShellText, read_shell
 from fleetc.adopt.read.shell_words import node_commands
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
-from fleetc.adopt.read.tree import HostTable, flags_of, is_of_hosts, on_host, plain_json, read_hosts
+from fleetc.adopt.read.tree import flags_of, is_of_hosts, on_host, plain_json, read_hosts
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -60,13 +61,13 @@ class Found:
     """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names, and
     documents of capabilities.
 
-    `others` are processes that are no nodes, of which some may be live runners. `claimed` are hosts that somebody named
+    `hosts` have what is known for their tables, `others` are processes that are no nodes, of which some may be live runners. `claimed` are hosts that somebody named
     for some of the sources: what the others start may run anywhere.
     """
 
     processes: list[Process] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
-    hosts: dict[str, HostTable] = field(default_factory=dict)
+    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
     capabilities: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
@@ -83,8 +84,9 @@ def read_sources(
     kinds: dict[str, list[Source]] = {}
     for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
-    result.hosts = dict(read_hosts(kinds.get("tree", []), ledger))
-    of_tree = {name: host.source for name, host in result.hosts.items() if host.source is not None}
+    of_tree: dict[str, Source] = {}
+    for host, values, source in read_hosts(kinds.get("tree", []), ledger):
+        result.hosts[host], of_tree[host] = values, source
     result.stacks = read_stacks(kinds.get("stack", []), hosts, of_tree, ledger)
     processes: list[Process] = []
     for project in projects(kinds.get("compose", []), listed, hosts, library, ledger):

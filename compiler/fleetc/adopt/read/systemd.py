@@ -214,9 +214,8 @@ def _other(base: Process, unit: _Unit) -> Other:
     """The program of a unit that is no node, with the directories that it may write to."""
     paths = [item.text.lstrip("-+") for word in unit.values("ReadWritePaths") for item in split_words(word, {}, {})]
     free = base.ours and unit.last("NoNewPrivileges") != "true"  # with GPUs, a unit of fleetc may gain privileges
-    values = {key: getattr(base, key) for key in Process.__dataclass_fields__}
-    values["mounts"] = tuple(Mount(path, path) for path in paths if path != base.directory)
-    return Other(**values, gpus="all" if free else (), why=_ANOTHER)
+    mounts = tuple(Mount(path, path) for path in paths if path != base.directory)
+    return replace(base, mounts=mounts, gpus="all" if free else ()).other(Ledger(), _ANOTHER)
 
 
 def split_words(word: Word, variables: Mapping[str, Word], known: Mapping[str, str]) -> Iterator[Word]:

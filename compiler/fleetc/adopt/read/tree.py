@@ -10,7 +10,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, Ledger
@@ -28,22 +28,13 @@ _FIELDS = {
 _DEFAULTS: Mapping[str, object] = {"ssh_user": "root", "ssh_port": 22, "become": False, "node_user": "livepeer"}
 
 
-@dataclass
-class HostTable:
-    """What is known of a host for its table, where it comes from in words, and the file of a tree that says it."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    origin: str = ""
-    source: Source | None = None
-
-
 def is_of_hosts(source: Source) -> bool:
     """Whether a source is the inventory of a tree, or the variables of one of its hosts."""
     return _OF_HOST.search(source.name) is not None and "fleet_host" in source.text
 
 
-def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str, HostTable]]:
-    """The hosts of a tree, by name."""
+def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str, dict[str, Any], Source]]:
+    """The hosts of a tree: the name, what it says of the table of the host, and the file that says it."""
     for source in sources:
         ledger.note(Span(source.name, 0, 1), "the file", Fate.UNDERSTOOD, "hosts, and how they are reached")
         called = _OF_HOST.search(source.name)
@@ -51,7 +42,7 @@ def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str,
         if called is not None and called["host"] and isinstance(values, dict):
             fields = {name: values[key] for key, name in _FIELDS.items() if key in values}
             own = {key: value for key, value in fields.items() if _DEFAULTS.get(key) != value}
-            yield called["host"], HostTable(own, f"from {source.name}", source)
+            yield called["host"], own, source
 
 
 def plain_json(text: str) -> Any:
