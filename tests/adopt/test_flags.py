@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Word
 from fleetc.adopt.node.flags import duration, effective, integer, parse_config, parse_words
 from fleetc.places.diagnostic import Span
 from tests.node import StartupError, read

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.words import SET
+from fleetc.adopt.found.process import SET
 from fleetc.adopt.node import documents, listeners, runner_list
 from fleetc.adopt.node.documents import DocumentError, ModelEntry, PriceEntry
 from fleetc.adopt.node.flags import value_of

@@ -15,9 +15,8 @@ from typing import NamedTuple
 from pydantic_core import PydanticCustomError
 
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Mount, Process
+from fleetc.adopt.found.process import Mount, Process, Word
 from fleetc.adopt.found.said import Folders
-from fleetc.adopt.found.words import Word
 from fleetc.language.fields import check_path
 from fleetc.text import leaks
 from fleetc.toml.document import Source

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Process, Unread
+from fleetc.adopt.found.process import Process, Unread, Word
 from fleetc.adopt.found.questions import Reason, Why
-from fleetc.adopt.found.words import Word
 from fleetc.adopt.node import flags, secrets
 from fleetc.adopt.node.flags import ROLES, Parsed, Setting, Wrong, boolean
 from fleetc.adopt.node.paths import own_file

@@ -15,8 +15,7 @@ from itertools import pairwise
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Mount, Other, Process, in_container
-from fleetc.adopt.found.words import OURS, Word, unknown
+from fleetc.adopt.found.process import OURS, Mount, Other, Process, Word, in_container, unknown
 from fleetc.adopt.found.yaml_nodes import NOTHING, Node
 from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES

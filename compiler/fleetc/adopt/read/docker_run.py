@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Mount, Process, Published, in_container
-from fleetc.adopt.found.words import Word, unknown
+from fleetc.adopt.found.process import Mount, Process, Published, Word, in_container, unknown
 from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.env_files import of_files

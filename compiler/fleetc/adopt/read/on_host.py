@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, InClear, Ledger
-from fleetc.adopt.found.process import Mount, Process, Published, Unread, in_container
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Mount, Process, Published, Unread, Word, in_container
 from fleetc.adopt.node.flags import TYPES
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible

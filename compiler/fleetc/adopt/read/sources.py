@@ -14,8 +14,7 @@ from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Other, Process
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Other, Process, Word
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.compose import read_compose
 from fleetc.adopt.read.compose_project import note_unused, projects
@@ -24,7 +23,7 @@ from fleetc.adopt.read.shell import ShellText, read_shell
 from fleetc.adopt.read.shell_words import node_commands
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
-from fleetc.adopt.read.tree import flags_of, is_of_hosts, on_host, plain_json, read_hosts
+from fleetc.adopt.read.tree import is_of_hosts, on_host, plain_json, read_hosts
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -61,8 +60,8 @@ class Found:
     """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names, and
     documents of capabilities.
 
-    `hosts` have what is known for their tables, `others` are processes that are no nodes, of which some may be live runners. `claimed` are hosts that somebody named
-    for some of the sources: what the others start may run anywhere.
+    `hosts` have what is known for their tables. `others` are processes that are no nodes, of which some may be live
+    runners. `claimed` are hosts that somebody named for some of the sources: what the others start may run anywhere.
     """
 
     processes: list[Process] = field(default_factory=list)
@@ -103,12 +102,8 @@ def read_sources(
         *{repr(one): one for one in processes}.values(),
         *started,
     ]  # a file that scripts read twice starts once
-    folders = {posixpath.dirname(process.span.source) for process in processes}
     for source in kinds.get("flags", []):
-        if posixpath.dirname(source.name) in folders:
-            ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "flags of the unit or container beside it")
-        else:
-            processes.append(flags_of(source))
+        ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "flags of the unit or container beside it")
     processes = [on_host(process, hosts, library) for process in processes]
     _not_followed(kinds, processes, library, ledger)
     result.others = [process for process in processes if isinstance(process, Other)]

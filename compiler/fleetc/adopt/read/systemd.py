@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Mount, Other, Process
-from fleetc.adopt.found.words import OURS, Word, unknown
+from fleetc.adopt.found.process import OURS, Mount, Other, Process, Word, unknown
 from fleetc.adopt.node.flags import starts_node
 from fleetc.adopt.node.paths import home_of
 from fleetc.adopt.read.env_files import EnvironmentFile, cut, filled, of_files, replace_variables

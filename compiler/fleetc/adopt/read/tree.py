@@ -7,7 +7,6 @@ words are all values.
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -15,8 +14,7 @@ from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Process
-from fleetc.adopt.found.words import OURS, Word
+from fleetc.adopt.found.process import OURS, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -51,13 +49,6 @@ def plain_json(text: str) -> Any:
         return json.loads(text, object_hook=lambda table: table.get("__ansible_unsafe", table))
     except (ValueError, RecursionError):
         return None
-
-
-def flags_of(source: Source) -> Process:
-    """The node of a file with one flag a line."""
-    lines = re.finditer(r"(?m)^-.*$", source.text)
-    words = tuple(Word(line[0], Span(source.name, *line.span())) for line in lines)
-    return Process(posixpath.basename(posixpath.dirname(source.name)), Span(source.name, 0, 1), words)
 
 
 def on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:

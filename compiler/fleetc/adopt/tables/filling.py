@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.process import Process, Word
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
-from fleetc.adopt.found.words import Word
 from fleetc.adopt.node import listeners, paths, secrets
 from fleetc.adopt.node.documents import DocumentError
+from fleetc.adopt.node.gpus import VISIBLE
 from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
 from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
 from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
 from fleetc.adopt.tables.machines import Machines
 from fleetc.adopt.tables.session import Session, Table
+from fleetc.lower.common import GPU_ORDER
 from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
@@ -33,6 +34,12 @@ _PRINTED = re.compile(
     r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
     r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
 )
+_READ_BY_NODES = (
+    "LIVE_AI_", "FAL_", "W3_", "DOCKER_", "AWS_", "GOOGLE_", "NVIDIA_", "CUDA_", "GO", "SSL_", "HTTP_PROXY",
+    "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "HF_", "HUGGINGFACE_", "LD_", "TZ", "TMPDIR", "XDG_",
+)  # fmt: skip
+"""How the names of variables begin that the node, its libraries or its runners may read."""
+_OF_STARTER = re.compile("HOME|PATH|USER|LOGNAME|SHELL|PWD|LANG|TERM|HOSTNAME|SHLVL|LC_.*")
 _Read = TypeVar("_Read")
 
 
@@ -292,3 +299,41 @@ def printed_file(word: Word) -> str:
     """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); "" for other words."""
     printed = _PRINTED.fullmatch(word.text) if word.holes else None
     return printed[1] if printed is not None else ""
+
+
+def variable(work: Filling, name: str, word: Word) -> None:
+    """Fill one variable, as plain text or as a reference to a secret."""
+    ledger, ours = work.session.ledger, work.process.ours
+    plain = ours or secrets.may_repeat(name, word.text)
+    if dropped := _dropped(work, name, word):
+        ledger.note(word.span, name, Fate.DROPPED, dropped)
+        return
+    known, hole = work.process.secrets.get(name), hole_variable(word)
+    if known is not None or hole:
+        kind, place = known or ("env", hole)
+        work.say(f"secret_environment.{name}", {kind: place})
+    elif word.holes:
+        work.asks(Ask.NO_SOURCE, f"environment.{name}")
+    elif plain:
+        work.say(f"environment.{name}", word.text)
+    else:
+        own = re.sub("^RUNNER_", "APP_", f"{work.running.name}_{name}".upper().replace("-", "_"))  # of deployments
+        reference = work.session.secret(word, own, f"the value of {name}, which may be a secret,")
+        work.say(f"secret_environment.{name}", reference)
+    ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")
+
+
+def _dropped(work: Filling, name: str, word: Word) -> str:
+    """Why the spec does without a variable; "" for one that it has."""
+    if (name, word.text) == (GPU_ORDER, "PCI_BUS_ID") and "gpus" in work.table.values:
+        return "fleetc sets it wherever a node has GPUs"
+    if work.process.ours:
+        return ""
+    if _OF_STARTER.fullmatch(name):
+        return "whoever starts a process sets it"
+    read = name.startswith(_READ_BY_NODES) or name.endswith("_proxy")
+    if name.startswith("COMPOSE_") or (name in work.session.library.variables and not read):
+        return "the node does not read it; the sources use it themselves"
+    if name == VISIBLE and work.process.sees and "gpus" in work.table.values:
+        return "gpus of the spec says it; containers of fleetc see all GPUs"
+    return "" if word.text else "it is empty"

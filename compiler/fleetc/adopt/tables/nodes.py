@@ -16,12 +16,12 @@ from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of, on_ho
 from fleetc.adopt.node.settings import PRICED_FLAGS, Running
 from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.tables import buying, selling
-from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
+from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling, variable
 from fleetc.adopt.tables.machines import STATE_DIR
 from fleetc.adopt.tables.session import Table
-from fleetc.adopt.tables.variables import environment
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.language.rows import UNREACHED, Row
+from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 
 _WORKERS = ("transcoders", "ai_workers")
@@ -63,7 +63,7 @@ def fill(work: Filling) -> None:
     rows = rows_of(running.table)
     for flag in filter(work.has, (*rows, *sorted(running.settings))):
         _setting(work, flag, rows.get(flag))
-    environment(work)
+    _environment(work)
 
 
 def _network(work: Filling, behind_signer: bool) -> None:
@@ -206,3 +206,18 @@ def _setting(work: Filling, flag: str, row: Row | None) -> None:
             work.asks(Ask.NOT_IN_SPEC, key, flag, "", text=work.shown(flag), why=why_refused(row, text))
     if value is not None:
         work.give(flag, key, value)
+
+
+def _environment(work: Filling) -> None:
+    """Fill the variables of a node that are none of its settings."""
+    ledger, used = work.session.ledger, work.session.library.variables
+    settings = {flag.env for flag in FLAGS.values()}
+    for name, word in sorted(work.process.variables.items()):
+        if not name.startswith("LP_"):
+            variable(work, name, word)
+        elif name not in settings and name not in used:
+            shown = leaks.shown(name)
+            message = f"the node reads no variable {shown}"
+            ledger.mistake("adopt-flag-unknown", word.span, shown, message, "remove it")
+        elif name not in settings:
+            ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")

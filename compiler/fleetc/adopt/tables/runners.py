@@ -12,19 +12,17 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.process import Other
+from fleetc.adopt.found.process import Other, Word
 from fleetc.adopt.found.questions import Ask, Why
-from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.listeners import LOOPBACK, SERVICE_PORT, address, http_listener, is_loopback
 from fleetc.adopt.node.paths import plain_path
 from fleetc.adopt.node.runner_list import FLAG, MODES, UNITS, Entry, gpu_text, price_of, quoted_price, read_list
 from fleetc.adopt.node.secrets import may_repeat
 from fleetc.adopt.node.settings import Running, missing
-from fleetc.adopt.tables.filling import Facts, Filling
+from fleetc.adopt.tables.filling import Facts, Filling, variable
 from fleetc.adopt.tables.machines import own_directory, same_project
 from fleetc.adopt.tables.session import Session, Table, toml
-from fleetc.adopt.tables.variables import variable
 from fleetc.language.quantities import QuantityError, RunnerPrice, parse_url
 from fleetc.lower.runner import ROLE
 from fleetc.text import leaks

@@ -16,8 +16,8 @@ import tomli_w
 
 from fleetc.adopt.found.ledger import InClear, Ledger
 from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Word
 from fleetc.adopt.found.questions import Ask, Question, facts_of
-from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import ModelEntry
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.stack_files import StackFiles

@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import SET, Word
 from fleetc.adopt.found.questions import Ask, Difference, Reason, Why
-from fleetc.adopt.found.words import SET, Word
 from fleetc.adopt.read.stack_files import PREFIXES, StackFiles, known
 from fleetc.adopt.tables.runners import arguments, is_harmless
 from fleetc.adopt.tables.session import Session, Table
