@@ -33,7 +33,6 @@ from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 
-NOTHING_FOUND = "adopt-nothing-found"
 _MOST_NAMES = 20
 """Names of processes that a message lists."""
 
@@ -122,7 +121,7 @@ def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: L
     name = sources[0].name if sources else ""
     known = sorted(leaks.shown(visible(one)) for one in others if one)[:_MOST_NAMES]
     ledger.refuse(
-        NOTHING_FOUND, Span(name, 0, 1),
+        "adopt-nothing-found", Span(name, 0, 1),
         "no source starts a node of the names that --only gives" if others else "no source starts a node",
         f"the sources start {', '.join(known)}" if others
         else "name the command, the unit or the Compose file that starts it, or ask its host with --from",

@@ -46,16 +46,16 @@ def fill_listed(work: Filling) -> None:
         missing(running.word(FLAG), "the list of live runners", work.session.ledger)
         return
     try:
-        listed = read_list(source.name, source.text, running.on_chain)
+        entries, faults = read_list(source.name, source.text, running.on_chain)
     except DocumentError as problem:
         work.mistake("adopt-document-unread", FLAG, Why.STOPS, "repair the list", source, problem=problem)
         return
-    for fault in listed.faults:
+    for fault in faults:
         message = "the node refuses its whole list of live runners, and stops at its start"
         work.session.ledger.mistake(
             "adopt-runner-refused", fault.span, fault.key, f"{message}: {leaks.shown(fault.message)}", fault.help
         )
-    names = [_listed(work, entry) for entry in listed.entries]
+    names = [_listed(work, entry) for entry in entries]
     work.take(FLAG, "runners")
     if names:
         work.say("runners", list(dict.fromkeys(names)))
