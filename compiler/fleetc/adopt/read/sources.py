@@ -98,10 +98,8 @@ def read_sources(
         if source.name not in library.used:
             shell = read_shell(source.name, source.text, ledger, library)
             processes += [*shell.processes, *_written(shell, library, ledger)]
-    processes = [
-        *{repr(one): one for one in processes}.values(),
-        *started,
-    ]  # a file that scripts read twice starts once
+    processes = [*{repr(one): one for one in processes}.values()]  # a file that scripts read twice starts once
+    processes += started
     for source in kinds.get("flags", []):
         ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "flags of the unit or container beside it")
     processes = [on_host(process, hosts, library) for process in processes]
@@ -118,9 +116,9 @@ def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process
     """The processes of the files that a script writes, at their places in the script."""
     account = Ledger()
     kinds: dict[str, list[Source]] = {}
-    for path, (text, _) in shell.files.items():
-        kinds.setdefault(kind_of(Source(path, text)), []).append(Source(path, text))
     texts = {path: Source(path, text) for path, (text, _) in shell.files.items()}
+    for source in texts.values():
+        kinds.setdefault(kind_of(source), []).append(source)
     library = Library(library.sources | texts, library.written, library.used)
     processes = list(read_units(kinds.get("unit", []), library, account))
     for project in projects(kinds.get("compose", []), (), {}, library, account):

@@ -69,10 +69,8 @@ class Facts:
         facts = cls(network, processes, machines, answers)
         for node in processes.values():
             if node.table in ("transcoders", "ai_workers") and node.text("orchAddr"):
-                name = facts.node_at(
-                    node, "orchestrator", listeners.orchestrator_url(node.text("orchAddr").split(",")[0])
-                )
-                facts.workers.setdefault(name, set()).add(node.role)
+                url = listeners.orchestrator_url(node.text("orchAddr").split(",")[0])
+                facts.workers.setdefault(facts.node_at(node, "orchestrator", url), set()).add(node.role)
         return facts
 
     @property
@@ -133,21 +131,13 @@ class Filling:
         """Whether a flag is set, and nothing has taken it yet."""
         return flag in self.running.settings and flag not in self.done
 
-    def say(self, key: str, value: Any) -> None:
-        """Give a field of the table a value; a dotted key is a field of a table within."""
-        place = self.table.values
-        *above, last = key.split(".")
-        for part in above:
-            place = place.setdefault(part, {})
-        place[last] = value
-
     def take(self, flag: str, where: str) -> None:
         """Account for a setting that the spec has now."""
         self._note(flag, Fate.UNDERSTOOD, where)
 
     def give(self, flag: str, key: str, value: Any) -> None:
         """Give a field the value of a setting."""
-        self.say(key, value)
+        self.table.say(key, value)
         self.take(flag, key)
 
     def drop(self, flag: str, why: Why, **facts: object) -> None:
@@ -228,7 +218,7 @@ class Filling:
         else:
             self.give(flag, key, written(listener))
         if exposed and self.process.ours:
-            self.say("cli_exposed", True)
+            self.table.say("cli_exposed", True)
 
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
@@ -311,15 +301,15 @@ def variable(work: Filling, name: str, word: Word) -> None:
     known, hole = work.process.secrets.get(name), hole_variable(word)
     if known is not None or hole:
         kind, place = known or ("env", hole)
-        work.say(f"secret_environment.{name}", {kind: place})
+        work.table.say(f"secret_environment.{name}", {kind: place})
     elif word.holes:
         work.asks(Ask.NO_SOURCE, f"environment.{name}")
     elif plain:
-        work.say(f"environment.{name}", word.text)
+        work.table.say(f"environment.{name}", word.text)
     else:
         own = re.sub("^RUNNER_", "APP_", f"{work.running.name}_{name}".upper().replace("-", "_"))  # of deployments
         reference = work.session.secret(word, own, f"the value of {name}, which may be a secret,")
-        work.say(f"secret_environment.{name}", reference)
+        work.table.say(f"secret_environment.{name}", reference)
     ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")
 
 

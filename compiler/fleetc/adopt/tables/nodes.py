@@ -38,7 +38,7 @@ _SELECTION = ("selectPriceExpFactor", "minPerfScore", "orchPerfStatsUrl", "regio
 def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
-    work.say("host", running.host)
+    work.table.say("host", running.host)
     work.done.update(ROLES)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
     _network(work, behind_signer)
@@ -94,7 +94,7 @@ def _data_dir(work: Filling) -> None:
         why = Why.SAME_PATH
         work.take(flag, "data_dir")
         if path != own:
-            work.say("data_dir", path)
+            work.table.say("data_dir", path)
         if path.startswith("/var/lib/docker/volumes/"):
             work.table.notes["data_dir"] = "docker volume inspect shows whether Docker keeps it there"
     elif not needed:
@@ -128,7 +128,7 @@ def _wallet(work: Filling) -> None:
         hint = "redeemer"
     key = account.lower() if known else f"{running.host} {path or work.process.span}"
     name, wallet = work.session.wallet(key, hint)
-    work.say("wallet", name)
+    work.table.say("wallet", name)
     if not account:
         work.asks(Ask.ACCOUNT, "address", "ethAcctAddr", '"0x..."', wallet)
     elif not work.unknown("ethAcctAddr", "address", '"0x..."', wallet):
@@ -193,7 +193,7 @@ def _setting(work: Filling, flag: str, row: Row | None) -> None:
     elif work.unknown(flag, key):
         pass
     elif row is None:
-        work.say(key, extra_value(flag, text))
+        work.table.say(key, extra_value(flag, text))
         work.session.ledger.note(work.running.word(flag).span, f"-{flag}", Fate.KEPT, "no field sets it")
     elif flag in _HOST_PATHS:
         value = on_host(work.process, text)

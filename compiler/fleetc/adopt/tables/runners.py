@@ -58,9 +58,9 @@ def fill_listed(work: Filling) -> None:
     names = [_listed(work, entry) for entry in entries]
     work.take(FLAG, "runners")
     if names:
-        work.say("runners", list(dict.fromkeys(names)))
+        work.table.say("runners", list(dict.fromkeys(names)))
     else:
-        work.say("live_runners", True)
+        work.table.say("live_runners", True)
         work.because(FLAG, Why.EMPTY_LIST)
 
 
@@ -320,7 +320,7 @@ def _fill_arguments(work: Filling, server: Other) -> None:
             ledger.note(word.span, name, Fate.UNDERSTOOD, "arguments")
             given.append(_moved(work, server, word).text)
     if given:
-        work.say("arguments", given)
+        work.table.say("arguments", given)
 
 
 def is_harmless(name: str, text: str) -> bool:

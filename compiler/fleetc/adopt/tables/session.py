@@ -46,6 +46,14 @@ class Table:
     notes: dict[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
 
+    def say(self, key: str, value: Any) -> None:
+        """Give a field a value; a dotted key is a field of a table within."""
+        place = self.values
+        *above, last = key.split(".")
+        for part in above:
+            place = place.setdefault(part, {})
+        place[last] = value
+
     def put(self, kind: Ask, key: str, example: str = "", **facts: object) -> Question:
         """Leave a question about a key of this table; `example` is a value as TOML."""
         question = Question(kind, (*self.path, *key.split(".")), facts_of(facts), example)
