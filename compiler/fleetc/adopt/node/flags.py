@@ -247,26 +247,21 @@ def environment_flags(variables: Mapping[str, Word]) -> Iterator[Setting]:
             yield Setting(name, variables[variable], "environment")
 
 
-@dataclass
-class Effective:
-    """The settings of a process by flag; `lost` are settings that another one outdoes, each with that one."""
-
-    settings: dict[str, Setting] = field(default_factory=dict)
-    lost: list[tuple[Setting, Setting]] = field(default_factory=list)
-
-
-def effective(words: Parsed, variables: Mapping[str, Word], config: Parsed | None) -> Effective:
-    """All sources together. A source gives a flag only where none before it has."""
-    result = Effective()
-    before: set[str] = set()
+def effective(
+    words: Parsed, variables: Mapping[str, Word], config: Parsed | None
+) -> tuple[dict[str, Setting], list[tuple[Setting, Setting]]]:
+    """The settings of all sources by flag, and those that another one outdoes, each with that one. A source gives a
+    flag only where none before it has.
+    """
+    settings, lost, before = dict[str, Setting](), list[tuple[Setting, Setting]](), set[str]()
     for source in (words.given, [*environment_flags(variables)], config.given if config else ()):
         for setting in source:
             place = "dataDir" if setting.flag == "datadir" else setting.flag  # two flags over one place
-            known = result.settings.get(place)
+            known = settings.get(place)
             if setting.flag not in before:
-                result.settings[place] = setting
-                result.lost += [(known, setting)] if known is not None else []
+                settings[place] = setting
+                lost += [(known, setting)] if known is not None else []
             elif known is not None and (setting.source == "file" or place != "dataDir"):
-                result.lost.append((setting, known))
+                lost.append((setting, known))
         before |= {setting.flag for setting in source}
-    return result
+    return settings, lost
